@@ -221,22 +221,22 @@ def _scan(objects: list[dict[str, Any]], topic: str) -> list[dict[str, Any]]:
     """Score every memory as `basic` does, and sort all of them."""
     topic = topic.strip().lower()
 
-    def scored(one: dict[str, Any]) -> float:
-        total = {"high": 5.0, "medium": 2.5}.get(one["relevance"], 1.0) + (4.0 if one["pinned"] else 0.0)
-        if topic in one["path"].lower():
+    def scored(entry: dict[str, Any]) -> float:
+        total = {"high": 5.0, "medium": 2.5}.get(entry["relevance"], 1.0) + (4.0 if entry["pinned"] else 0.0)
+        if topic in entry["path"].lower():
             total += 3.0
-        if topic in one["summary_short"].lower():
+        if topic in entry["summary_short"].lower():
             total += 2.0
-        if topic in one["raw"].lower():
+        if topic in entry["raw"].lower():
             total += 1.5
-        total += 1.0 if one["kind"] in PREFER["prefer_kinds"] else 0.0
-        return total + 0.8 * sum(tag in one["tags"] for tag in PREFER["prefer_tags"])
+        total += 1.0 if entry["kind"] in PREFER["prefer_kinds"] else 0.0
+        return total + 0.8 * sum(tag in entry["tags"] for tag in PREFER["prefer_tags"])
 
     return sorted(objects, key=scored, reverse=True)[:LIMIT]
 
 
 def _write(file: Path, objects: list[dict[str, Any]]) -> None:
-    objects.sort(key=lambda one: one["updated_at"])
+    objects.sort(key=lambda entry: entry["updated_at"])
     temporary = file.with_suffix(".new")
     with temporary.open("w", encoding="utf-8") as out:
         json.dump({"name": SPACE, "objects": objects}, out, ensure_ascii=False)

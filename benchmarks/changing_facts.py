@@ -88,13 +88,17 @@ def measure(suite: Suite, work: Path, embedder: RememberedVectors) -> tuple[Verd
                 "BM25, top k": baselines.bm25,
             }
             for name, way in ways.items():
-                plain.setdefault(name, []).extend((one, judge(one, way(one))) for one in asked)
+                plain.setdefault(name, []).extend(
+                    (question, judge(question, way(question))) for question in asked
+                )
             known: dict[str, Callable[[Question], Known]] = {
                 "**hexad, facts**": ours.facts,
                 "a dictionary, last write wins": book.facts,
             }
             for name, tell in known.items():
-                typed.setdefault(name, []).extend((one, judge_known(one, tell(one))) for one in asked)
+                typed.setdefault(name, []).extend(
+                    (question, judge_known(question, tell(question))) for question in asked
+                )
     return plain, typed
 
 
@@ -200,7 +204,8 @@ class Stored:
             values=tuple(str(fact.value) for fact in current),
             history=tuple((str(fact.value), f"{fact.valid_from:%Y-%m-%d}") for fact in history),
             review=question.dependent is not None
-            and self._memories[question.dependent] in {one.memory_id for one in self.hx.facts.needs_review()},
+            and self._memories[question.dependent]
+            in {review.memory_id for review in self.hx.facts.needs_review()},
         )
 
 
@@ -214,8 +219,8 @@ class _Baselines:
         gone = {event.id for event in suite.events if isinstance(event, Forgotten)}
         said = [event for event in suite.events if isinstance(event, Said) and event.id not in gone]
         # A text that was said twice stands there once, with the date of the second time.
-        self._said = list({one.text: one for one in said}.values())
-        texts = [one.text for one in self._said]
+        self._said = list({statement.text: statement for statement in said}.values())
+        texts = [statement.text for statement in self._said]
         self._bm25 = peers.Bm25(texts, stop_words=True)
         self._rows = embedder.embed(texts)
         self._embedder = embedder
@@ -252,18 +257,18 @@ class LastWrite:
         """Note or delete."""
         if isinstance(event, Forgotten):
             for line in self._said.values():
-                line[:] = [one for one in line if one.id != event.id]
+                line[:] = [statement for statement in line if statement.id != event.id]
         elif event.subject is not None and event.attribute is not None:
             self._said.setdefault((event.subject, event.attribute), []).append(event)
 
     def facts(self, question: Question) -> Known:
         """Look it up."""
         line = self._said.get((question.subject, question.attribute), [])
-        line = [one for one in line if question.when is None or one.at <= question.when]
+        line = [statement for statement in line if question.when is None or statement.at <= question.when]
         taken = line if question.attribute in self.several else line[-1:]
         return Known(
-            values=tuple(str(one.value) for one in taken),
-            history=tuple((str(one.value), f"{one.at:%Y-%m-%d}") for one in line),
+            values=tuple(str(statement.value) for statement in taken),
+            history=tuple((str(statement.value), f"{statement.at:%Y-%m-%d}") for statement in line),
             review=False,
         )
 

@@ -58,7 +58,7 @@ def run(options: Options) -> Report:
     asked = questions(options.data / "conversations" / "questions.jsonl")
     names = sorted({turn["conversation"] for turn in turns})[: 2 if options.quick else None]
     turns = [turn for turn in turns if turn["conversation"] in names]
-    asked = [one for one in asked if one.conversation in names][:: 3 if options.quick else 1]
+    asked = [question for question in asked if question.conversation in names][:: 3 if options.quick else 1]
     bench = _Bench(options.work, RememberedVectors(keep=options.reuse_vectors), asked)
     with bench.opened() as hx:
         for name in names:
@@ -105,13 +105,17 @@ class _Bench:
         """Return the metrics of all questions, and sizes."""
         with self.opened(readonly=True) as hx:
             found = [
-                metrics(self._ranking(hx, one, copies), one.evidence, session_of={}) for one in self._asked
+                metrics(self._ranking(hx, question, copies), question.evidence, session_of={})
+                for question in self._asked
             ]
-            strict = [metrics(self._ranking(hx, one, {}), one.evidence, session_of={}) for one in self._asked]
+            strict = [
+                metrics(self._ranking(hx, question, {}), question.evidence, session_of={})
+                for question in self._asked
+            ]
         held = peers.read_store(self.folder)
         return {
-            **{name: float(np.mean([one[name] for one in found])) for name in METRICS},
-            "turns": float(np.mean([one["R@10"] for one in strict])),
+            **{name: float(np.mean([row[name] for row in found])) for name in METRICS},
+            "turns": float(np.mean([entry["R@10"] for entry in strict])),
             "memories": len(held.ids),
             "vectors": len(held.owner),
             "bytes": sum(len(text.encode()) for text in held.texts),
@@ -245,7 +249,7 @@ def _known(hx: Hexad) -> set[tuple[str | None, str | None, str, str]]:
 def _lost(bench: _Bench, planted: Planted, done: ConsolidationReport) -> dict[str, int]:
     gone = {name for change in done.changes if change.action != "rescored" for name in change.ids}
     there = set(peers.read_store(bench.folder).ids)
-    evidence = {name for one in bench._asked for name in one.evidence}
+    evidence = {name for question in bench._asked for name in question.evidence}
     return {
         "evidence": len(evidence - there),
         "lookalikes": len(gone & planted.lookalikes),
@@ -297,8 +301,14 @@ def _tables(states: Sequence[tuple[str, dict[str, float]]], report: Report) -> N
             title="Size",
             columns=("", "memories", "vectors", "kB of searched text", "MB on disk"),
             rows=[
-                (name, int(one["memories"]), int(one["vectors"]), one["bytes"] / 1e3, one["disk"] / 1e6)
-                for name, one in states
+                (
+                    name,
+                    int(entry["memories"]),
+                    int(entry["vectors"]),
+                    entry["bytes"] / 1e3,
+                    entry["disk"] / 1e6,
+                )
+                for name, entry in states
             ],
         )
     )

@@ -221,7 +221,7 @@ def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, floa
     inner = needs.sources[layer]() if layer in needs.sources else None
     sources = {**needs.sources, layer: lambda: _Slow(layer, inner)}
     contexts = Contexts(replace(needs, sources=sources, clock=SystemClock()))
-    others = [one for one in LAYERS if one is not layer]
+    others = [item for item in LAYERS if item is not layer]
     timings, planned, named, whole = Timings(), 0, 0, 0
     try:
         contexts.context(asked[0], wanted=Wanted(), narrowed=Narrowed())  # what is loaded once
@@ -230,7 +230,7 @@ def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, floa
             question = f"how is it structured: {text}"
             with timings:
                 context = contexts.context(question, wanted=Wanted(), narrowed=Narrowed())
-            planned += layer in {one.layer for one in context.plan.layers}
+            planned += layer in {plan.layer for plan in context.plan.layers}
             named += layer in context.late
             without = hx.context(question, layers=others, deterministic=True)
             whole += _answered(context) == _answered(without)
@@ -248,20 +248,21 @@ def _spent(hx: Hexad, asked: Sequence[str], budget: int) -> dict[str, float]:
     seen = [hx.context(text, budget, deterministic=True) for text in asked]
     return {
         "budget": budget,
-        "used": sum(one.tokens for one in seen) / (budget * len(seen)),
-        "most": max(one.tokens for one in seen) / budget,
+        "used": sum(context.tokens for context in seen) / (budget * len(seen)),
+        "most": max(context.tokens for context in seen) / budget,
         "toon": 1 - _sum(seen, "toon") / _sum(seen, "json"),
         "markdown": 1 - _sum(seen, "toon") / _sum(seen, "markdown"),
-        "chosen": sum(one.format == "toon" for one in seen) / len(seen),
-        "items": sum(len(one.system_items) + len(one.evidence_blocks) for one in seen) / len(seen),
-        "named": sum(len(one.dropped) for one in seen) / len(seen),
+        "chosen": sum(context.format == "toon" for context in seen) / len(seen),
+        "items": sum(len(context.system_items) + len(context.evidence_blocks) for context in seen)
+        / len(seen),
+        "named": sum(len(context.dropped) for context in seen) / len(seen),
     }
 
 
 def _shares(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
     """Return in which share of the contexts each layer has something."""
     seen = [_answered(hx.context(text, deterministic=True)) for text in asked]
-    return {layer.value: sum(layer in one for one in seen) / len(seen) for layer in LAYERS}
+    return {layer.value: sum(layer in layers for layers in seen) / len(seen) for layer in LAYERS}
 
 
 def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
@@ -270,9 +271,9 @@ def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
     for text in asked:
         whole = hx.context(text, PLENTY, deterministic=True, format="json")
         alone = [
-            hx.context(text, PLENTY, layers=[one.layer], deterministic=True, format="json")
-            for one in whole.plan.layers
-            if one.share > 0  # decisions that nobody asked for are few by intent, not by fusion
+            hx.context(text, PLENTY, layers=[layer.layer], deterministic=True, format="json")
+            for layer in whole.plan.layers
+            if layer.share > 0  # decisions that nobody asked for are few by intent, not by fusion
         ]
         first = hx.context(text, PLENTY, deterministic=True, details=False, format="json")
         apart += sum(map(_rows, alone))
@@ -283,7 +284,9 @@ def _saved(hx: Hexad, asked: Sequence[str]) -> dict[str, float]:
         told = {block.item.id for block in (*whole.system_items, *whole.evidence_blocks)}
         told |= {left.id for left in whole.dropped}
         missing += sum(
-            block.item.id not in told for one in alone for block in (*one.system_items, *one.evidence_blocks)
+            block.item.id not in told
+            for context in alone
+            for block in (*context.system_items, *context.evidence_blocks)
         )
     return {
         "fusion": 1 - fused / apart,
@@ -303,7 +306,10 @@ def _same_order(hx: Hexad, asked: Sequence[str]) -> float:
     for text in asked:
         hits = (hit.id for hit in hx.recall(text, limit=60) if hit.layer == "vector")
         wanted = list(islice(hits, 5))
-        got = [one.item.memory_id for one in hx.query(text, layers=["vector"], limit=5, deterministic=True)]
+        got = [
+            scored_item.item.memory_id
+            for scored_item in hx.query(text, layers=["vector"], limit=5, deterministic=True)
+        ]
         if wanted:
             shares.append(len(set(wanted) & set(got)) / len(wanted))
     return sum(shares) / len(shares)
@@ -346,7 +352,7 @@ def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
                 "memories", "budget", "used, share", "the fullest", "saved by TOON beside compact JSON",
                 "beside Markdown", "TOON chosen", "items shown", "items left out, each named",
             ),
-            rows=[(m["size"], *(one[name] for name in names)) for m in measured for one in m["budgets"]],
+            rows=[(m["size"], *(budget[name] for name in names)) for m in measured for budget in m["budgets"]],
         )
     )  # fmt: skip
     for m in measured:
@@ -367,7 +373,7 @@ def _figures(m: dict[str, Any], report: Report) -> None:
     report.figure(f"first context of a process at {size}", m["first_ms"], "ms")
     report.figure(f"contexts at {size} in which a layer was late", m["deadlines"]["late"])
     report.at_least(
-        f"slow layer named as late at {size}", min(one["named"] for one in m["slow"].values()), 1.0
+        f"slow layer named as late at {size}", min(entry["named"] for entry in m["slow"].values()), 1.0
     )
     report.figure(f"all other layers answered in spite of the slow one at {size}", slow["whole"])
     report.figure(
@@ -376,7 +382,7 @@ def _figures(m: dict[str, Any], report: Report) -> None:
     for layer, share in m["layers"].items():
         report.figure(f"contexts at {size} with something of the {layer} layer", share)
     report.at_most(
-        f"fullest context over its budget at {size}", max(one["most"] for one in m["budgets"]), 1.0, "×"
+        f"fullest context over its budget at {size}", max(budget["most"] for budget in m["budgets"]), 1.0, "×"
     )
     report.figure(f"tokens saved by fusion at equal evidence, at {size}", saved["fusion"])
     report.figure(f"tokens saved by fusion and summaries first, at {size}", saved["summaries"])

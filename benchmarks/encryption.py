@@ -42,7 +42,7 @@ def run(options: Options) -> Report:
             folder = options.work / kind
             shutil.rmtree(folder, ignore_errors=True)
             found[kind].append(in_child(measure, folder, kind == "encrypted", memories, timesteps))
-    best = {kind: {name: min(one[name] for one in runs) for name in runs[0]} for kind, runs in found.items()}
+    best = {kind: {name: min(run[name] for run in runs) for name in runs[0]} for kind, runs in found.items()}
     report.tables.append(_costs(report, best))
     report.tables.append(_changes(options, options.work / "plain"))
     report.tables.append(_openings(options))
@@ -166,7 +166,7 @@ def _openings(options: Options) -> Table:
         folder.mkdir()
         in_child(_make, folder, way)
         found = [in_child(_open, folder, way) for _ in range(_OPENINGS)]
-        rows.append((name, *(percentile([one[at] for one in found], 0.5) for at in range(2))))
+        rows.append((name, *(percentile([row[at] for row in found], 0.5) for at in range(2))))
     return Table(title="Opening", columns=("provider", "open, ms", "first recall, ms"), rows=rows)
 
 

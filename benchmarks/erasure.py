@@ -207,5 +207,7 @@ def erase_session(folder: Path) -> dict[str, Any]:
             "seconds": time.perf_counter() - started,
             "cpu_seconds": time.process_time() - cpu,
             "written_bytes": _written() - written,
-            "left": sum(one.rows for some in manifest.ranges({_FOURTH}).values() for one in some),
+            "left": sum(
+                session_range.rows for some in manifest.ranges({_FOURTH}).values() for session_range in some
+            ),
         }

@@ -51,27 +51,27 @@ class Known:
 def judge(question: Question, answer: Answer) -> Mapping[str, bool]:
     """Return what is right about an answer, by what its kind of question asks for."""
     if question.dependent is not None:
-        mine = next((one for one in answer.shown if one.said.id == question.dependent), None)
+        mine = next((item for item in answer.shown if item.said.id == question.dependent), None)
         marked = mine is not None and mine.review
         return {"found": mine is not None, "marked": marked == question.review}
-    about = [one for one in answer.shown if _is_about(one.said, question)]
+    about = [item for item in answer.shown if _is_about(item.said, question)]
     if question.history:
         return _history(question, about)
-    holds = [one for one in about if _may_hold(one, question)]
+    holds = [item for item in about if _may_hold(item, question)]
     if question.kind == "several":
-        return {"all": {one.said.value for one in holds} == set(question.values)}
+        return {"all": {item.said.value for item in holds} == set(question.values)}
     if not question.values:
         return {"nothing": not answer.shown, "unsaid": not holds}
     right = question.values[0]
     latest = max(
-        (one for one in about if _since(one.said) <= _time(question) and not one.past),
-        key=lambda one: _since(one.said),
+        (item for item in about if _since(item.said) <= _time(question) and not item.past),
+        key=lambda item: _since(item.said),
         default=None,
     )
     first = bool(holds) and holds[0].said.value == right
     return {
         "first": first,
-        "clean": first and all(one.said.value == right for one in holds),
+        "clean": first and all(item.said.value == right for item in holds),
         "dated": latest is not None and latest.said.value == right,
     }
 
@@ -92,7 +92,7 @@ def kinds_of(verdicts: Sequence[tuple[Question, Mapping[str, bool]]]) -> dict[st
 
 def _history(question: Question, about: Sequence[Shown]) -> Mapping[str, bool]:
     """Put everything that is told of it in the order of its times."""
-    told = {said.id: said for one in about for said in (one.said, *one.before)}
+    told = {said.id: said for item in about for said in (item.said, *item.before)}
     values = [str(said.value) for said in sorted(told.values(), key=_since)]
     wanted = [value for value, _ in question.history]
     return {"history": values == wanted, "before": values[-2:] == wanted[-2:]}
@@ -102,11 +102,11 @@ def _is_about(said: Said, question: Question) -> bool:
     return said.subject == question.subject and said.attribute == question.attribute
 
 
-def _may_hold(one: Shown, question: Question) -> bool:
+def _may_hold(item: Shown, question: Question) -> bool:
     """Whether a text may be taken for what holds at the time that is asked about, by its words and its marks."""
-    if one.said.tells == "future" and _since(one.said) > _time(question):
+    if item.said.tells == "future" and _since(item.said) > _time(question):
         return False
-    return question.when is not None or not (one.past or one.said.tells == "past")
+    return question.when is not None or not (item.past or item.said.tells == "past")
 
 
 def _time(question: Question) -> datetime:

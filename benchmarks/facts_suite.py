@@ -297,8 +297,8 @@ class _Maker:
         for at in range(self._counts["forgotten"]):
             story = self._spoken.pop()
             said, gone = self._moments(2)
-            one = self._say(story, self._pick.choice(story.phrases.values), said)
-            self._events.append(Forgotten(at=gone, id=one.id, purge=at % 3 == 0))
+            statement = self._say(story, self._pick.choice(story.phrases.values), said)
+            self._events.append(Forgotten(at=gone, id=statement.id, purge=at % 3 == 0))
             self._ask("forgotten", story, values=())
         for at in range(self._counts["last forgotten"]):
             story = self._spoken.pop()
@@ -326,7 +326,7 @@ class _Maker:
     # Questions ----------------------------------------------------------------------------------------------------
 
     def _then(self) -> None:
-        stories = [one for one in self._changed if _months(one)]
+        stories = [story for story in self._changed if _months(story)]
         for at in range(self._counts["then"]):
             story = stories[at % len(stories)] if at < len(stories) else self._pick.choice(stories)
             value, month = self._pick.choice(_months(story))
@@ -420,7 +420,7 @@ def _months(story: _Story) -> list[tuple[str, datetime]]:
 
 
 def _json(record: dict[str, object]) -> str:
-    return json.dumps(record, ensure_ascii=False, default=lambda one: one.isoformat())
+    return json.dumps(record, ensure_ascii=False, default=lambda moment: moment.isoformat())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

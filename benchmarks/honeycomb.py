@@ -147,7 +147,7 @@ def _growth(folder: Path, rows: NDArray[np.float32], sizes: Sequence[int], repor
 
 
 def _sample(ids: Sequence[int], source: random.Random) -> list[tuple[int, int]]:
-    return [(one, other) for one, other in (source.sample(ids, 2) for _ in range(MEASURED))]
+    return [(number, other) for number, other in (source.sample(ids, 2) for _ in range(MEASURED))]
 
 
 def _inserted(hx: hexad.Hexad, samples: Sequence[Sequence[tuple[int, int]]]) -> tuple[float, float]:
@@ -203,7 +203,9 @@ def _walks(hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> _C
     for query in queries:
         with one_thread(), scan:
             plain.context(query)
-    recall = float(np.mean([one == plain.entry(query) for one, query in zip(begun, queries, strict=True)]))
+    recall = float(
+        np.mean([number == plain.entry(query) for number, query in zip(begun, queries, strict=True)])
+    )
     try:
         import networkx
     except ImportError:
@@ -291,11 +293,11 @@ def _held(folder: Path, rows: NDArray[np.float32], report: Report) -> None:
 def _found(options: Options, data: Path, report: Report) -> None:
     """Which share of questions have all of their evidence within a budget of tokens."""
     turns = read_lines(data / "conversations" / "items.jsonl")
-    asked = [one for one in read_lines(data / "conversations" / "questions.jsonl") if one["evidence"]]
+    asked = [line for line in read_lines(data / "conversations" / "questions.jsonl") if line["evidence"]]
     names = sorted({turn["conversation"] for turn in turns})
     if options.quick:
         names = names[:2]
-    asked = [one for one in asked if one["conversation"] in names][:: 3 if options.quick else 1]
+    asked = [entry for entry in asked if entry["conversation"] in names][:: 3 if options.quick else 1]
     embedder = RememberedVectors(keep=options.reuse_vectors)
     folder = options.work / "conversations"
     with hexad.open(folder, embedder=embedder, background=False) as hx:
@@ -303,7 +305,7 @@ def _found(options: Options, data: Path, report: Report) -> None:
         for name in names:
             lines = [turn for turn in turns if turn["conversation"] == name]
             hx.ingest(write_lines(options.work / f"{name}.jsonl", lines), space=name, embed=True)
-        embedder.embed([one["question"] for one in asked])
+        embedder.embed([entry["question"] for entry in asked])
         embedder.save()
         report.figure("ingest, vectors and links of the conversations", time.perf_counter() - started, "s")
         comb = hx.honeycomb
@@ -336,16 +338,16 @@ def _found(options: Options, data: Path, report: Report) -> None:
         for way, ask in ways.items():
             timings = Timings()
             results[way] = []
-            for one in asked:
+            for entry in asked:
                 with timings:
-                    found = ask(one["question"], one["conversation"])
-                wanted = set(one["evidence"])
+                    found = ask(entry["question"], entry["conversation"])
+                wanted = set(entry["evidence"])
                 results[way].append([wanted <= _within(found, budget) for budget in BUDGETS])
             shares = np.mean(results[way], axis=0)
             hops = [
                 told[1]
-                for told, one in zip(results[way], asked, strict=True)
-                if one["category"] == "multi-hop"
+                for told, entry in zip(results[way], asked, strict=True)
+                if entry["category"] == "multi-hop"
             ]
             table.append((way, *map(float, shares), float(np.mean(hops)), *_cpu(timings)))
     report.tables.append(
@@ -363,8 +365,8 @@ def _found(options: Options, data: Path, report: Report) -> None:
     )
     top, walked = results["top-k of recall"], results["**walk from what recall finds**"]
     for place, budget in enumerate(BUDGETS):
-        won = sum(two[place] and not one[place] for one, two in zip(top, walked, strict=True))
-        lost = sum(one[place] and not two[place] for one, two in zip(top, walked, strict=True))
+        won = sum(two[place] and not row[place] for row, two in zip(top, walked, strict=True))
+        lost = sum(row[place] and not two[place] for row, two in zip(top, walked, strict=True))
         report.notes.append(
             f"At {budget:,} tokens the walk completes {won} questions that top-k does not, and loses {lost}."
         )

@@ -78,7 +78,7 @@ def run(options: Options) -> Report:
 
 def _batches(count: int, draw: random.Random, at: datetime) -> Iterator[list[dict[str, Any]]]:
     for first in range(0, max(count, 0), BATCH):
-        yield [_row(draw, first + one, at) for one in range(min(BATCH, count - first))]
+        yield [_row(draw, first + number, at) for number in range(min(BATCH, count - first))]
 
 
 def _row(draw: random.Random, tick: int, at: datetime | None = None) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _recorded(writer: AuditLogWriter, draw: random.Random) -> float:
 def _single(writer: AuditLogWriter, draw: random.Random) -> float:
     times = list[float]()
     for at in range(200):
-        row = {name: one for name, one in _row(draw, at).items() if name != "timestamp"}
+        row = {name: value for name, value in _row(draw, at).items() if name != "timestamp"}
         begun = time.perf_counter()
         writer.record(**row)
         times.append(time.perf_counter() - begun)

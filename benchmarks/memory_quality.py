@@ -131,7 +131,7 @@ def run(options: Options) -> Report:
 
 
 def _row(flaw: Flaw, planted: set[str], found: MemoryQuality, where: str = "") -> list[str | int | float]:
-    named = {one for finding in found.of(flaw) for one in finding.ids}
+    named = {text for finding in found.of(flaw) for text in finding.ids}
     right = len(planted & named)
     precision = right / len(named) if named else 0.0
     return [
@@ -234,10 +234,10 @@ def _export(options: Options) -> tuple[dict[Flaw, set[str]], MemoryQuality]:
         {"id": f"{label}-{at}", "memory": text, "user_id": "mara"} for at, (label, text) in enumerate(texts)
     ]
     file.write_text(json.dumps({"results": records}))
-    ids = [str(one["id"]) for one in records]
+    ids = [str(record["id"]) for record in records]
     planted = {
-        Flaw.JUNK: {one for one in ids if one.startswith("junk")},
-        Flaw.SECRET: {one for one in ids if one.startswith("secret")},
+        Flaw.JUNK: {text for text in ids if text.startswith("junk")},
+        Flaw.SECRET: {text for text in ids if text.startswith("secret")},
     }
     return planted, hexad.export_quality(file, "mem0", listed=100_000)
 

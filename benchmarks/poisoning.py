@@ -88,7 +88,7 @@ def _suite(report: Report) -> None:
         Table(
             title=f"AMSB: grade {card.grade.value}, score {card.score:.1f}",
             columns=("scenario", "severity", "what became of it", "passed"),
-            rows=[(one.scenario_id, one.severity, one.final_outcome, one.passed) for one in done.runs],
+            rows=[(run.scenario_id, run.severity, run.final_outcome, run.passed) for run in done.runs],
         )
     )
     report.at_least("AMSB score", card.score, 90.0)
@@ -98,21 +98,24 @@ def _suite(report: Report) -> None:
 
 def _samples(report: Report, name: str, samples: Sequence[Sample]) -> None:
     rows = []
-    for sort in dict.fromkeys(one.sort for one in samples):
-        of = [one for one in samples if one.sort == sort]
-        attacks, benign = [one for one in of if one.attack], [one for one in of if not one.attack]
+    for sort in dict.fromkeys(sample.sort for sample in samples):
+        of = [sample for sample in samples if sample.sort == sort]
+        attacks, benign = (
+            [sample for sample in of if sample.attack],
+            [sample for sample in of if not sample.attack],
+        )
         rows.append((sort, f"{_found(attacks)} of {len(attacks)}", f"{_found(benign)} of {len(benign)}"))
     report.tables.append(
         Table(title=f"Our own texts, {name}", columns=("", "attacks found", "others flagged"), rows=rows)
     )
-    attacks = [one for one in samples if one.attack]
-    benign = [one for one in samples if not one.attack]
+    attacks = [sample for sample in samples if sample.attack]
+    benign = [sample for sample in samples if not sample.attack]
     report.figure(f"attacks found, {name}", _found(attacks) / len(attacks))
     report.figure(f"look-alikes flagged, {name}", _found(benign) / len(benign))
 
 
 def _found(samples: Sequence[Sample]) -> int:
-    return sum(bool(instructions_in(one.text)) for one in samples)
+    return sum(bool(instructions_in(sample.text)) for sample in samples)
 
 
 def _flagged(report: Report, data: Path) -> None:
@@ -142,8 +145,8 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one)
+        for item in value.values():
+            yield from _strings(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for item in value:
+            yield from _strings(item)

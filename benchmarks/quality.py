@@ -134,8 +134,10 @@ def _conversations(options: Options, data: Path, work: Path) -> list[Asked]:
     own = Asked(
         name="conversations, own space", folder=apart, questions=asked, session_of=sessions, spaces=True
     )
-    one = Asked(name="conversations, all in one space", folder=together, questions=asked, session_of=sessions)
-    return [own, one]
+    case = Asked(
+        name="conversations, all in one space", folder=together, questions=asked, session_of=sessions
+    )
+    return [own, case]
 
 
 def _code(options: Options, data: Path) -> Asked:
@@ -235,7 +237,7 @@ def _baselines(asked: Asked, embedder: RememberedVectors) -> dict[str, Ranker]:
 def evaluate(asked: Asked, rank: Ranker) -> dict[str, float]:
     """Return the mean of every metric over the questions."""
     found = [metrics(rank(question), question.evidence, asked.session_of) for question in asked.questions]
-    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+    return {name: float(np.mean([row[name] for row in found])) for name in found[0]}
 
 
 def metrics(

@@ -160,7 +160,7 @@ def main() -> int:
         print(
             f"detect-secrets found {peer['found']:.2%}, flagged {peer['flagged']:.2%}, {peer['us_per_kib']:.0f} us/KiB"
         )
-    sensitive = [one for one in personal if one.secret is None or one.kind in SENSITIVE]
+    sensitive = [sample for sample in personal if sample.secret is None or sample.kind in SENSITIVE]
     default = project_rules()
     more = {
         "sensitive": beside("sensitive", sensitive, replace(default, secrets=False)),

@@ -42,18 +42,18 @@ def run(options: Options) -> Report:
 
 
 def _fill(hx: hexad.Hexad) -> None:
-    hx.session.start("login feature", ticket="AUTH-1", steps=[f"step {one}" for one in range(20)])
-    for one in range(max(EDITS_KEPT, NOTES_KEPT, TURNS_KEPT)):
-        hx.session.open_file(f"src/module_{one}.py", line=one + 1, column=1)
+    hx.session.start("login feature", ticket="AUTH-1", steps=[f"step {number}" for number in range(20)])
+    for number in range(max(EDITS_KEPT, NOTES_KEPT, TURNS_KEPT)):
+        hx.session.open_file(f"src/module_{number}.py", line=number + 1, column=1)
         hx.session.record_edit(
-            f"src/module_{one}.py", line=one + 1, summary=f"moved check {one} into the parser"
+            f"src/module_{number}.py", line=number + 1, summary=f"moved check {number} into the parser"
         )
-        hx.session.note(f"We are {one} steps through refactoring the parser.")
-        hx.session.add_turn("user", f"{one} {_said(5, one)}")
+        hx.session.note(f"We are {number} steps through refactoring the parser.")
+        hx.session.add_turn("user", f"{number} {_said(5, number)}")
 
 
 def _said(sentences: int, seed: int) -> str:
-    return " ".join(_SENTENCE.format(one, one * 7 + seed) for one in range(sentences))
+    return " ".join(_SENTENCE.format(number, number * 7 + seed) for number in range(sentences))
 
 
 def _calls(hx: hexad.Hexad) -> list[tuple[str, Callable[[int], object], int]]:

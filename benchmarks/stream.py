@@ -49,7 +49,7 @@ def _singles(report: Report, options: Options, scale: int) -> Table:
         for processes in (1, 4):
             count = (300 if policy == "always" else 30_000) * scale // processes
             runs = [_together(options, policy, processes, count) for _ in range(_BEST_OF)]
-            cpu, wall = min(one[0] for one in runs), max(one[1] for one in runs)
+            cpu, wall = min(run[0] for run in runs), max(run[1] for run in runs)
             found.append((policy, processes, 1 / cpu, wall, 1e6 * cpu))
             if policy == "group" and processes == 1:
                 report.at_least("single record, group, one process: a second of CPU", 1 / cpu, SINGLE_RATE)
@@ -68,7 +68,7 @@ def _together(options: Options, policy: str, processes: int, count: int) -> tupl
     with ThreadPoolExecutor(processes) as pool:
         done = list(pool.map(lambda at: in_child(_record, folder, policy, at, count), range(processes)))
     shutil.rmtree(folder)
-    return sum(one[1] for one in done) / (count * processes), count * processes / max(one[0] for one in done)
+    return sum(row[1] for row in done) / (count * processes), count * processes / max(row[0] for row in done)
 
 
 def _record(folder: Path, policy: str, process: int, count: int) -> tuple[float, float]:
@@ -80,8 +80,8 @@ def _record(folder: Path, policy: str, process: int, count: int) -> tuple[float,
         hx.xdb.record("system", "warm up")
         hx.xdb.flush()
         began, cpu = time.perf_counter(), time.process_time()
-        for one in timesteps:
-            hx.xdb.record(**one)
+        for timestep in timesteps:
+            hx.xdb.record(**timestep)
         hx.xdb.flush()
         return time.perf_counter() - began, time.process_time() - cpu
 
@@ -241,7 +241,7 @@ def _first_answer(folder: Path, count: int) -> dict[str, tuple[float, float]]:
 
 def _peer_singles(folder: Path, count: int) -> tuple[float, float]:
     con = peer(folder)
-    given = [_peer_row(at, one) for at, one in enumerate(rows(count, seed=1), 1)]
+    given = [_peer_row(at, row) for at, row in enumerate(rows(count, seed=1), 1)]
     began, cpu = time.perf_counter(), time.process_time()
     for row in given:
         con.execute(f"INSERT INTO timesteps VALUES ({', '.join('?' * 14)})", row)
@@ -250,11 +250,11 @@ def _peer_singles(folder: Path, count: int) -> tuple[float, float]:
     return done
 
 
-def _peer_row(at: int, one: dict[str, Any]) -> tuple[Any, ...]:
+def _peer_row(at: int, entry: dict[str, Any]) -> tuple[Any, ...]:
     ts = START.replace(tzinfo=None) + timedelta(milliseconds=7 * at)
     return (
-        f"ts-s-{at}", "s", at, ts, one["event_type"], one["content"], one["event_id"], False, False, one["token_id"],
-        None, "hot", 0, json.dumps(one["concept_activations"]),
+        f"ts-s-{at}", "s", at, ts, entry["event_type"], entry["content"], entry["event_id"], False, False, entry["token_id"],
+        None, "hot", 0, json.dumps(entry["concept_activations"]),
     )  # fmt: skip
 
 

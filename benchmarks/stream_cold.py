@@ -70,7 +70,7 @@ def _compress(folder: Path, tokens: int) -> dict[str, object]:
             if compaction is False:
                 continue
             found["replies"] = usage.by_level
-            found["left"] = sum(one.tokens for one in usage.by_fidelity.values() if one.bytes)
+            found["left"] = sum(amount.tokens for amount in usage.by_fidelity.values() if amount.bytes)
             found["steps"] = _coarser(hx)
     return found
 
@@ -85,8 +85,8 @@ def _coarser(hx: hexad.Hexad) -> list[tuple[str | int | float, ...]]:
         done = hx.xdb.check_and_compress(max_storage_bytes=limit, compression_threshold=1.0)
         cpu = time.process_time() - cpu
         levels = ", ".join(
-            f"{one.name} {amount.records:,}"
-            for one, amount in hx.xdb.usage().by_level.items()
+            f"{compression_level.name} {amount.records:,}"
+            for compression_level, amount in hx.xdb.usage().by_level.items()
             if amount.records
         )
         rows.append(

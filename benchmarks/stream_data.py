@@ -79,7 +79,7 @@ def columns(
     return {
         "event_type": ["output"] * count,
         "content": WORDS[words].tolist(),
-        "event_id": [f"event {one}" for one in events.tolist()],
+        "event_id": [f"event {number}" for number in events.tolist()],
         "event_start": numbers % event_rows == 0,
         "event_end": numbers % event_rows == event_rows - 1,
         "token_id": words,

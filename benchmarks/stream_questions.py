@@ -29,7 +29,7 @@ CONCEPT, WORD, WORDS = "pack::Concept7", "word4999", ("word812", "word1204")
 
 def run(options: Options) -> Report:
     """Ask everything at each size up to `options.timesteps`."""
-    sizes = QUICK_SIZES if options.quick else [one for one in SIZES if one <= options.timesteps]
+    sizes = QUICK_SIZES if options.quick else [number for number in SIZES if number <= options.timesteps]
     report = Report(name="Experience stream: questions")
     ours: dict[int, dict[str, Cost]] = {}
     theirs: dict[int, dict[str, Cost]] = {}

@@ -124,7 +124,9 @@ def _bundles(folder: Path, work: Path, topics: Mapping[str, Sequence[str]], repo
         _table(f"Topics in a space of {written[FILTERS]['count']:,} memories", rows, FILTERS)
     )
     _compare(
-        report, f"{written[FILTERS]['count']:,} memories", {way: one["answers"] for way, one in asked.items()}
+        report,
+        f"{written[FILTERS]['count']:,} memories",
+        {way: entry["answers"] for way, entry in asked.items()},
     )
 
 
@@ -169,9 +171,9 @@ def _write_ngrams(folder: Path, way: str, file: Path) -> dict[str, float]:
     for at in range(0, first, 500):
         with together:
             write(texts[at : min(at + 500, first)])
-    for one in texts[first:]:
+    for text in texts[first:]:
         with alone:
-            write([one])
+            write([text])
     size = _bytes_of(con, file)
     with con:
         con.execute("CREATE TABLE like_raw(no INTEGER PRIMARY KEY, short INTEGER, long INTEGER)")
@@ -207,7 +209,7 @@ def _ask_for_topics(
             for topic in some:
                 with timings:
                     found = ask(topic, backend=backend)
-                answers.append([(one.no, one.score) for one in found])
+                answers.append([(item.no, item.score) for item in found])
             costs[kind] = percentile(timings.cpu_ms, 0.5)
         return {"first_ms": first.cpu_ms[0], "mb": mb, "ms": costs, "answers": answers}
 
@@ -275,20 +277,20 @@ def _events(
         in_child(_record_later, folder)
         later[way] = in_child(_ask_later, folder, way, files.get(way))
     rows = {
-        "written, CPU µs a timestep": {way: one["us"] / EVENT_ROWS for way, one in written.items()},
-        "disk, bytes a timestep: index": {way: one["index"] / size for way, one in written.items()},
-        "disk, bytes a timestep: events": {way: one["table"] / size for way, one in written.items()},
-        "first question of a process, CPU ms": {way: one["first_ms"] for way, one in asked.items()},
+        "written, CPU µs a timestep": {way: entry["us"] / EVENT_ROWS for way, entry in written.items()},
+        "disk, bytes a timestep: index": {way: entry["index"] / size for way, entry in written.items()},
+        "disk, bytes a timestep: events": {way: entry["table"] / size for way, entry in written.items()},
+        "first question of a process, CPU ms": {way: entry["first_ms"] for way, entry in asked.items()},
         "the same, 50 timesteps recorded before it": later,
-        "a process, MB after that": {way: one["mb"] for way, one in asked.items()},
-        "after 50 more timesteps, CPU ms": {way: one["again_ms"] for way, one in asked.items()},
-        **{f"{kind}, CPU ms": {way: one["ms"][kind] for way, one in asked.items()} for kind in topics},
+        "a process, MB after that": {way: entry["mb"] for way, entry in asked.items()},
+        "after 50 more timesteps, CPU ms": {way: entry["again_ms"] for way, entry in asked.items()},
+        **{f"{kind}, CPU ms": {way: entry["ms"][kind] for way, entry in asked.items()} for kind in topics},
     }
     report.tables.append(_table(f"Events of {size:,} timesteps", rows, KEPT))
     report.figure(f"{size:,} timesteps: recorded and sealed, CPU", recorded_us, "µs a timestep")
     whole = sum(path.stat().st_size for path in (folder / ".hexad" / "stream").rglob("*") if path.is_file())
     report.figure(f"{size:,} timesteps: files of the stream", whole / size, "bytes a timestep")
-    _compare(report, f"{size:,} timesteps", {way: one["answers"] for way, one in asked.items()})
+    _compare(report, f"{size:,} timesteps", {way: entry["answers"] for way, entry in asked.items()})
 
 
 def _record(folder: Path, data: Path, size: int) -> float:
@@ -433,7 +435,10 @@ def _followed(said: Said, con: apsw.Connection, way: str) -> Find:
         sources = texts._reader.sources(StepQuery())
         reached = dict(con.execute("SELECT session, tick FROM reached").fetchall())
         added = {
-            one for log in sources.logs for frame in log.frames for one in frame.numbers["session"].tolist()
+            session
+            for log in sources.logs
+            for frame in log.frames
+            for session in frame.numbers["session"].tolist()
         }
         with con:
             for number in added:
@@ -496,7 +501,7 @@ def _bytes_of(con: apsw.Connection, file: Path) -> int:
 
 def _compare(report: Report, what: str, answers: Mapping[str, object]) -> None:
     ours, *others = answers.values()
-    report.at_most(f"{what}: ways with other answers than ours", sum(one != ours for one in others), 0)
+    report.at_most(f"{what}: ways with other answers than ours", sum(item != ours for item in others), 0)
 
 
 def _table(title: str, rows: Mapping[str, Mapping[str, float]], ours: str) -> Table:

@@ -147,21 +147,23 @@ def _together(sentences: Sentences, options: Options, report: Report) -> None:
                     *(1000 * percentile(crowd.waits, share) for share in (0.5, 0.99, 1.0)),
                     crowd.sync_ms,
                 )
-                for one in measured
-                for name, crowd in zip(names, one.crowds, strict=True)
+                for measurement in measured
+                for name, crowd in zip(names, measurement.crowds, strict=True)
             ],
         )
     )
     where = f"{processes} processes, median of {rounds}"
-    rates = [[crowd.rate for crowd in one.crowds] for one in measured]
-    worst = [[max(crowd.waits) for crowd in one.crowds] for one in measured]
+    rates = [[crowd.rate for crowd in measurement.crowds] for measurement in measured]
+    worst = [[max(crowd.waits) for crowd in measurement.crowds] for measurement in measured]
     over_full = statistics.median(ours / theirs for ours, _, theirs in rates)
     report.at_least(f"{where}: rate over the same statements under FULL", over_full, RATE_OVER_FULL, "×")
     waited = statistics.median(ours / theirs for ours, _, theirs in worst)
     report.at_most(f"{where}: worst wait over theirs", waited, WORST_OVER_FULL, "×")
     over_alone = statistics.median(ours / alone for ours, alone, _ in rates)
     report.figure(f"{where}: rate over remember with durability = full", over_alone, "×")
-    report.at_most(f"{processes} processes: acknowledged and lost", sum(one.lost for one in measured), 0)
+    report.at_most(
+        f"{processes} processes: acknowledged and lost", sum(measurement.lost for measurement in measured), 0
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,11 @@ LARGE_PACK = Path("concepts") / "first-light.jsonl.gz"
 DAY_REPLY_BYTES = 300_000_000
 """What document 2 wants a day of 150 million tokens to take as REPLY records."""
 KILLED_EVERY_DAYS = 30
-_LEVELS = [one for one in CompressionLevel if one is not CompressionLevel.TOKEN]
+_LEVELS = [
+    compression_level
+    for compression_level in CompressionLevel
+    if compression_level is not CompressionLevel.TOKEN
+]
 _FULL = (Fidelity.HOT, Fidelity.WARM, Fidelity.SUBMITTED)
 _BAR, _PLOT_ROWS, _MARKS = 40, 12, "#+o."
 
@@ -111,7 +115,7 @@ def _month(year: AgentYear, day: date, *, now: datetime) -> Month:
     return Month(
         day=day,
         tokens=year.books.tokens,
-        full={one: usage.by_fidelity[one].tokens for one in _FULL},
+        full={fidelity: usage.by_fidelity[fidelity].tokens for fidelity in _FULL},
         cold_tokens=usage.by_fidelity[Fidelity.COLD].tokens,
         cold_bytes=usage.cold_bytes,
         total_bytes=usage.total_bytes,
@@ -167,7 +171,7 @@ def _report(
 
 
 def _found(planted: Sequence[str], found: Sequence[str]) -> float:
-    return sum(one in found for one in planted) / len(planted)
+    return sum(text in found for text in planted) / len(planted)
 
 
 def _share(year: AgentYear, watch: Watch) -> float:
@@ -176,9 +180,9 @@ def _share(year: AgentYear, watch: Watch) -> float:
 
 def _kept_in_full(year: AgentYear) -> float:
     """Return what all timesteps would take at the bytes that those in full detail take."""
-    full = [year.hx.xdb.usage().by_fidelity[one] for one in _FULL]
-    kept = sum(one.timesteps for one in full)
-    return sum(one.bytes for one in full) / kept * year.books.timesteps if kept else 0.0
+    full = [year.hx.xdb.usage().by_fidelity[fidelity] for fidelity in _FULL]
+    kept = sum(amount.timesteps for amount in full)
+    return sum(amount.bytes for amount in full) / kept * year.books.timesteps if kept else 0.0
 
 
 def _months(months: Sequence[Month]) -> Table:
@@ -190,10 +194,10 @@ def _months(months: Sequence[Month]) -> Table:
         ),
         rows=[
             (
-                f"{one.day:%d %b}", one.tokens, *(one.full[each] for each in _FULL), one.cold_tokens,
-                one.cold_bytes, one.total_bytes, *(one.levels[level] for level in _LEVELS), len(one.wrong),
+                f"{month.day:%d %b}", month.tokens, *(month.full[each] for each in _FULL), month.cold_tokens,
+                month.cold_bytes, month.total_bytes, *(month.levels[level] for level in _LEVELS), len(month.wrong),
             )
-            for one in months
+            for month in months
         ],
     )  # fmt: skip
 
@@ -207,11 +211,11 @@ def _quarters(answers: Sequence[Answer]) -> Table:
         ),
         rows=[
             (
-                f"Q{one.quarter}", ", ".join(one.planted), ", ".join(one.strongest), ", ".join(one.told),
-                ", ".join(one.active), ", ".join(one.named), one.strongest_precision, one.told_precision,
-                one.active_precision, ", ".join(f"{n} {name}" for name, n in one.fidelities.items()),
+                f"Q{answer.quarter}", ", ".join(answer.planted), ", ".join(answer.strongest), ", ".join(answer.told),
+                ", ".join(answer.active), ", ".join(answer.named), answer.strongest_precision, answer.told_precision,
+                answer.active_precision, ", ".join(f"{n} {name}" for name, n in answer.fidelities.items()),
             )
-            for one in answers
+            for answer in answers
         ],
     )  # fmt: skip
 
@@ -222,11 +226,11 @@ def _done(year: AgentYear) -> Table:
 
 def _plot(months: Sequence[Month]) -> str:
     """Return tokens by fidelity over the year, each column a month, on a scale of roots: COLD is by far the most."""
-    highest = max(one.tokens for one in months) ** 0.5
+    highest = max(month.tokens for month in months) ** 0.5
     kinds = ["submitted", "warm", "hot", "cold"]
     columns = []
-    for one in months:
-        shares = [one.full[Fidelity(kind)] if kind != "cold" else one.cold_tokens for kind in kinds]
+    for month in months:
+        shares = [month.full[Fidelity(kind)] if kind != "cold" else month.cold_tokens for kind in kinds]
         column, total = "", 0.0
         for mark, tokens in zip(_MARKS, shares, strict=True):
             before, total = total, total + tokens
@@ -236,6 +240,6 @@ def _plot(months: Sequence[Month]) -> str:
     lines = [
         "    " + "   ".join(column[row] * 2 for column in columns) for row in range(_PLOT_ROWS - 1, -1, -1)
     ]
-    lines.append("    " + "  ".join(f"{one.day:%b}" for one in months))
+    lines.append("    " + "  ".join(f"{month.day:%b}" for month in months))
     legend = ", ".join(f"`{mark}` {kind}" for mark, kind in zip(_MARKS, kinds, strict=True))
     return "\n".join([f"Tokens by fidelity ({legend}; square roots):", "", "```", *lines, "```"])

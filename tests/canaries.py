@@ -138,7 +138,9 @@ def _contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
 def _first(data: bytes, words: list[str]) -> str | None:
     """Return the first canary in some bytes: as UTF-8, as UTF-16, or as JSON writes what is not ASCII."""
     if MARK.encode() in data or MARK.encode("utf-16-le") in data:
-        return next((one for one in words if one.encode() in data or one.encode("utf-16-le") in data), MARK)
+        return next(
+            (word for word in words if word.encode() in data or word.encode("utf-16-le") in data), MARK
+        )
     return None
 
 
@@ -152,7 +154,7 @@ def told(hx: Hexad) -> str:
         (s.id, s.content, sorted(s.concept_activations.items()))
         for s in hx.xdb.recall(session_id="*", limit=10_000)
     ]
-    sessions = [state_of(one) for one in hx.session.list()]
+    sessions = [state_of(working_set) for working_set in hx.session.list()]
     documents = sorted((d.id, d.content) for d in hx.xdb.list_documents())
     copies = sorted((c.path, c.state.value) for c in hx.xdb.documents.copies())
     package = hx.xdb.verify_export("graft-1")

@@ -125,8 +125,8 @@ def basic(memory: Memory, topic: str, kinds: set[str], tags: set[str]) -> float:
 def shared_parts(memory: Memory, topic: str) -> int:
     asked = [part for part in re.split(r"[/\s]", topic) if part]
     shared = 0
-    for one, other in zip(asked, memory.path.lower().split("/"), strict=False):
-        if one != other:
+    for item, other in zip(asked, memory.path.lower().split("/"), strict=False):
+        if item != other:
             break
         shared += 1
     return shared

@@ -55,8 +55,8 @@ def _found_in(folder: Path, packed: str) -> dict[str, set[str]]:
             texts = decoded(path) if path.suffix in PARQUET else b""
             if packed or not texts:
                 texts += path.read_bytes()
-            here = {one.decode() for one in CANARY.findall(texts)}
-            here |= {one.decode() for one in CANARY.findall(str(path).encode())}
+            here = {match.decode() for match in CANARY.findall(texts)}
+            here |= {match.decode() for match in CANARY.findall(str(path).encode())}
             if here:
                 found[str(path.relative_to(folder))] = here
     for path in list_logs(folder / "stream" / "log"):
@@ -64,7 +64,7 @@ def _found_in(folder: Path, packed: str) -> dict[str, set[str]]:
         texts = (
             b"".join(frame.contents for frame in log.frames) + "\n".join(log.strings).encode() if log else b""
         )
-        here = {one.decode() for one in CANARY.findall(texts)}
+        here = {match.decode() for match in CANARY.findall(texts)}
         if here:
             found.setdefault(path.name, set()).update(here)
     return found
@@ -82,7 +82,7 @@ def decoded(path: Path) -> bytes:
 def told(hx: Hexad) -> str:
     """Return what every kind of question answers."""
     xdb = hx.xdb
-    sessions = [one.id for one in xdb.sessions()]
+    sessions = [session.id for session in xdb.sessions()]
     answers = [
         xdb.recall(session_id="*", limit=100_000),
         xdb.recall_events(session_id="*", limit=100_000),
@@ -93,8 +93,8 @@ def told(hx: Hexad) -> str:
         xdb.compactions(session_id="*") if sessions else [],
         xdb.windows(),
         xdb.submissions(),
-        [xdb.session(one).context() for one in sessions],
-        [xdb.get_comments_for_range(one, 0, 1 << 40) for one in sessions],
+        [xdb.session(session).context() for session in sessions],
+        [xdb.get_comments_for_range(session, 0, 1 << 40) for session in sessions],
         [xdb.tag_applications(tag.id) for tag in xdb.find_tags()],
         xdb.list_documents(),
         xdb.documents.removed_documents(),

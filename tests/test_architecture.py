@@ -392,9 +392,9 @@ def test_heavy_packages_are_imported_where_they_are_needed(modules):
 def test_every_declared_dependency_is_in_one_of_the_lists():
     project = _pyproject()["project"]
     extras = [
-        one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group
+        item for name, group in project["optional-dependencies"].items() if name != "dev" for item in group
     ]
-    names = {_module_name(one) for one in [*project["dependencies"], *extras]} - {ROOT}
+    names = {_module_name(dependency) for dependency in [*project["dependencies"], *extras]} - {ROOT}
 
     assert set() == names - LATE - set(EARLY)
 

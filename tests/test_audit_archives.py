@@ -69,8 +69,8 @@ def make(log: AuditLog, out: Path, credential: str, **given: Any) -> Archive:
 
 def texts(log: AuditLog, credential: str, **asked: Any) -> list[str | None]:
     return [
-        one.raw_content
-        for one in log.query(reviewer_credential=credential, kinds=["timestep"], limit=10_000, **asked)
+        record.raw_content
+        for record in log.query(reviewer_credential=credential, kinds=["timestep"], limit=10_000, **asked)
     ]
 
 
@@ -112,7 +112,7 @@ def test_that_it_was_archived_is_a_record_and_so_is_every_question_to_an_archive
     asked = log.query(reviewer_credential=old, kinds=["reviewer.query"])[0]
 
     assert made.record_id == archived.id
-    assert (made.sha256, "rita", OLD) == tuple(archived.detail[one] for one in ("sha256", "by", "records"))
+    assert (made.sha256, "rita", OLD) == tuple(archived.detail[item] for item in ("sha256", "by", "records"))
     assert (20, made.record_id) == (asked.detail["shown"], asked.detail["archive"])
 
 
@@ -145,12 +145,12 @@ def test_what_is_no_timestep_stays_however_old(
 ) -> None:
     make(log, tmp_path / "old.hxa", old)
 
-    kinds = {one.kind for one in log.query(reviewer_credential=old, limit=1_000)}
-    ids = {one.id for one in log.query(reviewer_credential=old, kinds=["reviewer.added"])}
+    kinds = {record.kind for record in log.query(reviewer_credential=old, limit=1_000)}
+    ids = {record.id for record in log.query(reviewer_credential=old, kinds=["reviewer.added"])}
 
     assert {"audit-0"} == ids
     assert {"reviewer.added", "timestep", "archive"} <= kinds
-    assert ["rita"] == [one.name for one in log.reviewers.list()]
+    assert ["rita"] == [reviewer.name for reviewer in log.reviewers.list()]
 
 
 @pytest.mark.row("H156")
@@ -192,8 +192,8 @@ def test_several_archives_in_turn_hold_everything_once(log: AuditLog, old: str, 
     paths = [tmp_path / f"{at}.hxa" for at in range(4)]
     made = [make(log, path, old, limit=200) for path in paths]
 
-    assert [200, 200, 200, 100] == [one.records for one in made]
-    assert [True, True, True, False] == [one.more for one in made]
+    assert [200, 200, 200, 100] == [archive.records for archive in made]
+    assert [True, True, True, False] == [archive.more for archive in made]
     assert before == [text for path in paths for text in texts(log, old, archive=path)]
     found = log.verify(archives=paths)
     assert found.ok, found
@@ -247,7 +247,7 @@ def erase(log: AuditLog, seqs: list[int], *, subject: str | None = None) -> int:
     with ledger.db.transaction():
         gone, ref = ledger.erase(seqs, subject=subject)
         detail: dict[str, Any] = {
-            "contents": gone, "seqs": [[one, one] for one in seqs], "subjects": [ref] if ref else [],
+            "contents": gone, "seqs": [[seq, seq] for seq in seqs], "subjects": [ref] if ref else [],
         }  # fmt: skip
         ledger.append([NewAuditRecord(kind=ERASURE, at=log._clock.now(), subject=SYSTEM, detail=detail)])
     return gone
@@ -263,9 +263,9 @@ def test_erasing_reaches_what_was_archived_before(log: AuditLog, old: str, tmp_p
 
     assert bytes_before == path.read_bytes()
     shown = log.query(reviewer_credential=old, archive=path, limit=1_000)
-    erased = [one.seq for one in shown if one.erased]
+    erased = [record.seq for record in shown if record.erased]
     assert [5, *range(OLD - 19, OLD + 1)] == erased
-    assert {None} == {one.raw_content for one in shown if one.erased}
+    assert {None} == {record.raw_content for record in shown if record.erased}
     for archives in ((), (path,)):
         assert log.verify(archives=archives).ok
     assert check_archive(path).records == OLD
@@ -315,7 +315,7 @@ def test_what_names_nothing_in_particular_erases_nothing(
     with pytest.raises(InvalidInput):
         log.erase(reviewer_credential=rita, **given)
 
-    assert 3 == len([one for one in texts(log, rita) if one])
+    assert 3 == len([item for item in texts(log, rita) if item])
 
 
 def test_an_archive_holds_no_key_and_no_content_in_the_clear(log: AuditLog, old: str, tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_an_archive_holds_no_key_and_no_content_in_the_clear(log: AuditLog, old:
     plain = zlib.decompressobj().decompress(path.read_bytes()[len(FORM) :])
 
     assert b'"kind":"timestep"' in plain
-    assert not any(one in plain or one.hex().encode() in plain for one in nonces)
+    assert not any(nonce in plain or nonce.hex().encode() in plain for nonce in nonces)
     assert b"monday 5" not in plain
     assert b"p::Hidden" not in plain
     assert not any(
@@ -373,8 +373,8 @@ def test_a_store_forgets_a_session_also_in_archives(
         hx.maintain()
 
         # Nor is what would decrypt them left anywhere in the ledger's files.
-        left = b"".join(one.read_bytes() for one in (hx.path / "audit").iterdir() if one.is_file())
-        assert [seq >= 30 for seq in nonces] == [one in left for one in nonces.values()]
+        left = b"".join(path.read_bytes() for path in (hx.path / "audit").iterdir() if path.is_file())
+        assert [seq >= 30 for seq in nonces] == [nonce in left for nonce in nonces.values()]
         kept = texts(log, rita, archive=tmp_path / "old.hxa")
         assert [None] * 30 + [f"kept {at}" for at in range(30)] == kept
         assert log.verify(archives=[tmp_path / "old.hxa"]).ok
@@ -420,7 +420,9 @@ def test_killed_at_any_step_nothing_is_lost_or_twice_and_the_next_call_finishes(
         clock = FrozenClock()
         clock.advance(days=30)
         with AuditLog(copy, clock=clock) as again:
-            done = [one.detail["sha256"] for one in again.query(reviewer_credential=old, kinds=["archive"])]
+            done = [
+                record.detail["sha256"] for record in again.query(reviewer_credential=old, kinds=["archive"])
+            ]
             if not done:
                 assert before == texts(again, old)
                 assert again.verify().ok
@@ -524,7 +526,9 @@ def test_a_policy_moves_what_is_older_each_time_it_is_applied(
 
     assert policy is not None
     assert (14, folder / "archives") == (policy.days, policy.folder)
-    assert ([500, 200], [], [50]) == tuple([one.records for one in made] for made in (first, again, later))
+    assert ([500, 200], [], [50]) == tuple(
+        [archive.records for archive in made] for made in (first, again, later)
+    )
     paths = sorted((folder / "archives").iterdir())
     assert 750 == log.verify(archives=paths).read
     assert log.retention.set(None, reviewer_credential=old) is None
@@ -549,10 +553,10 @@ def test_a_policy_finishes_what_was_left_unfinished_or_makes_it_anew(
 
     made = log.retention.retain()
 
-    assert [OLD - 20 if marked else OLD] == [one.records for one in made]
+    assert [OLD - 20 if marked else OLD] == [archive.records for archive in made]
     assert (not marked) == unfinished.exists()
-    assert [one.path for one in made] == list((folder / "archives").iterdir())
-    found = log.verify(archives=[one.path for one in made])
+    assert [archive.path for archive in made] == list((folder / "archives").iterdir())
+    found = log.verify(archives=[archive.path for archive in made])
     assert (True, made[0].records) == (found.ok, found.read)
 
 
@@ -641,7 +645,7 @@ def test_an_archive_that_the_key_signed_must_still_hold_what_its_checkpoint_says
 ) -> None:
     true, desk = ArchiveFile(archived), log.retention._desk
     items, said = list(true.items()), dict(true.described)
-    last = max(at for at, one in enumerate(items) if isinstance(one, Kept))
+    last = max(at for at, item in enumerate(items) if isinstance(item, Kept))
     kept = items[last]
     assert isinstance(kept, Kept)
     if change == "record":
@@ -759,7 +763,7 @@ def test_the_archive_of_an_encrypted_ledger_is_sealed(tmp_path: Path, clock: Fro
         fill(writer, 30, session="canary-session")
         clock.advance(days=30)
         make(log, tmp_path / "old.hxa", rita)
-        inside = b"".join(one.read_bytes() for one in (tmp_path / "led").iterdir())
+        inside = b"".join(path.read_bytes() for path in (tmp_path / "led").iterdir())
 
         assert 30 == log.verify(archives=[tmp_path / "old.hxa"]).read
         assert 30 == log.retention.check(tmp_path / "old.hxa").records
@@ -794,7 +798,7 @@ def test_the_ledger_of_an_encrypted_store_opens_with_its_key_alone(project: Path
         for given in (None, os.urandom(32)):
             with pytest.raises(AccessDenied):
                 AuditLogWriter(folder, "be", clock=clock, key=given)
-    kept = b"".join(one.read_bytes() for one in (folder / "audit").rglob("*") if one.is_file())
+    kept = b"".join(file.read_bytes() for file in (folder / "audit").rglob("*") if file.is_file())
     assert b"canary" not in kept
     assert b"wrapping_key" not in kept
 
@@ -845,7 +849,7 @@ def test_archives_are_read_as_before_when_the_encryption_of_their_store_changes(
             assert (True, 60) == (found.ok, found.read)
             assert [f"canary-1 {at}" for at in range(30)] == texts(log, rita, archive=outside)
             assert [f"canary-2 {at}" for at in range(30)] == texts(log, rita, archive=inside)
-        kept = b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+        kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
         assert (key is None) == (b"canary" in kept)
 
     first, second = os.urandom(32), os.urandom(32)

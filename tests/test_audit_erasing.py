@@ -37,7 +37,7 @@ def fill(writer: AuditLogWriter, session: str, count: int, *, subject: str | Non
 
 def said(log: AuditLog, credential: str, **asked: Any) -> list[str]:
     found = log.query(reviewer_credential=credential, kinds=["timestep"], limit=10_000, **asked)
-    return [one.raw_content for one in found if one.raw_content is not None]
+    return [record.raw_content for record in found if record.raw_content is not None]
 
 
 def secrets_of(database: Path, who: str) -> list[bytes]:
@@ -47,7 +47,7 @@ def secrets_of(database: Path, who: str) -> list[bytes]:
             "SELECT c.nonce, c.ciphertext, s.key, s.name, s.lookup FROM contents c JOIN entries e USING (seq)"
             f" JOIN subjects s ON s.ref = e.subject WHERE {who}"
         ).fetchall()
-    return sorted({one for row in rows for one in row if isinstance(one, bytes)})
+    return sorted({item for row in rows for item in row if isinstance(item, bytes)})
 
 
 def left(folder: Path, words: list[bytes]) -> list[str]:

@@ -76,7 +76,7 @@ def test_a_span_is_marked_listed_shown_and_exported(
         written == len(lines) == check_incident(tmp_path / "crash.jsonl", verifiers=[log.public_key]).records
     )
     assert written - records in (0, 3)  # what was asked since is of the hour that one span marks
-    kinds = [one.kind for one in log.query(reviewer_credential=rita, limit=1_000)]
+    kinds = [record.kind for record in log.query(reviewer_credential=rita, limit=1_000)]
     assert ["incident", "reviewer.incidents", "reviewer.incidents", "reviewer.incident_export"] == kinds[61:]
     assert log.verify().ok
 
@@ -91,7 +91,7 @@ def test_marks_under_one_name_add_up_and_count_each_record_once(
 
     crash, other = log.incidents.list(reviewer_credential=rita)
 
-    assert (15, ["first", "second"]) == (crash.records, [one.reason for one in crash.marks])
+    assert (15, ["first", "second"]) == (crash.records, [mark.reason for mark in crash.marks])
     assert 3 == other.records  # records that came after the mark
 
 
@@ -106,8 +106,8 @@ def test_incidents_are_for_reviewers_as_far_as_their_scope_goes(
     (found,) = log.incidents.list(reviewer_credential=sam)
     log.incidents.export("crash", tmp_path / "crash.jsonl", reviewer_credential=sam)
 
-    assert (20, ["Again."]) == (found.records, [one.reason for one in found.marks])
-    assert {"tuesday"} == {one["session_id"] for one in exported(tmp_path / "crash.jsonl")}
+    assert (20, ["Again."]) == (found.records, [mark.reason for mark in found.marks])
+    assert {"tuesday"} == {entry["session_id"] for entry in exported(tmp_path / "crash.jsonl")}
     assert "monday" not in (tmp_path / "crash.jsonl").read_text()
     with pytest.raises(AccessDenied):
         log.incidents.mark("x", "y", reviewer_credential=sam, session_id="monday")
@@ -127,7 +127,7 @@ def test_incidents_are_for_reviewers_as_far_as_their_scope_goes(
 def test_a_reason_is_kept_encrypted_and_without_secrets(log: AuditLog, rita: str, folder: Path) -> None:
     log.incidents.mark("crash", f"canary {SECRET}", reviewer_credential=rita, session_id="monday")
 
-    kept = b"".join(one.read_bytes() for one in folder.iterdir())
+    kept = b"".join(path.read_bytes() for path in folder.iterdir())
     (found,) = log.incidents.list(reviewer_credential=rita)
 
     assert b"canary" not in kept
@@ -186,7 +186,7 @@ def test_records_that_were_archived_before_they_were_marked_are_exported_with_th
 
     assert (7, 40) == (without, written)
     assert [f"monday {at}" for at in range(40)] == [
-        one["raw_content"] for one in exported(tmp_path / "all.jsonl")
+        entry["raw_content"] for entry in exported(tmp_path / "all.jsonl")
     ]
     for name in ("without", "all"):
         assert check_incident(tmp_path / f"{name}.jsonl", verifiers=[log.public_key]).records in (7, 40)
@@ -210,8 +210,8 @@ def test_an_export_is_checked_without_the_ledger_and_every_change_of_it_is_found
         changed = bytearray(data)
         changed[at] ^= 1 << draw.randrange(7)
         changes.append(bytes(changed))
-    for one in changes:
-        copy.write_bytes(one)
+    for change in changes:
+        copy.write_bytes(change)
         with pytest.raises(IntegrityError):
             check_incident(copy)
     with AuditLog(tmp_path / "other", create=True) as other, pytest.raises(IntegrityError, match="key"):

@@ -44,16 +44,16 @@ def test_a_record_says_everything_and_follows_the_one_before(writer: AuditLogWri
     second = writer.record("monday", 1, "steering", "calm down", {}, [{"directive": "calm"}], subject="ada")
     credential = log.reviewers.add("rita")
 
-    one, two, added = log.query(reviewer_credential=credential)
+    record, two, added = log.query(reviewer_credential=credential)
 
-    assert ["audit-0", "audit-1"] == [first, second] == [one.id, two.id]
+    assert ["audit-0", "audit-1"] == [first, second] == [record.id, two.id]
     assert ("monday", 1, "Hello", {"p::Hidden": 0.9}, []) == (
-        one.session_id, one.tick, one.raw_content, one.lens_activations, one.steering_applied,
+        record.session_id, record.tick, record.raw_content, record.lens_activations, record.steering_applied,
     )  # fmt: skip
-    assert ("genesis", one.record_hash) == (one.prev_record_hash, two.prev_record_hash)
-    assert ("session:monday", "ada", "system") == (one.subject, two.subject, added.subject)
+    assert ("genesis", record.record_hash) == (record.prev_record_hash, two.prev_record_hash)
+    assert ("session:monday", "ada", "system") == (record.subject, two.subject, added.subject)
     assert [{"directive": "calm"}] == two.steering_applied
-    assert hashlib.sha256(b"genesis:monday:1:Hello").hexdigest() == one.four_field_hash
+    assert hashlib.sha256(b"genesis:monday:1:Hello").hexdigest() == record.four_field_hash
 
 
 @pytest.mark.row("H176", "H184")
@@ -61,14 +61,14 @@ def test_the_ledger_is_for_its_owner_alone(writer: AuditLogWriter, folder: Path)
     writer.record("s", 1, "input", "x", {}, [])
 
     assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
-    assert {0o600} == {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
 
 
 @pytest.mark.row("H184")
 def test_nothing_is_readable_in_the_files(writer: AuditLogWriter, folder: Path) -> None:
     writer.record("s", 1, "input", "canary-content", {"p::CanaryLens": 1.0}, [], subject="canary-person")
 
-    everything = b"".join(one.read_bytes() for one in folder.iterdir())
+    everything = b"".join(path.read_bytes() for path in folder.iterdir())
 
     assert b"canary" not in everything
     assert b"CanaryLens" not in everything
@@ -95,9 +95,9 @@ def test_of_many_records_those_with_secrets_are_kept_without_them(
     found = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="s")
 
     assert [at for at in range(20) if at not in (3, 7)] == [
-        at for at, one in enumerate(found) if one.raw_content == texts[at]
+        at for at, record in enumerate(found) if record.raw_content == texts[at]
     ]
-    assert not any(SECRET in str(one) for one in found)
+    assert not any(SECRET in str(record) for record in found)
 
 
 def _write(folder: Path, name: str, count: int) -> None:
@@ -110,16 +110,16 @@ def _write(folder: Path, name: str, count: int) -> None:
 def test_several_programs_write_one_chain(folder: Path) -> None:
     context = multiprocessing.get_context("spawn")
     programs = [context.Process(target=_write, args=(folder, f"p{at}", 25)) for at in range(3)]
-    for one in programs:
-        one.start()
-    for one in programs:
-        one.join()
+    for program in programs:
+        program.start()
+    for program in programs:
+        program.join()
 
     with AuditLog(folder) as log:
         assert 75 == log.verify().records
         assert log.verify().ok
         found = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="p1", limit=1000)
-    assert list(range(25)) == [one.tick for one in found]
+    assert list(range(25)) == [record.tick for record in found]
 
 
 @pytest.mark.row("H092", "H096")
@@ -200,7 +200,7 @@ def test_without_a_credential_nothing_is_shown_and_the_attempt_is_kept(
         log.query(reviewer_credential=credential)
 
     assert ["reviewer.refused"] == [
-        one.kind for one in log.query(reviewer_credential=right, kinds=["reviewer.refused"])
+        record.kind for record in log.query(reviewer_credential=right, kinds=["reviewer.refused"])
     ]
 
 
@@ -226,7 +226,7 @@ def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
     short = log.reviewers.add("short", expires_at=clock.now() + timedelta(hours=1))
     narrow = log.reviewers.add("narrow", sessions=["tuesday"])
 
-    assert ["tuesday"] * 2 == [one.session_id for one in log.query(reviewer_credential=narrow)]
+    assert ["tuesday"] * 2 == [record.session_id for record in log.query(reviewer_credential=narrow)]
     assert [] == log.query(reviewer_credential=narrow, session_id="monday")
     with pytest.raises(Conflict, match="already"):
         log.reviewers.add("narrow")
@@ -238,13 +238,15 @@ def test_a_credential_ends_is_revoked_and_reaches_as_far_as_its_scope(
         log.query(reviewer_credential=narrow)
     with pytest.raises(Conflict, match="revoked already"):
         log.reviewers.revoke("narrow")
-    assert [("narrow", True), ("short", False)] == [(one.name, one.revoked) for one in log.reviewers.list()]
+    assert [("narrow", True), ("short", False)] == [
+        (reviewer.name, reviewer.revoked) for reviewer in log.reviewers.list()
+    ]
 
 
 def test_a_secret_is_nowhere_in_the_ledger(log: AuditLog, folder: Path) -> None:
     secret = log.reviewers.add("rita").partition(":")[2]
 
-    assert secret.encode() not in b"".join(one.read_bytes() for one in folder.iterdir())
+    assert secret.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 # Checking -------------------------------------------------------------------------------------------------------
@@ -333,9 +335,9 @@ def test_erased_contents_are_gone_and_the_ledger_still_verifies(
 
     assert 2 == gone
     assert [(None, True), ("canary of bob", False), (None, True)] == [
-        (one.raw_content, one.erased) for one in found
+        (record.raw_content, record.erased) for record in found
     ]
-    assert [str(ref), "bob", str(ref)] == [one.subject for one in found]
+    assert [str(ref), "bob", str(ref)] == [record.subject for record in found]
     assert log.verify(checkpoints=[note]).ok
 
 

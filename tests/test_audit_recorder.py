@@ -32,7 +32,7 @@ def said(folder: Path, session: str = "s") -> list[tuple[int | None, str | None]
             reviewer_credential=log.reviewers.add(f"rita-{log.size}"), session_id=session, limit=10_000
         )
         assert log.verify().ok
-    return [(one.tick, one.raw_content) for one in found]
+    return [(record.tick, record.raw_content) for record in found]
 
 
 @pytest.mark.row("H154")
@@ -84,15 +84,15 @@ def test_threads_share_a_recorder_and_nothing_is_lost_or_twice(writer: AuditLogW
 
     with writer.recorder(batch=50, delay_s=0.001) as recorder:
         threads = [threading.Thread(target=run, args=(recorder, str(no))) for no in range(4)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     found = [text for _, text in said(folder)]
     assert 800 == len(found) == len(set(found))
     for no in range(4):
-        assert [f"{no} {at}" for at in range(200)] == [one for one in found if one and one[0] == str(no)]
+        assert [f"{no} {at}" for at in range(200)] == [row for row in found if row and row[0] == str(no)]
 
 
 def _program(folder: Path, name: str, ready: Any) -> None:
@@ -107,12 +107,12 @@ def test_programs_record_into_one_chain(folder: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(2)
     programs = [context.Process(target=_program, args=(folder, name, ready)) for name in ("a", "b")]
-    for one in programs:
-        one.start()
-    for one in programs:
-        one.join()
+    for program in programs:
+        program.start()
+    for program in programs:
+        program.join()
 
-    assert [0, 0] == [one.exitcode for one in programs]
+    assert [0, 0] == [program.exitcode for program in programs]
     assert {f"{name} {at}" for name in "ab" for at in range(100)} == {text for _, text in said(folder)}
 
 
@@ -248,7 +248,9 @@ def test_a_controller_records_beside_the_stream_what_the_agent_does_not_see(
     with AuditLog(hx.path, clock=hx.clock) as log:
         kept = log.query(reviewer_credential=log.reviewers.add("rita"), session_id="monday")
 
-    assert [SCORES] * 3 == [one.lens_activations for one in kept]
-    assert [[{"directive": "calm", "strength": 0.5}]] * 3 == [one.steering_applied for one in kept]
-    assert [(one.tick, one.content) for one in seen if one] == [(one.tick, one.raw_content) for one in kept]
-    assert all("intent::Hidden" not in one.concept_activations for one in seen if one)
+    assert [SCORES] * 3 == [record.lens_activations for record in kept]
+    assert [[{"directive": "calm", "strength": 0.5}]] * 3 == [record.steering_applied for record in kept]
+    assert [(record.tick, record.content) for record in seen if record] == [
+        (record.tick, record.raw_content) for record in kept
+    ]
+    assert all("intent::Hidden" not in record.concept_activations for record in seen if record)

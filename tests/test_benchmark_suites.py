@@ -73,17 +73,19 @@ def test_what_is_right_follows_from_what_was_said_and_forgotten(suites: ModuleTy
         if question.dependent is not None:
             continue
         about = [
-            one for one in said.values() if (one.subject, one.attribute) == (question.subject, question.attribute)
+            statement for statement in said.values() if (statement.subject, statement.attribute) == (question.subject, question.attribute)
         ]  # fmt: skip
-        about.sort(key=lambda one: one.since)
-        held = [one for one in about if one.since <= (question.when or question.at)]
+        about.sort(key=lambda statement: statement.since)
+        held = [statement for statement in about if statement.since <= (question.when or question.at)]
         if question.attribute in whole.several:
-            right = tuple(sorted(one.value for one in held if one.id not in gone))
+            right = tuple(sorted(statement.value for statement in held if statement.id not in gone))
         else:
-            right = tuple(one.value for one in held[-1:] if one.id not in gone)
+            right = tuple(statement.value for statement in held[-1:] if statement.id not in gone)
         assert question.values == right, question
         if question.history:
-            assert [value for value, _ in question.history] == [one.value for one in about], question
+            assert [value for value, _ in question.history] == [statement.value for statement in about], (
+                question
+            )
 
 
 def test_what_must_be_marked_rests_on_what_was_replaced_or_forgotten(suites: ModuleType, whole: Any) -> None:
@@ -95,8 +97,8 @@ def test_what_must_be_marked_rests_on_what_was_replaced_or_forgotten(suites: Mod
         while premise.rests_on is not None:
             premise = said[premise.rests_on]
         later = [
-            one for one in said.values()
-            if (one.subject, one.attribute) == (premise.subject, premise.attribute) and one.since > premise.since
+            statement for statement in said.values()
+            if (statement.subject, statement.attribute) == (premise.subject, premise.attribute) and statement.since > premise.since
         ]  # fmt: skip
         assert question.review == (bool(later) or premise.id in gone), question
     assert {True, False} == {question.review for question in asked}
@@ -118,10 +120,10 @@ def test_readers_take_the_first_the_clean_and_the_latest_text(suites: ModuleType
     def shown(value: str, days: int, **marks: Any) -> Any:
         since = start + timedelta(days=days)
         tells = marks.pop("tells", "")
-        one = suites.Said(
+        statement = suites.Said(
             id=value, at=since, text=value, subject="Ann", attribute="city", value=value, since=since, tells=tells
         )  # fmt: skip
-        return readers.Shown(said=one, **marks)
+        return readers.Shown(said=statement, **marks)
 
     def read(*answer: Any, **given: Any) -> dict[str, bool]:
         question = suites.Question(
@@ -181,6 +183,6 @@ def test_what_is_planted_for_consolidation_says_the_same_or_something_else(patch
     bench = importlib.import_module("benchmarks.consolidation")
     text = "We have 12 boxes, and the shelf was full."
 
-    assert 1 == len({one.lower().rstrip("!.") for one in bench.said_again(text)})
+    assert 1 == len({item.lower().rstrip("!.") for item in bench.said_again(text)})
     assert [text, text.replace("12", "13")] == list(bench.look_alikes(text))
     assert ["It was full.", "It was not full."] == list(bench.look_alikes("It was full."))

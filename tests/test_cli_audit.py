@@ -76,7 +76,7 @@ def test_a_wrong_credential_shows_nothing_and_is_not_repeated(
     assert (1, "") == (refused.code, refused.out)
     assert "AccessDenied" == json.loads(refused.err)["error"]["type"]
     assert "not-the-secret" not in refused.err
-    kinds = [one["kind"] for one in run("audit", "query", "--json").data]
+    kinds = [record["kind"] for record in run("audit", "query", "--json").data]
     assert "reviewer.refused" in kinds
 
 
@@ -85,10 +85,10 @@ def test_a_reviewer_sees_all_lenses_and_all_steering(run: Run, credential: str) 
     found = run("audit", "query", "--session", "monday", "--ticks", "1-2", "--type", "output", "--json").data
 
     assert [("audit-1", "word 1"), ("audit-2", "word 2")] == [
-        (one["id"], one["raw_content"]) for one in found
+        (entry["id"], entry["raw_content"]) for entry in found
     ]
-    assert [{"p::Hidden": 0.9}] * 2 == [one["lens_activations"] for one in found]
-    assert [[{"directive": "calm"}]] * 2 == [one["steering_applied"] for one in found]
+    assert [{"p::Hidden": 0.9}] * 2 == [entry["lens_activations"] for entry in found]
+    assert [[{"directive": "calm"}]] * 2 == [entry["steering_applied"] for entry in found]
 
 
 def test_a_table_shows_what_was_said_and_never_the_credential(run: Run, credential: str) -> None:
@@ -159,7 +159,7 @@ def test_reviewers_are_added_with_an_end_and_a_scope_listed_and_revoked(
     made = run("audit", "reviewer", "add", "tom", "--expires", "2100-01-01", "--session", "tuesday", "--json")
     monkeypatch.setenv("HEXAD_REVIEWER_CREDENTIAL", made.data["credential"])
 
-    assert ["tuesday"] * 2 == [one["session_id"] for one in run("audit", "query", "--json").data]
+    assert ["tuesday"] * 2 == [record["session_id"] for record in run("audit", "query", "--json").data]
     (listed,) = run("audit", "reviewer", "list", "--json").data
     assert ("tom", "2100-01-01T00:00:00Z", ["tuesday"], False) == tuple(
         listed[name] for name in ("name", "expires_at", "sessions", "revoked")
@@ -278,7 +278,7 @@ def test_a_proof_holds_against_the_checkpoint_without_the_ledger(run: Run, crede
     proof = run("audit", "proof", record["id"], "--json").data
 
     leaf = leaf_hash(bytes.fromhex(record["record_hash"]))
-    path = [base64.b64decode(one) for one in proof["path"]]
+    path = [base64.b64decode(digest) for digest in proof["path"]]
     assert root == proof["root"]
     assert base64.b64encode(leaf).decode() == proof["leaf"]
     assert verify_inclusion(leaf, proof["index"], proof["size"], path, base64.b64decode(root))
@@ -303,9 +303,11 @@ os._exit(0)
 """
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
 
-    kinds = [one["kind"] for one in run("audit", "query", "--json").data]
+    kinds = [record["kind"] for record in run("audit", "query", "--json").data]
 
-    assert ["set_policy"] == [one for one in kinds if not one.startswith("reviewer.") and one != "timestep"]
+    assert ["set_policy"] == [
+        kind for kind in kinds if not kind.startswith("reviewer.") and kind != "timestep"
+    ]
 
 
 def test_a_store_without_a_ledger_says_so_and_makes_none(run: Run, tmp_path: Path) -> None:
@@ -318,7 +320,7 @@ def test_a_store_without_a_ledger_says_so_and_makes_none(run: Run, tmp_path: Pat
     assert not (tmp_path / "fresh" / ".hexad" / "audit").exists()
     assert 0 == run("audit", "reviewer", "add", "rita", "--store", "fresh").code
     with AuditLog(tmp_path / "fresh" / ".hexad") as log:
-        assert ["rita"] == [one.name for one in log.reviewers.list()]
+        assert ["rita"] == [reviewer.name for reviewer in log.reviewers.list()]
 
 
 def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(

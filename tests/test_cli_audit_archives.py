@@ -44,7 +44,7 @@ def test_old_records_move_to_a_file_that_is_asked_and_checked(run: Run) -> None:
 
     assert (0, "Moved 40 records to old.hxa; audit-51 says so\n") == (moved.code, moved.out)
     asked = run("audit", "query", "--archive", "old.hxa", "--ticks", "3-4", "--json").data
-    assert ["word 3", "word 4"] == [one["raw_content"] for one in asked]
+    assert ["word 3", "word 4"] == [entry["raw_content"] for entry in asked]
     assert 10 == len(run("audit", "query", "--kind", "timestep", "--json").data)
     checked = run("audit", "inspect", "old.hxa", "--key", key)
     assert (0, "40 records from audit-0 to audit-39, as they were made\n") == (checked.code, checked.out)
@@ -107,7 +107,7 @@ def test_a_policy_is_set_applied_and_taken_back(run: Run, tmp_path: Path) -> Non
     again = run("audit", "retain", "--json").data
 
     assert (7, str(tmp_path / "away")) == (first["policy"]["days"], first["policy"]["folder"])
-    assert ([40], []) == ([one["records"] for one in first["archives"]], again["archives"])
+    assert ([40], []) == ([archive["records"] for archive in first["archives"]], again["archives"])
     assert 1 == len(list((tmp_path / "away").iterdir()))
     assert "All timesteps stay" in run("audit", "retain", "--keep-all").out
 

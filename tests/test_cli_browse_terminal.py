@@ -111,7 +111,7 @@ def test_a_person_browses_pins_and_leaves(folder):
         person.types("qq")
         assert 0 == person.ended()
     with hexad.open(folder, embedder=None, background=False) as hx:
-        assert ["mem_07"] == [one.id for one in hx.memories(pinned=True)]
+        assert ["mem_07"] == [memory.id for memory in hx.memories(pinned=True)]
 
 
 def test_what_a_memory_holds_does_not_drive_the_terminal(folder):

@@ -42,7 +42,7 @@ def test_why_takes_a_tracked_path_first_also_from_a_folder_below(
 
     assert ("src/parse.py", ["Use ast"]) == (
         told.data["path"],
-        [one["title"] for one in told.data["decisions"]],
+        [decision["title"] for decision in told.data["decisions"]],
     )
 
 

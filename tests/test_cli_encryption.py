@@ -49,7 +49,7 @@ def test_a_store_is_encrypted_from_its_first_command_and_needs_nothing_more_to_b
     run("remember", "The garden gate squeaks.")
     assert "squeaks" in run("recall", "garden gate").stdout
     assert not [
-        one for one in (project / ".hexad").rglob("*") if one.is_file() and b"squeaks" in one.read_bytes()
+        path for path in (project / ".hexad").rglob("*") if path.is_file() and b"squeaks" in path.read_bytes()
     ]
     assert "yes, key from key_file" in " ".join(run("doctor", "--quick").stdout.split())
     key.rename(tmp_path / "aside")

@@ -35,8 +35,8 @@ def test_a_folder_is_taken_over_and_what_could_not_be_read_decides_the_exit_code
     assert "Warning: broken.json: Invalid space file" in first.stderr
     assert "not read config.toml" in first.stderr
     report = json.loads(second.stdout)["folders"][0]
-    assert [1, 2] == [one["unchanged"] for one in report["files"]]
-    assert [0, 0] == [one["created"] for one in report["files"]]
+    assert [1, 2] == [file["unchanged"] for file in report["files"]]
+    assert [0, 0] == [file["created"] for file in report["files"]]
 
 
 def test_options_that_the_folder_answers_itself_are_refused(theirs: Path) -> None:

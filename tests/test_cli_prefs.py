@@ -38,11 +38,11 @@ def test_suggestions_can_be_taken_up_turned_down_and_stopped(here, tmp_path, clo
     assert "You typically use Prisma for orm (in 3 of 3 projects" in here("prefs", "suggest").out
     assert "accepted  orm = Prisma" in here("prefs", "accept", "orm", "prisma").out
     assert "rejected  db = Postgres  0.47" in here("prefs", "reject", "db", "Postgres").out
-    assert ["orm"] == [one["key"] for one in here("prefs", "suggest", "--json").data]
+    assert ["orm"] == [suggestion["key"] for suggestion in here("prefs", "suggest", "--json").data]
     assert "Prisma is not suggested any more" in here("prefs", "suppress", "Prisma").out
     assert "There is nothing to suggest" in here("prefs", "suggest").err
     assert 0 == here("prefs", "allow", "Prisma").code
-    assert ["orm"] == [one["key"] for one in here("prefs", "suggest", "--json").data]
+    assert ["orm"] == [suggestion["key"] for suggestion in here("prefs", "suggest", "--json").data]
 
 
 @pytest.mark.row("A115", "A124")
@@ -106,7 +106,7 @@ def test_everything_that_is_held_of_a_user_is_listed(here):
     assert "key: db, value: Postgres" in out
     assert "area: Rust" in out
     assert ["expertise"] == [
-        one["list"] for one in here("memory", "list", "--scope", "user", "--offset", "1", "--json").data
+        memory["list"] for memory in here("memory", "list", "--scope", "user", "--offset", "1", "--json").data
     ]
 
 
@@ -128,7 +128,7 @@ def test_the_user_scope_is_exported_as_json(here, tmp_path):
     here("prefs", "set", "db", "Postgres")
     held = here("memory", "export", "--scope", "user", "--format", "json").data
     assert ("user", "default") == (held["export"]["scope"], held["export"]["user_id"])
-    assert ["Postgres"] == [one["value"] for one in held["preferences"]]
+    assert ["Postgres"] == [item["value"] for item in held["preferences"]]
     assert [] == held["patterns"]
     assert "memories" not in held
     assert 0 == here("memory", "export", "--scope", "user", "--out", "me.json").code

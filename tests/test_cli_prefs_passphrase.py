@@ -19,7 +19,7 @@ WORDS = "a few words that nobody else knows"
 
 @pytest.mark.row("A035")
 @pytest.mark.parametrize(
-    "command", [("prefs", "list"), ("context", "which db is preferred?")], ids=lambda one: one[0]
+    "command", [("prefs", "list"), ("context", "which db is preferred?")], ids=lambda row: row[0]
 )
 def test_at_a_terminal_the_passphrase_of_the_layer_is_asked_for_and_not_shown(
     tmp_path: Path, command: tuple[str, ...]

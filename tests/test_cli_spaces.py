@@ -132,7 +132,7 @@ def test_a_dry_run_says_how_much_would_go_and_a_yes_lets_it_go(port, args):
     assert 3 == len(texts(port, "port"))
 
     assert 0 == port(*args, "--yes").code
-    assert [] == [one["raw"] for one in port("memory", "list", "--status", "any", "--json").data]
+    assert [] == [memory["raw"] for memory in port("memory", "list", "--status", "any", "--json").data]
 
 
 def _as_terminal() -> None:
@@ -284,7 +284,7 @@ def test_a_space_file_is_written_edited_and_read_back(port, tmp_path):
     done = port("spaces", "read-file", "edited.json").out
 
     assert ("would be 1 updated" in planned, "1 updated, 2 unchanged" in done) == (True, True)
-    assert "Edited by hand." in [one["summary_micro"] for one in port("memory", "list", "--json").data]
+    assert "Edited by hand." in [memory["summary_micro"] for memory in port("memory", "list", "--json").data]
     edited.write_text("{")
     broken = port("spaces", "read-file", "edited.json")
     assert 0 != broken.code and "line 1" in broken.err

@@ -57,10 +57,14 @@ def test_every_command_goes_on_with_what_the_one_before_left(
     found = store("session", "resume", "--json").data
 
     assert begun == found["id"]
-    assert [("tokens", True), ("tests", False)] == [(one["text"], one["done"]) for one in found["substeps"]]
+    assert [("tokens", True), ("tests", False)] == [
+        (substep["text"], substep["done"]) for substep in found["substeps"]
+    ]
     assert [{"path": "src/a.py", "line": 3, "column": 4}] == found["open_files"]
-    assert ["halfway"] == [one["text"] for one in found["scratchpad"]]
-    assert [("user", "Keep the cookie for a week.")] == [(one["role"], one["text"]) for one in found["turns"]]
+    assert ["halfway"] == [note["text"] for note in found["scratchpad"]]
+    assert [("user", "Keep the cookie for a week.")] == [
+        (turn["role"], turn["text"]) for turn in found["turns"]
+    ]
 
 
 def test_show_tells_all_of_a_session_in_words(store: Run) -> None:
@@ -83,7 +87,7 @@ def test_an_end_is_listed_and_its_session_can_be_resumed_by_its_id(store: Run) -
 
     assert "ended (done)" in store("session", "list").out
     assert [] == store("session", "list", "--going", "--json").data
-    assert [begun] == [one["id"] for one in store("session", "list", "--ended", "--json").data]
+    assert [begun] == [session["id"] for session in store("session", "list", "--ended", "--json").data]
     nothing = store("session", "resume")
     assert 3 == nothing.code
     assert "`hexad session list` shows those" in nothing.err
@@ -120,7 +124,7 @@ def test_a_command_joins_the_session_that_a_program_has_in_hand(store: Run) -> N
 
         found = hx.session.current
         assert found is not None
-        assert ["from the command line"] == [one.text for one in found.scratchpad]
+        assert ["from the command line"] == [note.text for note in found.scratchpad]
         assert "in hand" in store("session", "list").out
 
 
@@ -147,7 +151,9 @@ def test_a_command_in_another_worktree_is_about_that_worktree(
     assert (str(main), str(linked), "hotfix") == (begun["repository"], begun["worktree"], begun["branch"])
     monkeypatch.chdir(main)
     assert "You were working on login feature" in run("session").out
-    assert ["login feature"] == [one["task"] for one in run("session", "list", "--here", "--json").data]
+    assert ["login feature"] == [
+        session["task"] for session in run("session", "list", "--here", "--json").data
+    ]
     subprocess.run([*git, "checkout", "-q", "-b", "other"], cwd=main, check=True, capture_output=True)
     asked = run("session")
     assert "Nothing was left here." in asked.out

@@ -200,9 +200,11 @@ def test_sessions_are_listed_with_what_is_in_them(monday):
     listed = monday("xdb", "sessions", "--json").data
 
     assert ["session", "begun", "ended"] == table[0].split()[:3]
-    assert ["monday", "tuesday"] == [line.split()[0] for line in table[1:]] == [one["id"] for one in listed]
-    assert (6, 1) == tuple(one["last_tick"] for one in listed)
-    assert (False, True) == tuple(one["ended_at"] is None for one in listed)
+    assert (
+        ["monday", "tuesday"] == [line.split()[0] for line in table[1:]] == [entry["id"] for entry in listed]
+    )
+    assert (6, 1) == tuple(entry["last_tick"] for entry in listed)
+    assert (False, True) == tuple(entry["ended_at"] is None for entry in listed)
 
 
 def test_of_many_sessions_the_last_are_listed(run):
@@ -211,7 +213,7 @@ def test_of_many_sessions_the_last_are_listed(run):
     run("xdb", "end", "b")
 
     def listed(*args: str) -> list[str]:
-        return [one["id"] for one in run("xdb", "sessions", *args, "--json").data]
+        return [session["id"] for session in run("xdb", "sessions", *args, "--json").data]
 
     assert (["c", "d"], ["b"], []) == (
         listed("--limit", "2"),
@@ -220,7 +222,9 @@ def test_of_many_sessions_the_last_are_listed(run):
     )
     assert ["a", "c", "d"] == listed("--running")
     assert "2 sessions before these" in run("xdb", "sessions", "--limit", "2").err
-    assert ["c", "d"] == [one["session_id"] for one in run("xdb", "context", "--limit", "2", "--json").data]
+    assert ["c", "d"] == [
+        window["session_id"] for window in run("xdb", "context", "--limit", "2", "--json").data
+    ]
 
 
 @pytest.mark.row("H004")
@@ -344,11 +348,11 @@ def test_what_surprised_is_found_by_its_own_option(monday):
 
 @pytest.mark.row("H004")
 def test_a_comment_is_made_changed_listed_and_removed(monday):
-    one = monday(
+    entry = monday(
         "xdb", "comment", "Check the timetable.", "--ticks", "2-5", "--session", "monday", "--json"
     ).data
     monday("xdb", "comment", "A good answer.", "--event", "reply-1", "--session", "monday")
-    edited = monday("xdb", "comment", "--edit", one["id"], "It was checked.", "--json").data
+    edited = monday("xdb", "comment", "--edit", entry["id"], "It was checked.", "--json").data
 
     assert ("It was checked.", 2, 5) == (edited["content"], edited["range_start"], edited["range_end"])
     listed = monday("xdb", "comments", "--session", "monday", "--json").data
@@ -356,11 +360,11 @@ def test_a_comment_is_made_changed_listed_and_removed(monday):
     assert [] == monday("xdb", "comments", "--session", "monday", "--ticks", "6", "--json").data
     assert "monday, ticks 2–5" in monday("xdb", "comments", "--session", "monday").out
 
-    refused = monday("xdb", "uncomment", one["id"])
+    refused = monday("xdb", "uncomment", entry["id"])
     assert (2, True) == (refused.code, "--yes" in refused.err and "--dry-run" in refused.err)
-    assert "It was checked." in monday("xdb", "uncomment", one["id"], "--dry-run").err
+    assert "It was checked." in monday("xdb", "uncomment", entry["id"], "--dry-run").err
     assert 2 == len(monday("xdb", "comments", "--session", "monday", "--json").data)
-    assert 0 == monday("xdb", "uncomment", one["id"], "--yes").code
+    assert 0 == monday("xdb", "uncomment", entry["id"], "--yes").code
     assert 1 == len(monday("xdb", "comments", "--session", "monday", "--json").data)
 
 
@@ -515,11 +519,11 @@ def test_a_document_is_stored_shown_listed_and_found(toned):
     assert "Answer briefly.\n" == toned("docs", "show", "style/tone.md").out
     listed = toned("docs", "list", "--json").data
     assert [("style/tone.md", "system_instruction", ["style"], "tone.md")] == [
-        (one["path"], one["doc_type"], one["tags"], one["source"]) for one in listed
+        (entry["path"], entry["doc_type"], entry["tags"], entry["source"]) for entry in listed
     ]
     assert [] == toned("docs", "list", "--type", "reference", "--json").data
     for args in (("answering", "briefly"), ("--tag", "style"), ("briefly", "--type", "system_instruction")):
-        assert ["style/tone.md"] == [one["path"] for one in toned("docs", "search", *args, "--json").data]
+        assert ["style/tone.md"] == [match["path"] for match in toned("docs", "search", *args, "--json").data]
     assert [] == toned("docs", "search", "harbour", "--json").data
     assert "How to answer." in toned("docs", "list").out
 
@@ -532,7 +536,7 @@ def test_a_document_keeps_what_it_said_before(toned, tmp_path):
 
     assert ("kind", 2) == (updated.data["version"], updated.data["revision"])
     assert ["1", "kind"] == [
-        one["version"] for one in toned("docs", "versions", "style/tone.md", "--json").data
+        version["version"] for version in toned("docs", "versions", "style/tone.md", "--json").data
     ]
     assert "Answer briefly.\n" == toned("docs", "show", "style/tone.md", "--revision", "1").out
     missing = toned("docs", "show", "style/tone.md", "--revision", "7")

@@ -191,12 +191,12 @@ def test_activity_takes_the_unit_that_fits(folder):
 
 
 def test_activity_counts_what_is_asked_for_and_only_then(folder):
-    one = json.loads(
+    row = json.loads(
         piped(folder, "activity", "--concept", "sea::Storm", "--since", "2026-01-06", "--by", "day", "--json")
     )
 
-    assert [("2026-01-06T00:00:00Z", 10, 95)] == [(b["start"], b["timesteps"], b["tokens"]) for b in one]
-    assert {"sea::Storm": {"count": 1, "mean": pytest.approx(0.7), "peak": pytest.approx(0.7)}} == one[0][
+    assert [("2026-01-06T00:00:00Z", 10, 95)] == [(b["start"], b["timesteps"], b["tokens"]) for b in row]
+    assert {"sea::Storm": {"count": 1, "mean": pytest.approx(0.7), "peak": pytest.approx(0.7)}} == row[0][
         "concepts"
     ]
     assert "times active" in piped(folder, "activity", "--measure", "count")

@@ -67,7 +67,7 @@ def test_a_pinned_window_survives_compaction_and_goes_when_it_is_unpinned(monday
     refused = monday("xdb", "unpin", pinned["id"])
     assert (2, True, True) == (refused.code, "--yes" in refused.err, "ticks 1–4" in refused.err)
     assert "would be COLD up to tick 4" in monday("xdb", "unpin", pinned["id"], "--dry-run").out
-    assert [pinned["id"]] == [one["id"] for one in monday("xdb", "windows", "--pinned", "--json").data]
+    assert [pinned["id"]] == [window["id"] for window in monday("xdb", "windows", "--pinned", "--json").data]
     assert 0 == monday("xdb", "unpin", pinned["id"], "--yes").code
     assert [] == monday("xdb", "windows", "--pinned", "--json").data
     assert "cold" == monday("xdb", "recall", "--tokens", "--ticks", "1-2", "--json").data[0]["fidelity"]
@@ -89,9 +89,9 @@ def test_a_bud_is_handed_in_exported_checked_and_accepted(submitted, tmp_path):
     package = Path(submitted("xdb", "export", "graft-1").out.strip())
     elsewhere = submitted("xdb", "export", "graft-1", "--out", "out", "--json").data
 
-    assert [("graft-1", "open")] == [(one["id"], one["status"]) for one in listed]
+    assert [("graft-1", "open")] == [(entry["id"], entry["status"]) for entry in listed]
     assert tmp_path / ".hexad/exports/graft-1" == package
-    assert elsewhere["files"] == sorted(one.name for one in (tmp_path / "out").iterdir())
+    assert elsewhere["files"] == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert {"package": "graft-1", "problems": []} == submitted("xdb", "verify", "graft-1", "--json").data
     assert (0, "out  whole\n") == (
         submitted("xdb", "verify", "out").code,
@@ -105,7 +105,7 @@ def test_a_bud_is_handed_in_exported_checked_and_accepted(submitted, tmp_path):
     done = submitted("xdb", "resolve", "graft-1", "--accepted", "--yes", "--json").data
     assert ("accepted", planned["released_windows"]) == (done["status"], done["released_windows"])
     assert ["cold"] == [
-        one["fidelity"] for one in submitted("xdb", "windows", "--submission", "graft-1", "--json").data
+        window["fidelity"] for window in submitted("xdb", "windows", "--submission", "graft-1", "--json").data
     ]
     assert [] == submitted("xdb", "submissions", "--status", "open", "--json").data
     assert (
@@ -167,7 +167,7 @@ def test_a_package_is_checked_where_there_is_no_store(submitted, tmp_path, monke
     monkeypatch.chdir(elsewhere)
 
     assert [] == submitted("xdb", "verify", "../.hexad/exports/graft-1", "--json").data["problems"]
-    assert [".git"] == [one.name for one in elsewhere.iterdir()]
+    assert [".git"] == [path.name for path in elsewhere.iterdir()]
     assert 3 == submitted("xdb", "verify", "graft-1").code
 
 
@@ -208,7 +208,7 @@ def test_the_context_says_how_full_it_is_and_what_is_in_it(run):
     assert told["utilization"] == pytest.approx(12 / told["max_tokens"])
     assert "12 of 8,192 tokens" in text and "#2  assistant · 6 tokens\n    At noon.\n" in text
     assert "ferry" not in run("xdb", "context", "monday", "--brief").out
-    assert ["monday"] == [one["session_id"] for one in run("xdb", "context", "--json").data]
+    assert ["monday"] == [window["session_id"] for window in run("xdb", "context", "--json").data]
     run("xdb", "end", "monday")
     assert [] == run("xdb", "context", "--json").data
 
@@ -221,7 +221,7 @@ def test_a_compaction_makes_the_window_smaller_and_is_listed(monday):
     assert done["after"]["current_tokens"] < done["before"]["current_tokens"]
     listed = monday("xdb", "compactions", "--session", "monday", "--json").data
     assert done["compaction"] in listed
-    assert {"manual"} <= {one["trigger"] for one in listed}
+    assert {"manual"} <= {entry["trigger"] for entry in listed}
     assert (
         "manual" in monday("xdb", "compactions").out
         and "summary by local" in monday("xdb", "compactions").out
@@ -299,10 +299,10 @@ def test_cold_records_are_compressed_to_a_limit_that_is_given(monday):
 def test_what_is_left_of_compressed_experience_is_listed_with_what_it_was_made_of(monday):
     monday("xdb", "compact", "--session", "monday")
     replies = monday("xdb", "compressed", "--level", "reply", "--json").data
-    one = monday("xdb", "compressed", replies[0]["id"], "--json").data
+    entry = monday("xdb", "compressed", replies[0]["id"], "--json").data
     text = monday("xdb", "compressed", replies[0]["id"]).out
 
-    assert (replies[0], ["ts-monday-1", "ts-monday-2"]) == (one, one["source_record_ids"])
+    assert (replies[0], ["ts-monday-1", "ts-monday-2"]) == (entry, entry["source_record_ids"])
     assert (
         "reply  monday #1–2" in text and "2 timesteps, 20 tokens" in text and "made of: ts-monday-1" in text
     )
@@ -379,8 +379,8 @@ def test_json_has_the_same_keys_whenever_it_is_asked_for(submitted):
 
     for args, keys in KEYS.items():
         found = submitted("xdb", *args.split(), "--json").data
-        one = found[0] if isinstance(found, list) else found
-        assert (args, sorted(keys.split())) == (args, sorted(one))
+        item = found[0] if isinstance(found, list) else found
+        assert (args, sorted(keys.split())) == (args, sorted(item))
 
 
 # What is refused --------------------------------------------------------------------------------------------

@@ -282,18 +282,18 @@ def test_a_process_killed_while_writing_leaves_whole_memories(opened: Opener, pr
 
 def test_two_openings_in_one_process_share_the_store(opened: Opener, project: Path) -> None:
     clock = SystemClock()
-    one = opened(clock=clock, ids=TimeSortedIds(clock))
+    store = opened(clock=clock, ids=TimeSortedIds(clock))
     two = opened(clock=clock, ids=TimeSortedIds(clock))
 
     def work(number: int) -> None:
-        hx = one if number % 2 else two
+        hx = store if number % 2 else two
         for turn in range(5):
             hx.remember(f"Writer {number} wrote line {turn}.")
 
     in_threads(4, work)
 
-    assert 20 == len(one.memories()) == len(two.memories())
-    assert 2 == len(one.status().holders)
+    assert 20 == len(store.memories()) == len(two.memories())
+    assert 2 == len(store.status().holders)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

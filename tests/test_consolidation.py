@@ -21,7 +21,7 @@ def hx(opened: Opener) -> Hexad:
 
 
 def done(report: ConsolidationReport) -> list[tuple[str, tuple[str, ...], str | None]]:
-    return [(one.action.value, one.ids, one.remains) for one in report.changes]
+    return [(change.action.value, change.ids, change.remains) for change in report.changes]
 
 
 @pytest.mark.row("A078", "A008")
@@ -31,7 +31,7 @@ def test_notes_that_say_the_same_become_one_and_count_as_evidence(hx):
     report = hx.consolidate("project")
 
     assert [("merged", (other.id,), kept.id)] == done(report)
-    assert ["active", "archived"] == [hx.get(one.id).status.value for one in (kept, other)]
+    assert ["active", "archived"] == [hx.get(item.id).status.value for item in (kept, other)]
     assert 2 == hx.get(kept.id).evidence
     assert kept.id == hx.get(other.id).metadata[CONSOLIDATED]["remains"]
     assert [kept.id] == [hit.id for hit in hx.recall("nightly export")]
@@ -47,12 +47,12 @@ def test_facts_of_one_value_become_one_and_the_first_is_kept(hx, clock):
     report = hx.consolidate("project")
 
     assert [("merged", (second.id,), first.id)] == done(report)
-    assert [first.id] == [one.id for one in hx.facts.history("shop", "deploy tool")]
+    assert [first.id] == [version.id for version in hx.facts.history("shop", "deploy tool")]
 
 
 @pytest.mark.row("A078")
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (
             "Requests to the payment gateway are retried at most 5 times before the order is held.",
@@ -68,8 +68,8 @@ def test_facts_of_one_value_become_one_and_the_first_is_kept(hx, clock):
         ),
     ],
 )
-def test_what_differs_in_a_number_a_name_or_a_negation_stays_apart(hx, one, other):
-    hx.remember(one)
+def test_what_differs_in_a_number_a_name_or_a_negation_stays_apart(hx, first, other):
+    hx.remember(first)
     hx.remember(other)
 
     assert () == hx.consolidate("project").changes
@@ -80,7 +80,7 @@ DATED = {"valid_from": "2026-02-05"}
 
 @pytest.mark.row("A078")
 @pytest.mark.parametrize(
-    ("one", "other", "why"),
+    ("first", "other", "why"),
     [
         ({}, {"tags": ["billing"]}, "tags of its own"),
         ({"tags": ["ops"]}, {"tags": ["billing"]}, "tags of its own"),
@@ -92,8 +92,8 @@ DATED = {"valid_from": "2026-02-05"}
         ({"trust": "user"}, {"trust": "agent", "importance": 0.9}, "matters more"),
     ],
 )
-def test_what_is_found_or_holds_in_another_way_is_no_duplicate(hx, one, other, why):
-    hx.remember(NOTE, **one)
+def test_what_is_found_or_holds_in_another_way_is_no_duplicate(hx, first, other, why):
+    hx.remember(NOTE, **first)
     hx.remember(AGAIN, **other)
 
     report = hx.consolidate("project")
@@ -112,8 +112,8 @@ def test_what_stands_by_itself_is_not_merged_into_what_goes_with_its_premise(hx)
     assert () == hx.consolidate("project").changes
     hx.forget(premise.id, purge=True, confirm=True)
 
-    assert [own.id] == [one.id for one in hx.memories()]
-    assert derived.id not in [one.id for one in hx.memories(status=None)]
+    assert [own.id] == [memory.id for memory in hx.memories()]
+    assert derived.id not in [memory.id for memory in hx.memories(status=None)]
 
 
 @pytest.mark.row("A078")
@@ -123,7 +123,7 @@ def test_of_duplicates_what_matters_most_is_kept(hx):
 
     hx.consolidate("project")
 
-    assert [kept.id] == [one.id for one in hx.memories()]
+    assert [kept.id] == [memory.id for memory in hx.memories()]
 
 
 @pytest.mark.row("A078")
@@ -260,7 +260,7 @@ def test_what_was_merged_and_brought_back_stays_apart(hx):
     report = hx.consolidate("project")
 
     assert () == report.changes
-    assert ["a duplicate that was brought back by hand"] == [one.reason for one in report.skipped]
+    assert ["a duplicate that was brought back by hand"] == [skip.reason for skip in report.skipped]
 
 
 @pytest.mark.row("A077")
@@ -337,14 +337,14 @@ def test_what_was_untouched_for_a_year_is_archived_unless_it_matters(hx, clock):
     report = hx.consolidate("project")
 
     assert [("archived", (old.id,), None)] == done(report)
-    assert {"active"} == {hx.get(one.id).status.value for one in stays}
+    assert {"active"} == {hx.get(stay.id).status.value for stay in stays}
     assert {
         "old, but important",
         "old: a decision",
         "old: pinned",
         "old: cites what it rests on",
         "old: something else rests on it",
-    } == {one.reason for one in report.skipped}
+    } == {skip.reason for skip in report.skipped}
     assert "active" == hx.restore(old.id).status.value
     assert () == hx.consolidate("project").changes
 
@@ -386,7 +386,7 @@ def test_a_space_whose_policy_forbids_deletion_keeps_everything(hx, clock):
 
     assert () == report.changes
     assert ["old: its space's policy keeps everything (allow_delete = false)"] == [
-        one.reason for one in report.skipped
+        skip.reason for skip in report.skipped
     ]
 
 
@@ -572,7 +572,7 @@ def test_the_ledger_is_told_of_what_was_done(hx):
 
     notes = [detail for _, what, detail in hx._parts.stores.meta.logged(limit=10) if what == "consolidation"]
 
-    assert [{"by": "owner", "merged": 1, "scope": "project"}] == [dict(one) for one in notes]
+    assert [{"by": "owner", "merged": 1, "scope": "project"}] == [dict(note) for note in notes]
 
 
 def _everything(hx: Hexad, clock: FrozenClock) -> None:
@@ -593,7 +593,7 @@ def _everything(hx: Hexad, clock: FrozenClock) -> None:
 
 
 def _state(hx: Hexad) -> object:
-    return [one.to_dict() for one in hx.memories(status=None, limit=None, order="path")]
+    return [memory.to_dict() for memory in hx.memories(status=None, limit=None, order="path")]
 
 
 def test_an_erasure_takes_the_name_of_what_it_erased_out_of_the_notes(hx):

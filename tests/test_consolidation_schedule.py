@@ -106,7 +106,7 @@ def test_of_several_programs_one_does_it(tmp_path):
         )
         for _ in range(2)
     ]
-    told = sorted(int(one.communicate(timeout=120)[0]) for one in running)
+    told = sorted(int(process.communicate(timeout=120)[0]) for process in running)
 
     assert [0, 5] == told
     with hexad.open(tmp_path, embedder=None, background=False) as hx:

@@ -52,13 +52,13 @@ def test_a_task_that_ends_leaves_what_was_done_decided_agreed_on_and_left_open(h
     [decision] = hx.governance.query()
     assert ("We decided to keep the tokens in SQLite", "it is local.") == (decision.title, decision.rationale)
     assert "user, in a session" == decision.created_by
-    assert ["We always hash a token before it is stored."] == [one.raw for one in found["convention"]]
+    assert ["We always hash a token before it is stored."] == [memory.raw for memory in found["convention"]]
     assert ["TODO: rotate the tokens each night.", "write the tests"] == sorted(
-        one.key for one in hx.project.get_todos()
+        todo.key for todo in hx.project.get_todos()
     )
-    assert {0.5} == {one.confidence for some in found.values() for one in some}
+    assert {0.5} == {memory.confidence for some in found.values() for memory in some}
     assert ["user", "agent"] == [found[kind][0].trust.value for kind in ("decision", "convention")]
-    assert all(one.metadata["draft"] is True for some in found.values() for one in some)
+    assert all(memory.metadata["draft"] is True for some in found.values() for memory in some)
 
 
 @pytest.mark.row("A075")
@@ -86,7 +86,7 @@ def test_a_session_gone_on_with_changes_what_it_left_and_finishes_its_todos(hx, 
 
     [task] = left(hx)["task"]
     assert "Done: move the tokens; write the tests." in task.raw
-    assert ["TODO: rotate the tokens each night."] == [one.key for one in hx.project.get_todos()]
+    assert ["TODO: rotate the tokens each night."] == [todo.key for todo in hx.project.get_todos()]
     assert 1 == len(hx.governance.query())
 
 
@@ -98,9 +98,9 @@ def test_another_session_that_says_the_same_is_evidence_for_the_draft(hx, clock)
     hx.session.add_turn("user", "We always hash a token before it is stored.")
     hx.session.end()
 
-    [one] = left(hx)["convention"]
+    [memory] = left(hx)["convention"]
 
-    assert (2, 0.6) == (one.evidence, one.confidence)
+    assert (2, 0.6) == (memory.evidence, memory.confidence)
 
 
 def test_what_was_taken_out_of_recall_is_not_promoted_again(hx, clock):
@@ -155,7 +155,9 @@ def test_secrets_do_not_leave_the_session(hx):
     hx.session.end()
 
     assert all(
-        key not in one.raw and key not in str(one.to_dict()) for some in left(hx).values() for one in some
+        key not in memory.raw and key not in str(memory.to_dict())
+        for some in left(hx).values()
+        for memory in some
     )
 
 
@@ -184,7 +186,7 @@ def test_a_working_set_that_ended_long_ago_goes_and_what_it_left_stays(hx, clock
 
     report = hx.consolidate("session")
 
-    assert [("removed", (name,))] == [(one.action.value, one.ids) for one in report.changes]
+    assert [("removed", (name,))] == [(change.action.value, change.ids) for change in report.changes]
     assert [] == hx.session.list()
     assert "task" in left(hx)
 
@@ -204,8 +206,8 @@ def test_of_too_many_working_sets_those_go_that_ended_first(opened, project, clo
     report = hx.consolidate("session")
 
     assert looked.changes == report.changes
-    assert names[:2] == [one.ids[0] for one in report.changes]
-    assert names[2:] == sorted(one.id for one in hx.session.list())
+    assert names[:2] == [change.ids[0] for change in report.changes]
+    assert names[2:] == sorted(working_set.id for working_set in hx.session.list())
 
 
 def test_promotion_may_be_switched_off(opened, project):
@@ -230,7 +232,7 @@ def test_a_long_step_has_a_key_that_can_be_used(hx):
 
 @pytest.mark.row("A075")
 def test_what_somebody_corrected_is_not_written_over_by_the_session_that_goes_on(hx, clock):
-    one = hx.session.start("login", steps=["tokens", "tests"])
+    working_set = hx.session.start("login", steps=["tokens", "tests"])
     hx.session.mark_step("tokens")
     hx.session.add_turn("user", "We always run the linter first.")
     hx.session.end()
@@ -242,7 +244,7 @@ def test_what_somebody_corrected_is_not_written_over_by_the_session_that_goes_on
     for name, text in corrected.items():
         hx.remember(text, id=name, space="project")
     clock.advance(hours=1)
-    hx.session.resume(one.id)
+    hx.session.resume(working_set.id)
     hx.session.note("still at it")
     hx.session.end()
 
@@ -254,15 +256,15 @@ def test_a_todo_that_was_brought_back_stays(hx, clock):
     hx.session.start("first", steps=["x", "write tests"])
     hx.session.mark_step("x")
     hx.session.end()
-    [todo] = [one for one in hx.memories(space="project", limit=None) if one.kind == "todo"]
-    one = hx.session.start("second", steps=["write tests"], fresh=True)
+    [todo] = [memory for memory in hx.memories(space="project", limit=None) if memory.kind == "todo"]
+    working_set = hx.session.start("second", steps=["write tests"], fresh=True)
     hx.session.mark_step("write tests")
     hx.session.end()
     assert "archived" == hx.get(todo.id).status.value
 
     hx.restore(todo.id)
     clock.advance(hours=1)
-    hx.session.resume(one.id)
+    hx.session.resume(working_set.id)
     hx.session.note("still at it")
     hx.session.end()
 

@@ -32,11 +32,11 @@ def test_what_three_projects_have_is_promoted_to_the_user(tmp_path, clock):
 
         assert looked.changes == report.changes
         assert [("learned", "user", ("db: Postgres",))] == [
-            (one.action.value, one.layer, one.ids) for one in report.changes
+            (change.action.value, change.layer, change.ids) for change in report.changes
         ]
         assert "in 3 of 3 projects" in report.changes[0].reason
         assert () == again.changes
-        assert ["Postgres"] == [one.value for one in hx.user.preferences("db")]
+        assert ["Postgres"] == [preference.value for preference in hx.user.preferences("db")]
 
 
 @pytest.mark.row("A009", "A080", "A082")
@@ -51,7 +51,7 @@ def test_an_inferred_preference_that_nobody_sees_grows_less_sure_and_what_was_sa
         looked = hx.consolidate("user", dry_run=True)
         report = hx.consolidate("user")
 
-        lowered = {one.ids[0]: one for one in report.changes}
+        lowered = {change.ids[0]: change for change in report.changes}
         assert looked.changes == report.changes
         assert lowered["db: Postgres"].after == pytest.approx(before / 2, rel=0.05)
         assert 1.0 == hx.user.preferences("editor")[0].confidence

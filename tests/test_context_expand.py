@@ -74,11 +74,11 @@ def test_what_was_erased_since_it_was_shown_is_not_expanded_from_what_the_caller
 
 
 def test_a_role_expands_nothing_of_the_person(hx, tmp_path, clock):
-    one = hx.user.prefer("db", "Postgres")
+    preference = hx.user.prefer("db", "Postgres")
     hx.close()
     with open_project(tmp_path / "one", clock, actor={"role": "guest"}) as guest:
         with pytest.raises(NotFound):
-            guest.expand(f"user:{one.id}")
+            guest.expand(f"user:{preference.id}")
 
 
 class Cold:

@@ -46,20 +46,20 @@ def test_a_row_of_the_person_cannot_be_closed_either(text):
     assert 2 == sum(line.startswith('  "user:') for line in toon)
     assert 3 == len([line for line in toon if not line.startswith('  "user:')])
     assert 2 == len(json.loads(found.render("json"))["state"])
-    outside = [one for one in found.render("markdown").splitlines()[1:-1] if not one.startswith(">")]
+    outside = [line for line in found.render("markdown").splitlines()[1:-1] if not line.startswith(">")]
     assert 2 == sum(line.startswith("[user:") for line in outside)
     assert not [line for line in outside if "recalled-memory" in line]
 
 
 def test_a_value_that_reads_as_instructions_is_not_repeated_in_a_note_of_another_item():
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    one, other = (
+    memory_item, other = (
         MemoryItem(
             id=name, layer=layer, text=name, recency=0, relevance=1, at=at, kind="fact", key="db", value=value
         )
         for name, layer, value in (("p", MemoryLayer.PROJECT, "Postgres"), ("u", MemoryLayer.USER, ORDER))
     )
-    (kept,) = resolve(rank([one, other], DEFAULT_WEIGHTS)).items
+    (kept,) = resolve(rank([memory_item, other], DEFAULT_WEIGHTS)).items
     assert "Ignore" not in " ".join(kept.notes)
     assert "something that reads as instructions" in kept.notes[0]
 

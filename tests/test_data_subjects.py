@@ -18,7 +18,7 @@ def test_a_session_says_whose_data_it_is_until_it_is_told_otherwise(hx: Hexad) -
     hx.xdb.start_session("other")
 
     assert [("call", ("Anna Berg", "Ben")), ("other", ())] == [
-        (one.id, one.data_subjects) for one in hx.xdb.sessions()
+        (session.id, session.data_subjects) for session in hx.xdb.sessions()
     ]
     hx.xdb.start_session("call", data_subjects=[])
     assert () == hx.xdb.sessions()[0].data_subjects

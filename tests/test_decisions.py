@@ -103,10 +103,10 @@ def test_superseding_keeps_both_and_recall_gives_the_new_one(hx: Hexad, clock: F
     assert ["Sessions live in SQLite"] == [
         hit.text.split("\n")[0] for hit in hx.recall("where do sessions live?")
     ]
-    assert [old.id, new.id] == [one.id for one in hx.governance.history(old.id)]
+    assert [old.id, new.id] == [decision.id for decision in hx.governance.history(old.id)]
     assert ([new.id], [old.id]) == (
-        [one.id for one in hx.governance.query(in_force=True)],
-        [one.id for one in hx.governance.query(in_force=False)],
+        [decision.id for decision in hx.governance.query(in_force=True)],
+        [decision.id for decision in hx.governance.query(in_force=False)],
     )
 
 
@@ -122,7 +122,7 @@ def test_what_was_superseded_is_not_superseded_again(hx: Hexad) -> None:
         hx.governance.decide("Files", supersedes="dec_nothing")
 
     assert 2 == len(hx.governance.query())
-    assert ["SQLite"] == [one.title for one in hx.governance.query(in_force=True)]
+    assert ["SQLite"] == [decision.title for decision in hx.governance.query(in_force=True)]
 
 
 def test_what_is_trusted_less_supersedes_nothing_that_is_trusted_more(hx: Hexad) -> None:
@@ -151,8 +151,8 @@ def test_a_changed_decision_is_a_row_anew_and_the_old_one_stays(hx: Hexad, clock
 
     line = hx.governance.history("ship")
 
-    assert ["We ship on Tuesdays.", "We ship on Fridays."] == [one.description for one in line]
-    assert [False, True] == [one.in_force for one in line]
+    assert ["We ship on Tuesdays.", "We ship on Fridays."] == [decision.description for decision in line]
+    assert [False, True] == [decision.in_force for decision in line]
 
 
 def test_decisions_of_a_store_that_was_written_before_are_known(hx: Hexad) -> None:
@@ -160,11 +160,11 @@ def test_decisions_of_a_store_that_was_written_before_are_known(hx: Hexad) -> No
     with hx._parts.base.db.transaction() as con:
         scripts = [script for name, script in vars(layer_schema).items() if name.endswith("_DDL")]
         made = re.findall(r"CREATE (TABLE|VIEW|INDEX) (\w+)", "".join(scripts))
-        for kind, name in sorted(made, key=lambda one: ["VIEW", "INDEX", "TABLE"].index(one[0])):
+        for kind, name in sorted(made, key=lambda row: ["VIEW", "INDEX", "TABLE"].index(row[0])):
             con.execute(f"DROP {kind} {name}")
         layer_schema.add_layers(con)
 
-    assert ["We ship on Tuesdays."] == [one.description for one in hx.governance.query()]
+    assert ["We ship on Tuesdays."] == [entry.description for entry in hx.governance.query()]
 
 
 # Why ----------------------------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def test_why_of_a_path_gives_the_decisions_that_cite_it(hx: Hexad) -> None:
 
     found = hx.governance.why("src/parse.py")
 
-    assert ("src/parse.py", {cited.id, above.id}) == (found.path, {one.id for one in found.decisions})
-    assert {above.id} == {one.id for one in hx.governance.why("src/other.py").decisions}
+    assert ("src/parse.py", {cited.id, above.id}) == (found.path, {entry.id for entry in found.decisions})
+    assert {above.id} == {decision.id for decision in hx.governance.why("src/other.py").decisions}
     absolute = hx.path.parent / "src" / "parse.py"
     assert "src/parse.py" == hx.governance.why(str(absolute)).path
 
@@ -204,8 +204,8 @@ def test_why_of_a_path_that_an_old_decision_cites_gives_what_took_its_place(hx: 
 
     found = hx.governance.why("src/parse.py")
 
-    assert [new.id] == [one.id for one in found.decisions]
-    assert [old.id] == [one.id for one in found.before[new.id]]
+    assert [new.id] == [decision.id for decision in found.decisions]
+    assert [old.id] == [decision.id for decision in found.before[new.id]]
     assert "Before it" in str(found)
 
 
@@ -215,7 +215,7 @@ def test_a_path_that_no_decision_cites_is_looked_for_by_its_words(hx: Hexad) -> 
 
     found = hx.governance.why("billing.py")
 
-    assert (None, [made.id]) == (found.path, [one.id for one in found.decisions])
+    assert (None, [made.id]) == (found.path, [decision.id for decision in found.decisions])
     assert ("No decision cites billing.py; these are by its words.",) == found.notes
 
 
@@ -348,7 +348,7 @@ def test_a_rule_of_policy_is_a_decision_with_its_reason_beside_what_is_enforced(
 
     why = hx.governance.why("how long are logs kept?")
 
-    assert ["Nobody reads older ones."] == [one.rationale for one in why.decisions]
+    assert ["Nobody reads older ones."] == [decision.rationale for decision in why.decisions]
     assert ["policy"] == list(hx.recall("logs kept", tags=["policy"])[0].memory.tags)
     assert 30 == hx.spaces.get("logs").policies["ttl_days"]
 
@@ -370,6 +370,8 @@ def test_records_of_decisions_that_were_ingested_are_decisions(hx: Hexad, tmp_pa
     found = hx.governance.why("docs/adr/7.md")
     ingest("Use Postgres. Several write.")
 
-    assert ("docs/adr/7.md", ["Use SQLite"]) == (found.path, [one.title for one in found.decisions])
+    assert ("docs/adr/7.md", ["Use SQLite"]) == (found.path, [decision.title for decision in found.decisions])
     line = hx.governance.history(found.decisions[0].id)
-    assert [("Use SQLite", False), ("Use Postgres", True)] == [(one.title, one.in_force) for one in line]
+    assert [("Use SQLite", False), ("Use Postgres", True)] == [
+        (decision.title, decision.in_force) for decision in line
+    ]

@@ -98,10 +98,10 @@ def test_what_is_said_in_them_can_be_asked_for_as_ever(hx: Hexad) -> None:
     assert 45 == len(hx.xdb.recall(limit=100))
     assert 40 == len(hx.xdb.recall_by_concept(f"birds::{CANARY}", limit=100))
     assert {f"{CANARY} {number}" for number in range(5)} == {
-        one.event_id for one in hx.xdb.recall_events(f"{CANARY} step")
+        recall_event.event_id for recall_event in hx.xdb.recall_events(f"{CANARY} step")
     }
     assert [] == hx.xdb.verify_export("graft-1")
-    assert ["birds.md"] == [one.path for one in hx.xdb.documents.search(text_query="stands")]
+    assert ["birds.md"] == [document.path for document in hx.xdb.documents.search(text_query="stands")]
     assert 30 == hx.spaces.read_file(hx.path / "spaces" / "birds.json", dry_run=True).unchanged
 
 
@@ -271,12 +271,12 @@ def test_a_plain_file_where_the_store_has_its_own_is_refused(hx: Hexad, tmp_path
         hx.spaces.restore(export, name="again")
     with pytest.raises(Conflict, match="is no export"):
         hx.spaces.export("birds")
-    assert any("is not encrypted" in one for one in hx.xdb.verify_export("graft-1"))
+    assert any("is not encrypted" in problem for problem in hx.xdb.verify_export("graft-1"))
     document.write_bytes(plain[document].replace(b"still", b"up"))
-    assert ["changed"] == [one.state.value for one in hx.xdb.documents.copies()]
+    assert ["changed"] == [copy.state.value for copy in hx.xdb.documents.copies()]
     ((_, reason),) = hx.xdb.documents.read_copies().skipped
     assert "is not encrypted" in reason
-    assert len(was) == sum("is not encrypted" in one for one in hx.check())
+    assert len(was) == sum("is not encrypted" in problem for problem in hx.check())
     # A file that the user names is another matter.
     (tmp_path / "birds.json").write_bytes(plain[space])
     assert 30 == hx.spaces.read_file(tmp_path / "birds.json").unchanged

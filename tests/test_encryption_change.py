@@ -420,7 +420,7 @@ def test_progress_is_told_to_its_end(plain):
     told_of = []
     hexad.encrypt(plain, key=KEY, progress=told_of.append)
     assert told_of[-1].done == told_of[-1].total
-    assert [one.done for one in told_of] == sorted(one.done for one in told_of)
-    assert "memory.db" in {one.current for one in told_of}
+    assert [progress.done for progress in told_of] == sorted(progress.done for progress in told_of)
+    assert "memory.db" in {progress.current for progress in told_of}
     assert [] == seen(plain / ".hexad", [])
     assert json.loads((plain / ".hexad" / "encryption.json").read_text())["provider"] == "program"

@@ -86,7 +86,7 @@ def keys_of(store: Path) -> list[bytes | None]:
         with hx:
             assert [] == hx.check()
             assert ["The garden gate squeaks."] == [hit.text for hit in hx.recall("garden gate")]
-            assert ["the gate squeaked"] == [one.content for one in hx.xdb.recall(session_id="*")]
+            assert ["the gate squeaked"] == [record.content for record in hx.xdb.recall(session_id="*")]
             found.append(key)
     return found
 

@@ -562,7 +562,7 @@ def test_links_are_followed_only_when_asked(shop: Hexad) -> None:
     bundle = shop.recall_context("shop", "retries", limit=1, follow_links=True)
 
     assert [("mem_retries", "mem_queue", "platform")] == [
-        (one["of"], one["id"], one["space"]) for one in bundle["linked"]
+        (entry["of"], entry["id"], entry["space"]) for entry in bundle["linked"]
     ]
     assert "linked" not in shop.recall_context("shop", "retries", limit=1)
 

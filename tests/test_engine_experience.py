@@ -44,11 +44,11 @@ def disk() -> Iterator[list[str]]:
 
 
 def ids(found) -> list[str]:
-    return [one.id for one in found]
+    return [record.id for record in found]
 
 
 def ticks(found) -> list[int]:
-    return [one.tick for one in found]
+    return [record.tick for record in found]
 
 
 def fill(hx: Hexad, clock, *, sealed: int = 6, unsealed: int = 6) -> None:
@@ -87,10 +87,10 @@ def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sea
     if sealed:
         assert 2 == hx.xdb.seal().rows
 
-    one, two = hx.xdb.recall()
+    item, two = hx.xdb.recall()
 
     assert ("ts-agent-7/run-1-1", "ts-agent-7/run-1-2") == (first, second)
-    assert one == hexad.TimestepRecord(
+    assert item == hexad.TimestepRecord(
         id=first, session_id="agent-7/run-1", tick=1, timestamp=at, event_type=kind, content="Hello ",
         concept_activations={"pack::Greeting": 0.8, "pack::Word": 0.25}, event_id="reply-1", event_start=True,
         token_id=15_339, role="assistant", fidelity=Fidelity.HOT,
@@ -99,7 +99,7 @@ def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sea
         id=second, session_id="agent-7/run-1", tick=2, timestamp=at + timedelta(seconds=1.5), event_type=kind,
         content="", event_end=True, token_count=3,
     )  # fmt: skip
-    assert one == hx.xdb.get_timestep(first)
+    assert item == hx.xdb.get_timestep(first)
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -133,13 +133,14 @@ def test_any_text_any_name_and_any_score_survive(hx, rows, sealed):
     def storable(text: str) -> str:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
-    assert [storable(row["content"]) for row in rows] == [one.content for one in found]
-    assert [row.get("role") for row in rows] == [one.role for one in found]
-    assert [row.get("token_id") for row in rows] == [one.token_id for one in found]
+    assert [storable(row["content"]) for row in rows] == [record.content for record in found]
+    assert [row.get("role") for row in rows] == [record.role for record in found]
+    assert [row.get("token_id") for row in rows] == [record.token_id for record in found]
     import numpy as np
 
     assert [row.get("concept_activations", {}) for row in rows] == [
-        {name: float(np.float32(score)) for name, score in one.concept_activations.items()} for one in found
+        {name: float(np.float32(score)) for name, score in record.concept_activations.items()}
+        for record in found
     ]
 
 
@@ -147,10 +148,10 @@ def test_of_many_activations_the_ten_strongest_are_kept(xdb):
     given = {f"c{at:02}": at / 20 for at in range(20)} | {"b": 0.5, "a": 0.5}
     xdb.record("output", "x", given)
 
-    (one,) = xdb.recall()
+    (first,) = xdb.recall()
 
     assert ["c19", "c18", "c17", "c16", "c15", "c14", "c13", "c12", "c11", "a"] == list(
-        one.concept_activations
+        first.concept_activations
     )
 
 
@@ -177,7 +178,7 @@ def test_a_secret_in_an_input_never_reaches_the_disk(hx, xdb):
         xdb.record(kind, "password: Tr0ub4dor&3x")
     xdb.flush()
 
-    assert {"password: [REDACTED:password]"} == {one.content for one in xdb.recall()}
+    assert {"password: [REDACTED:password]"} == {record.content for record in xdb.recall()}
     assert all(b"Tr0ub4dor" not in path.read_bytes() for path in hx.path.rglob("*") if path.is_file())
 
 
@@ -186,7 +187,7 @@ def test_a_secret_that_is_spread_over_tokens_goes_when_they_are_sealed(hx, xdb):
         xdb.record("output", token, event_id="reply")
     xdb.seal()
 
-    tokens = [one.content for one in xdb.recall()]
+    tokens = [record.content for record in xdb.recall()]
 
     assert ["The ", "password", ": [REDACTED:password]", "", "", "\nis it."] == tokens
     assert all(b"ub4d" not in path.read_bytes() for path in hx.path.rglob("*") if path.is_file())
@@ -237,16 +238,16 @@ def test_a_flush_waits_for_what_the_thread_is_writing(xdb):
     finally:
         go_on.set()
         files.set_hook(previous)
-    assert ["a"] == [one.content for one in xdb.recall()]
+    assert ["a"] == [record.content for record in xdb.recall()]
 
 
 def test_sessions_of_two_open_stores_share_no_tick(opened):
-    one, two = opened().xdb.start_session("s"), opened().xdb.start_session("s")
-    recorded = [handle.record("output", str(at)) for at in range(200) for handle in (one, two)]
+    first, two = opened().xdb.start_session("s"), opened().xdb.start_session("s")
+    recorded = [handle.record("output", str(at)) for at in range(200) for handle in (first, two)]
 
     assert 400 == len(set(recorded))
-    one._xdb.flush(), two._xdb.flush()
-    assert 400 == len(one.recall(limit=1000)) == len(two.recall(limit=1000))
+    first._xdb.flush(), two._xdb.flush()
+    assert 400 == len(first.recall(limit=1000)) == len(two.recall(limit=1000))
 
 
 def test_threads_have_a_current_session_each(xdb):
@@ -256,12 +257,12 @@ def test_threads_have_a_current_session_each(xdb):
             xdb.record("output", f"{name} {at}")
 
     threads = [threading.Thread(target=work, args=(f"thread {at}",)) for at in range(4)]
-    [one.start() for one in threads]
-    [one.join() for one in threads]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
 
     for at in range(4):
         found = xdb.recall(session_id=f"thread {at}")
-        assert [f"thread {at} {n}" for n in range(50)] == [one.content for one in found]
+        assert [f"thread {at} {n}" for n in range(50)] == [record.content for record in found]
         assert list(range(1, 51)) == ticks(found)
 
 
@@ -271,9 +272,9 @@ def test_a_handle_is_bound_to_its_session(xdb):
     handle.record("output", "there")
     xdb.record("output", "here", session_id="monday")
 
-    assert ["there"] == [one.content for one in handle.recall()]
-    assert ["here"] == [one.content for one in xdb.recall()]
-    assert ["monday", "other"] == [one.id for one in xdb.sessions()]
+    assert ["there"] == [hit.content for hit in handle.recall()]
+    assert ["here"] == [record.content for record in xdb.recall()]
+    assert ["monday", "other"] == [session.id for session in xdb.sessions()]
     with pytest.raises(NotFound, match="no session 'never'"):
         xdb.session("never")
     handle.end()
@@ -293,11 +294,11 @@ def test_every_filter_holds_for_sealed_and_unsealed_alike(hx, clock, sealed):
     everything = hx.xdb.recall()
 
     def words(**filters) -> list[int]:
-        found = [int(one.content.removeprefix("Word ")) for one in hx.xdb.recall(**filters)]
+        found = [int(record.content.removeprefix("Word ")) for record in hx.xdb.recall(**filters)]
         return sorted(found)
 
     assert [("sunday", 1), ("sunday", 2), ("sunday", 3), ("sunday", 4), ("monday", 1)] == [
-        (one.session_id, one.tick) for one in everything[:5]
+        (record.session_id, record.tick) for record in everything[:5]
     ]
     assert [0, 3, 6, 9] == words(session_id="sunday")
     assert list(range(12)) == words(session_id="*")
@@ -324,9 +325,9 @@ def test_recall_by_concept_gives_the_strongest_first(hx, clock):
 
     found = hx.xdb.recall_by_concept("pack::Odd", min_activation=0.25)
 
-    assert ["Word 11", "Word 9", "Word 7", "Word 5"] == [one.content for one in found]
-    assert ["Word 11"] == [one.content for one in hx.xdb.recall_by_concept("pack::Odd", limit=1)]
-    assert ["Word 9"] == [one.content for one in hx.xdb.recall_by_concept("pack::Odd", session_id="sunday", limit=1,
+    assert ["Word 11", "Word 9", "Word 7", "Word 5"] == [record.content for record in found]
+    assert ["Word 11"] == [record.content for record in hx.xdb.recall_by_concept("pack::Odd", limit=1)]
+    assert ["Word 9"] == [record.content for record in hx.xdb.recall_by_concept("pack::Odd", session_id="sunday", limit=1,
                                                                            min_activation=0.0)]  # fmt: skip
 
 
@@ -350,19 +351,19 @@ def test_a_session_that_never_was_is_not_an_empty_one(xdb):
 
 
 def test_another_open_store_sees_what_was_flushed(opened):
-    one, two = opened(), opened()
-    one.xdb.start_session("s")
-    one.xdb.record("output", "first")
-    one.xdb.flush()
+    first, two = opened(), opened()
+    first.xdb.start_session("s")
+    first.xdb.record("output", "first")
+    first.xdb.flush()
     assert ["first"] == [found.content for found in two.xdb.recall(session_id="s")]
 
-    one.xdb.record("output", "second")
-    one.xdb.flush()
+    first.xdb.record("output", "second")
+    first.xdb.flush()
 
     assert ["first", "second"] == [found.content for found in two.xdb.recall(session_id="s")]
     two.xdb.seal()  # leaves the log that another store writes to
     assert 2 == two.xdb.get_state()["unsealed_count"]
-    one.xdb.seal()
+    first.xdb.seal()
     assert ["first", "second"] == [found.content for found in two.xdb.recall(session_id="s")]
     assert 0 == two.xdb.get_state()["unsealed_count"]
 
@@ -375,7 +376,7 @@ def test_a_store_that_is_only_read_answers_and_records_nothing(opened, project):
 
     reader = opened(readonly=True)
 
-    assert ["x"] == [one.content for one in reader.xdb.recall(session_id="s")]
+    assert ["x"] == [record.content for record in reader.xdb.recall(session_id="s")]
     with pytest.raises(StorageFailure, match="read-only"):
         reader.xdb.start_session("s")
 
@@ -393,7 +394,7 @@ def test_every_policy_keeps_what_was_flushed(project, policy, monkeypatch):
         if policy != "always":
             hx.xdb.flush()
         with hexad.open(project, embedder=None, background=False) as other:
-            assert [str(at) for at in range(10)] == [one.content for one in other.xdb.recall()]
+            assert [str(at) for at in range(10)] == [record.content for record in other.xdb.recall()]
 
 
 def test_an_unknown_policy_is_refused_before_anything_is_made(project, monkeypatch):
@@ -431,7 +432,7 @@ def test_on_a_full_disk_always_refuses_and_later_goes_on(project, monkeypatch, d
         disk.clear()
         hx.xdb.record("output", "after")
 
-        assert {"after"} == {one.content for one in hx.xdb.recall() if one.content != "before"} - (
+        assert {"after"} == {record.content for record in hx.xdb.recall() if record.content != "before"} - (
             {"lost"}
             if operation == "write"
             else set()  # neither written nor cut: the error says that it is in doubt
@@ -452,7 +453,7 @@ def test_on_a_full_disk_a_group_waits_until_there_is_room(hx, xdb, disk):
     disk.clear()
     xdb.record("output", "after")
 
-    assert ["before", "waits", "after"] == [one.content for one in xdb.recall()]
+    assert ["before", "waits", "after"] == [record.content for record in xdb.recall()]
 
 
 def test_maintain_seals_what_is_old(hx, xdb, clock):
@@ -463,7 +464,7 @@ def test_maintain_seals_what_is_old(hx, xdb, clock):
 
     assert 1 == hx.maintain().sealed
     assert 0 == hx.maintain().sealed
-    assert ["x"] == [one.content for one in xdb.recall()]
+    assert ["x"] == [record.content for record in xdb.recall()]
     assert [] == list((hx.path / "stream" / "log").iterdir())
 
 
@@ -509,7 +510,9 @@ def test_what_lies_beside_a_segment_is_made_again_and_its_damage_found(hx, xdb, 
 
     def answers() -> tuple[list[str], list[str]]:
         strongest = xdb.recall_by_concept("pack::C", min_activation=0.0, limit=3)
-        return [one.content for one in strongest], [one.content for one in xdb.recall_events("word29 word0")]
+        return [record.content for record in strongest], [
+            recall_event.content for recall_event in xdb.recall_events("word29 word0")
+        ]
 
     before = answers()
     assert ["word29 ", "word28 ", "word27 "] == before[0]
@@ -543,7 +546,7 @@ def test_recall_by_concept_reads_no_more_of_a_segment_than_its_list(hx, xdb, mon
     data = segment.read_bytes()
     segment.write_bytes(b"nothing that can be read")
 
-    assert ["word29 ", "word28 "] == [one.content for one in xdb.recall_by_concept("pack::C", min_activation=0.0, limit=2)]  # fmt: skip
+    assert ["word29 ", "word28 "] == [record.content for record in xdb.recall_by_concept("pack::C", min_activation=0.0, limit=2)]  # fmt: skip
     with pytest.raises(hexad.IntegrityError):
         xdb.recall_by_concept("pack::C", min_activation=0.0, limit=20)
     segment.write_bytes(data)
@@ -596,16 +599,16 @@ def test_a_log_that_is_full_is_left_for_sealing_and_another_one_begun(hx, xdb, m
 
     monkeypatch.setattr(segments, "LOG_BYTES", 1)
     assert 24 == hx.maintain().sealed
-    assert [f"{at} {n}" for at in range(4) for n in range(6)] == [one.content for one in xdb.recall()]
+    assert [f"{at} {n}" for at in range(4) for n in range(6)] == [record.content for record in xdb.recall()]
     assert 2 == len(list((hx.path / "stream" / "segments").glob("*.parquet")))
 
 
 def test_large_texts_fill_a_log_too(hx, xdb):
     xdb.record_many({"event_type": "tool_response", "content": "word " * 200_000} for _ in range(3))
 
-    assert [1_000_000] * 3 == [len(one.content) for one in xdb.recall()]
+    assert [1_000_000] * 3 == [len(record.content) for record in xdb.recall()]
     assert 3 == xdb.seal().rows
-    assert [1_000_000] * 3 == [len(one.content) for one in xdb.recall()]
+    assert [1_000_000] * 3 == [len(record.content) for record in xdb.recall()]
 
 
 def test_a_new_embedder_leaves_sessions_as_they_are(opened):
@@ -615,7 +618,7 @@ def test_a_new_embedder_leaves_sessions_as_they_are(opened):
     hx.reindex(embedder=HashEmbedder())
     handle.record("output", "after")
 
-    assert ["before", "after"] == [one.content for one in hx.xdb.recall()]
+    assert ["before", "after"] == [record.content for record in hx.xdb.recall()]
     assert "ts-s-3" == hx.xdb.record("output", "still the current session")
 
 
@@ -630,5 +633,5 @@ def test_a_row_of_a_batch_with_too_little_or_too_much_is_refused(xdb, row):
 def test_a_row_of_a_batch_may_have_happened_at_another_time(xdb, clock):
     xdb.record_many([{"event_type": "output", "content": "x", "timestamp": "2020-05-01T12:00:00Z"}])
 
-    assert ["x"] == [one.content for one in xdb.recall(time_range=("2020-05-01", "2020-05-02"))]
+    assert ["x"] == [record.content for record in xdb.recall(time_range=("2020-05-01", "2020-05-02"))]
     assert [] == xdb.recall(time_range=(clock.now() - timedelta(days=1), clock.now()))

@@ -216,11 +216,11 @@ def test_a_list_asks_as_many_questions_for_many_spaces_as_for_one(hx: Hexad) -> 
         return len(asked)
 
     db.tracer = lambda sql, _seconds: asked.append(sql)
-    one = count()
+    item = count()
     for number in range(1, 20):
         hx.remember("A text.", space=f"s{number}")
 
-    assert one == count()
+    assert item == count()
     db.tracer = None
 
 
@@ -426,8 +426,8 @@ def test_large_spaces_are_emptied_in_batches(hx: Hexad, many: int) -> None:
     hx.spaces.create("docs", reset=True)
 
     done = records(hx, "reset")
-    assert (many, many // 500 + 1) == (sum(int(str(one["purged"])) for one in done), len(done))
-    assert [False] * (many // 500) + [True] == [one["finished"] for one in done]
+    assert (many, many // 500 + 1) == (sum(int(str(entry["purged"])) for entry in done), len(done))
+    assert [False] * (many // 500) + [True] == [entry["finished"] for entry in done]
     assert 0 == hx.count(status=None)
 
 

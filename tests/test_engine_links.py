@@ -43,27 +43,30 @@ def test_a_link_is_followed_from_its_target_too_and_listed_at_both_ends(hx: Hexa
 
 
 def test_the_same_link_twice_is_one_and_unlink_takes_it_away(hx: Hexad) -> None:
-    one, other = hx.remember("The kettle is in the kitchen."), hx.remember("Tea is served at four o'clock.")
-    hx.link(one.id, other.id)
-    hx.link(one.id, other.id)
-    hx.link(one.id, other.id, kind="explains")
+    memory, other = (
+        hx.remember("The kettle is in the kitchen."),
+        hx.remember("Tea is served at four o'clock."),
+    )
+    hx.link(memory.id, other.id)
+    hx.link(memory.id, other.id)
+    hx.link(memory.id, other.id, kind="explains")
 
-    assert ["explains", "related"] == [link.kind for link in hx.links(one.id)]
-    assert 0 == hx.unlink(other.id, one.id)
-    assert 1 == hx.unlink(one.id, other.id, kind="related")
-    assert 1 == hx.unlink(one.id, other.id)
-    assert [] == hx.links(one.id)
+    assert ["explains", "related"] == [link.kind for link in hx.links(memory.id)]
+    assert 0 == hx.unlink(other.id, memory.id)
+    assert 1 == hx.unlink(memory.id, other.id, kind="related")
+    assert 1 == hx.unlink(memory.id, other.id)
+    assert [] == hx.links(memory.id)
 
 
 def test_unlinking_keeps_what_is_almost_the_same_known(hx: Hexad) -> None:
     text = (
         "The night shift hands over at six in the morning, at the south gate, with the keys and the log book"
     )
-    one, other = hx.remember(text + "."), hx.remember(text + " of the day.")
-    assert [(one.id, pytest.approx(0.9, abs=0.1))] == hx.near_duplicates(other.id)
+    memory, other = hx.remember(text + "."), hx.remember(text + " of the day.")
+    assert [(memory.id, pytest.approx(0.9, abs=0.1))] == hx.near_duplicates(other.id)
 
-    hx.link(one.id, other.id)
-    assert 1 == hx.unlink(one.id, other.id)
+    hx.link(memory.id, other.id)
+    assert 1 == hx.unlink(memory.id, other.id)
     assert 1 == len(hx.near_duplicates(other.id))
 
 
@@ -80,12 +83,12 @@ def test_what_is_archived_is_not_followed_and_comes_back_with_its_links(hx: Hexa
 
 
 def test_a_linked_memory_that_is_an_answer_anyway_is_not_given_twice(hx: Hexad) -> None:
-    one = hx.remember("The signing key of the release lies in the vault.")
+    memory = hx.remember("The signing key of the release lies in the vault.")
     other = hx.remember("The release signing key is renewed every spring.")
-    hx.link(one.id, other.id)
+    hx.link(memory.id, other.id)
 
     followed = hx.recall("release signing key", follow_links=True)
-    assert {one.id, other.id} == {hit.id for hit in followed}
+    assert {memory.id, other.id} == {hit.id for hit in followed}
     assert () == followed.linked
 
 
@@ -123,15 +126,18 @@ def test_a_link_does_not_cross_the_boundary_of_what_may_be_seen(hx: Hexad, opene
 
 @pytest.mark.parametrize("kind", ["", "Based On", "x" * 65, "--", "a;b"])
 def test_a_kind_that_is_no_word_is_refused(hx: Hexad, kind: str) -> None:
-    one, other = hx.remember("The kettle is in the kitchen."), hx.remember("Tea is served at four o'clock.")
+    memory, other = (
+        hx.remember("The kettle is in the kitchen."),
+        hx.remember("Tea is served at four o'clock."),
+    )
     with pytest.raises(hexad.InvalidInput, match="of a link cannot be used"):
-        hx.link(one.id, other.id, kind=kind)
-    assert [] == hx.links(one.id)
+        hx.link(memory.id, other.id, kind=kind)
+    assert [] == hx.links(memory.id)
 
 
 def test_a_memory_is_not_linked_with_itself_nor_with_what_is_not_there(hx: Hexad) -> None:
-    one = hx.remember("The kettle is in the kitchen.")
+    memory = hx.remember("The kettle is in the kitchen.")
     with pytest.raises(hexad.InvalidInput, match="with itself"):
-        hx.link(one.id, one.path)
+        hx.link(memory.id, memory.path)
     with pytest.raises(hexad.NotFound, match="Memory 'mem_none' not found"):
-        hx.link(one.id, "mem_none")
+        hx.link(memory.id, "mem_none")

@@ -387,11 +387,11 @@ def test_the_same_text_in_the_same_space_is_evidence_for_the_memory_that_is_ther
 
 @pytest.mark.row("L137")
 def test_the_same_text_in_another_space_is_another_memory(hx: Hexad) -> None:
-    one = hx.remember("Deploys happen on Tuesday.", space="a")
+    memory = hx.remember("Deploys happen on Tuesday.", space="a")
     two = hx.remember("Deploys happen on Tuesday.", space="b")
 
-    assert one.id != two.id
-    assert (Outcome.CREATED, Outcome.CREATED) == (outcome(one), outcome(two))
+    assert memory.id != two.id
+    assert (Outcome.CREATED, Outcome.CREATED) == (outcome(memory), outcome(two))
 
 
 @pytest.mark.row("L137")
@@ -403,11 +403,11 @@ def test_items_that_their_source_names_are_each_kept(hx: Hexad) -> None:
 
 
 def test_a_source_id_names_its_memory_inside_one_space(hx: Hexad) -> None:
-    one = hx.remember("The first page.", space="a", source_id="page")
+    memory = hx.remember("The first page.", space="a", source_id="page")
     two = hx.remember("Another first page.", space="b", source_id="page")
 
-    assert one.id != two.id
-    assert one.id == hx.remember("The first page, again.", space="a", source_id="page").id
+    assert memory.id != two.id
+    assert memory.id == hx.remember("The first page, again.", space="a", source_id="page").id
 
 
 def test_the_same_text_under_the_same_id_changes_nothing(hx: Hexad, clock: FrozenClock) -> None:

@@ -58,7 +58,9 @@ def notes(memory: hexad.Memory) -> str:
 
 
 def scripted(opened: Opener, *answers: Any) -> tuple[Hexad, ScriptedGenerator]:
-    script = ScriptedGenerator([dict(one) if isinstance(one, Mapping) else one for one in answers])
+    script = ScriptedGenerator(
+        [dict(answer) if isinstance(answer, Mapping) else answer for answer in answers]
+    )
     return opened(generator=script), script
 
 

@@ -204,7 +204,7 @@ def test_chunks_that_do_not_lie_in_the_text_are_cut_anew_and_the_receipt_says_so
     hx: Hexad, given: list[str]
 ) -> None:
     memory = hx.remember_structured(
-        "s", {"raw": TEXT, "chunks": [{"chunk_id": "x#0", "text": one} for one in given]}
+        "s", {"raw": TEXT, "chunks": [{"chunk_id": "x#0", "text": text} for text in given]}
     )
 
     assert [TEXT] == [memory.chunk_text(chunk) for chunk in memory.chunks]
@@ -318,7 +318,7 @@ def test_without_an_id_path_kind_and_content_tell_which_record_it_is(hx: Hexad) 
         hx.remember_structured("s", {"raw": TEXT + " More.", "path": "a/b", "kind": "guide"}),
         hx.remember_structured("t", {"raw": TEXT, "path": "a/b", "kind": "guide"}),
     ]
-    assert 5 == len({first.id, *(one.id for one in others)})
+    assert 5 == len({first.id, *(memory.id for memory in others)})
 
 
 def test_metadata_that_are_given_are_whole_and_those_left_out_stay(hx: Hexad) -> None:

@@ -76,7 +76,7 @@ def test_a_memory_is_found_by_its_new_tag_and_no_longer_by_the_old_one(hx):
     hx.tag(memory.id, add=["quokka"], remove=["zeppelin"])
 
     assert ([memory.id], []) == (found(hx, "quokka"), found(hx, "zeppelin"))
-    assert [memory.id] == [one.id for one in hx.memories(tags=["quokka"])]
+    assert [memory.id] == [found_memory.id for found_memory in hx.memories(tags=["quokka"])]
     assert [] == hx.memories(tags=["zeppelin"])
     assert [] == hx.check()
 
@@ -202,8 +202,10 @@ def shelf(hx, clock):
 def test_a_list_comes_in_the_order_asked_for_page_by_page(shelf, order, paths):
     shelf.pin("b/x/1")
 
-    assert paths == [one.path for one in shelf.memories(order=order)]
-    assert paths == [one.path for at in (0, 2, 4) for one in shelf.memories(order=order, limit=2, offset=at)]
+    assert paths == [memory.path for memory in shelf.memories(order=order)]
+    assert paths == [
+        memory.path for at in (0, 2, 4) for memory in shelf.memories(order=order, limit=2, offset=at)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -227,13 +229,16 @@ def test_a_memory_is_listed_by_the_beginning_of_its_id(hx):
     hx.remember("One text.", id="mem_0123456789")
     hx.remember("Another text.", id="mem_0123499999")
 
-    assert ["mem_0123456789"] == [one.id for one in hx.memories(text="mem_012345")]
+    assert ["mem_0123456789"] == [memory.id for memory in hx.memories(text="mem_012345")]
 
 
 def test_a_list_can_hold_what_is_pinned_or_what_is_not(shelf):
     shelf.pin("b/x/1")
 
-    assert (["b/x/1"], 3) == ([one.path for one in shelf.memories(pinned=True)], shelf.count(pinned=False))
+    assert (["b/x/1"], 3) == (
+        [memory.path for memory in shelf.memories(pinned=True)],
+        shelf.count(pinned=False),
+    )
 
 
 def test_a_list_refuses_what_it_cannot_do(shelf):

@@ -26,7 +26,7 @@ CANARIES = 1_000
 
 
 def counts(receipt: ErasureReceipt) -> dict[str, int]:
-    return {one.place: one.count for one in receipt.erased}
+    return {entry.place: entry.count for entry in receipt.erased}
 
 
 def readable(folder: Path, words: list[bytes]) -> dict[str, list[bytes]]:
@@ -210,10 +210,10 @@ def test_what_is_hidden_and_was_made_of_it_is_flagged_without_a_word_of_it(opene
 
     assert {"hidden", "further", "other"} == ids(owner)
     assert [True, True, None] == [
-        owner.get(one).metadata.get("needs_review") for one in ("hidden", "further", "other")
+        owner.get(memory_path).metadata.get("needs_review") for memory_path in ("hidden", "further", "other")
     ]
     assert (1, ()) == (receipt.count("memories"), receipt.flagged)
-    assert [()] == [one.flagged for one in owner.erasures()]
+    assert [()] == [erasure.flagged for erasure in owner.erasures()]
 
 
 @pytest.mark.parametrize("by", [{"id_or_path": "ada-said"}, {"subject": "ada"}])
@@ -226,7 +226,7 @@ def test_no_note_of_another_memory_names_an_erased_one(hx: Hexad, by: dict[str, 
         {"path": "notes/limit", "kind": "note", "raw": "Nine.", "trust": "tool", "supersedes": "ada-said"},
     )
     hx.remember("Nine, or ten.", id=beside.id, trust="tool")
-    assert b"ada-said" in str([hx.get(one.id).metadata for one in (waiting, beside)]).encode()
+    assert b"ada-said" in str([hx.get(memory.id).metadata for memory in (waiting, beside)]).encode()
 
     hx.forget(**by, purge=True, confirm=True)
 
@@ -360,7 +360,7 @@ def test_the_ledgers_contents_of_a_session_go_and_it_still_verifies(
         assert log.verify().ok
         credential = log.reviewers.add("rita")
         found = log.query(reviewer_credential=credential, kinds=["timestep"], limit=100)
-    assert {"monday": True, "tuesday": False} == {one.session_id: one.erased for one in found}
+    assert {"monday": True, "tuesday": False} == {record.session_id: record.erased for record in found}
     assert receipt.ledger_seq == 15
 
 
@@ -387,7 +387,7 @@ def test_the_receipt_and_the_dry_run_count_what_the_ledger_loses(
     planned = hx.forget(**by, purge=True, dry_run=True)
     receipt = hx.forget(**by, purge=True, confirm=True)
 
-    assert [gone, gone] == [one.count("contents of the ledger") for one in (planned, receipt)]
+    assert [gone, gone] == [text.count("contents of the ledger") for text in (planned, receipt)]
     assert receipt.verify()
 
 
@@ -398,7 +398,7 @@ def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenC
     (hx.path / "audit").write_text("in the way")
     hx.remember("Somebody.", data_subjects=["xqzw"])
     receipt = hx.forget(subject="xqzw", purge=True, confirm=True)
-    assert "ledger" in {one.place for one in receipt.pending}
+    assert "ledger" in {entry.place for entry in receipt.pending}
     assert receipt.ledger_seq is None
 
     (hx.path / "audit").unlink()
@@ -498,7 +498,7 @@ def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opene
     with other._parts.base.db.read() as con:
         con.execute("SELECT count(*) FROM memories").fetchall()
         receipt = hx.forget(subject="ada", purge=True, confirm=True)
-        assert {"unused parts of pages", "write-ahead log"} == {one.place for one in receipt.pending}
+        assert {"unused parts of pages", "write-ahead log"} == {entry.place for entry in receipt.pending}
         assert encrypted or readable(hx.path, [b"Xq0001Canary"])
     hx.maintain()
 
@@ -525,7 +525,7 @@ def test_an_erasure_that_fails_in_a_file_is_pending_and_says_why(
     finally:
         files.set_hook(previous)
 
-    assert ["files of spaces"] == [one.place for one in receipt.pending]
+    assert ["files of spaces"] == [entry.place for entry in receipt.pending]
     assert "full" in receipt.pending[0].reason
     hx.maintain()
     assert () == hx.erasures()[0].pending
@@ -560,7 +560,7 @@ def test_the_command_line_asks_tells_and_gives_a_receipt(tmp_path: Path) -> None
     shown = run(tmp_path, "forget", "--subject", "bob", "--purge", "--yes")
     listed = run(tmp_path, "forget", "--list", "--json")
 
-    assert (0, 2, 0, 0, 0) == tuple(one.returncode for one in (planned, unasked, done, shown, listed))
+    assert (0, 2, 0, 0, 0) == tuple(process.returncode for process in (planned, unasked, done, shown, listed))
     assert "--yes" in unasked.stderr
     receipt = parse_receipt(json.loads(done.stdout))
     assert receipt.verify()
@@ -570,7 +570,7 @@ def test_the_command_line_asks_tells_and_gives_a_receipt(tmp_path: Path) -> None
     assert re.search(r"key: [0-9a-f]{64}", shown.stdout)
     known = json.loads(listed.stdout)
     assert receipt.id == known[1]["id"]
-    assert {None} == {one["key"] for one in known} == {one["selection"] for one in known}
+    assert {None} == {entry["key"] for entry in known} == {entry["selection"] for entry in known}
 
 
 @pytest.mark.parametrize(
@@ -616,12 +616,12 @@ def test_the_page_says_of_every_table_what_becomes_of_it(hx: Hexad) -> None:
     said = set(
         re.findall(r"`([a-z_*]+)`", page.partition("## What goes where")[2].partition("## Pending")[0])
     )
-    patterns = [one for one in said if one.endswith("*")]
+    patterns = [text for text in said if text.endswith("*")]
 
     assert [] == [
         name
         for name in tables(hx)
-        if name not in said and not any(name.startswith(one[:-1]) for one in patterns)
+        if name not in said and not any(name.startswith(pattern[:-1]) for pattern in patterns)
     ]
 
 

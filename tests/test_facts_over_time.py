@@ -209,12 +209,12 @@ def test_what_changed_says_what_was_learned_and_what_was_known_before(hx: Hexad,
     changes = hx.facts.what_changed(since)
 
     assert {("late", "Bern", None), ("new", "tea", None), ("forgotten", "Rome", None)} == {
-        (one.what, one.fact.value, one.before and one.before.value) for one in changes
+        (change.what, change.fact.value, change.before and change.before.value) for change in changes
     }
     assert [("replaced", "Rome", "Oslo")] == [
-        (one.what, one.fact.value, one.before and one.before.value)
-        for one in _before_forgetting(hx, new.id, since)
-        if one.what == "replaced"
+        (change.what, change.fact.value, change.before and change.before.value)
+        for change in _before_forgetting(hx, new.id, since)
+        if change.what == "replaced"
     ]
     assert [] == hx.facts.what_changed(clock.now() + timedelta(seconds=1))
 
@@ -238,10 +238,10 @@ def test_what_rests_on_a_value_that_fell_is_marked_for_a_review(
     clock.advance(days=1)
     city(hx, "Rome")
 
-    found = {one.memory_id: one.premises for one in hx.facts.needs_review()}
+    found = {review.memory_id: review.premises for review in hx.facts.needs_review()}
     assert {"plan": (premise.id,), "courier": ("plan",)} == found
     hx.facts.reviewed("courier")
-    assert ["plan"] == [one.memory_id for one in hx.facts.needs_review()]
+    assert ["plan"] == [review.memory_id for review in hx.facts.needs_review()]
 
 
 @pytest.mark.parametrize("how", ["id", "selection", "purge"])
@@ -257,7 +257,7 @@ def test_forgetting_a_premise_marks_what_rests_on_it(hx: Hexad, how: str) -> Non
     else:
         hx.forget("limit", purge=True, confirm=True)
 
-    assert ["batches"] == [one.memory_id for one in hx.facts.needs_review()]
+    assert ["batches"] == [review.memory_id for review in hx.facts.needs_review()]
 
 
 def test_a_context_says_what_a_fact_replaced_and_how_it_was_at_a_time(hx: Hexad, clock: FrozenClock) -> None:
@@ -386,7 +386,7 @@ def test_what_a_review_let_in_contradicts_what_it_stands_beside(hx: Hexad) -> No
 
     hx.quarantine.release(waiting.id, why="She wrote so.")
 
-    assert [("Oslo", "Rome")] == [(one.value, other.value) for one, other in hx.facts.contradictions()]
+    assert [("Oslo", "Rome")] == [(fact.value, other.value) for fact, other in hx.facts.contradictions()]
     assert ["Oslo", "Rome"] == values(hx)
 
 

@@ -60,7 +60,7 @@ def observed(hx: Hexad, value: str) -> str:
 
 def between(hx: Hexad) -> tuple[str, str]:
     """The two that are nearly as good, the better one first."""
-    first, second = [one for one in ids(hx) if one in ("tuesday", "friday")]
+    first, second = [text for text in ids(hx) if text in ("tuesday", "friday")]
     return first, second
 
 
@@ -94,9 +94,9 @@ def test_no_number_of_verdicts_hides_what_clearly_answers_or_lifts_what_does_not
     for number in range(12):  # as many people
         with hexad.open(
             tmp_path / "p", embedder=None, background=False, clock=hx.clock, actor=f"person {number}"
-        ) as one:
-            one.feedback("exact", "wrong", query=QUESTION)
-            one.feedback("service", "helpful", query=QUESTION)
+        ) as store:
+            store.feedback("exact", "wrong", query=QUESTION)
+            store.feedback("service", "helpful", query=QUESTION)
 
     after = {hit.id: hit.score for hit in hx.recall(QUESTION)}
 
@@ -118,10 +118,10 @@ def test_what_was_taken_back_was_never_said(hx: Hexad) -> None:
         hx.feedback("boats", "wrong"),
     ]
     assert before != all_of(hx)
-    assert ["boats", draft, worse, better] == [one.memory_id for one in hx.feedbacks()]
+    assert ["boats", draft, worse, better] == [feedback.memory_id for feedback in hx.feedbacks()]
 
-    for one in said:
-        hx.retract_feedback(one.id)
+    for feedback in said:
+        hx.retract_feedback(feedback.id)
 
     assert before == all_of(hx)
     assert [] == hx.feedbacks()
@@ -216,8 +216,8 @@ def test_no_number_of_verdicts_takes_all_of_a_confidence_and_all_of_it_comes_bac
     given = [hx.feedback(draft, "wrong", query=f"is number {at} quiet?") for at in range(12)]
     assert pytest.approx(0.1) == hx.get(draft).confidence
 
-    for one in given:
-        hx.retract_feedback(one.id)
+    for feedback in given:
+        hx.retract_feedback(feedback.id)
 
     assert 0.5 == hx.get(draft).confidence
 
@@ -230,8 +230,8 @@ def test_evidence_between_a_verdict_and_its_retraction_makes_nobody_surer_than_e
     for _ in range(3):
         assert draft == observed(hx, "Deploys of the harbour service are quiet.")
 
-    for one in given:
-        hx.retract_feedback(one.id)
+    for feedback in given:
+        hx.retract_feedback(feedback.id)
 
     assert 0.5 < hx.get(draft).confidence <= 0.9
 
@@ -301,17 +301,17 @@ def test_questions_and_notes_are_redacted_exported_and_erased_with_their_memory_
         ann.feedback("tuesday", "helpful", query=QUESTION)
     exported = [item.value for item in hx.export() if item.section == "feedback"]
     assert [("boats", "owner"), ("tuesday", "user ann")] == [
-        (one["memory_id"], one["given_by"]) for one in exported
+        (entry["memory_id"], entry["given_by"]) for entry in exported
     ]
 
     of_ann = hx.forget(subject="ann", purge=True, confirm=True)
 
-    assert {"feedback": 1} == {one.place: one.count for one in of_ann.erased}
-    assert ["boats"] == [one.memory_id for one in hx.feedbacks()]
+    assert {"feedback": 1} == {entry.place: entry.count for entry in of_ann.erased}
+    assert ["boats"] == [feedback.memory_id for feedback in hx.feedbacks()]
 
     of_boats = hx.forget("boats", purge=True, confirm=True)
 
-    assert 1 == {one.place: one.count for one in of_boats.erased}["feedback"]
+    assert 1 == {entry.place: entry.count for entry in of_boats.erased}["feedback"]
     assert [] == hx.feedbacks()
 
 

@@ -39,7 +39,7 @@ def test_a_store_that_was_closed_neither_tells_nor_learns_anything_of_the_person
             call()
 
     with hexad.open(tmp_path, embedder=None, user_dir=tmp_path / "user") as again:
-        assert ["db"] == [one.key for one in again.user.preferences()]
+        assert ["db"] == [preference.key for preference in again.user.preferences()]
 
 
 @pytest.mark.parametrize("form", ["xml", "", 3, ["toon"]])

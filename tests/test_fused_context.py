@@ -82,7 +82,7 @@ def test_the_system_context_sums_up_session_project_and_user_in_this_order(hx):
 @pytest.mark.row("A071", "A055")
 def test_decisions_have_a_share_only_where_a_reason_or_a_decision_is_asked_for(hx):
     share = {
-        question: {one.layer: one.share for one in hx.plan(question).layers}[MemoryLayer.GOVERNANCE]
+        question: {layer.layer: layer.share for layer in hx.plan(question).layers}[MemoryLayer.GOVERNANCE]
         for question in ("how to deploy", "why deploy with Nomad")
     }
 
@@ -156,7 +156,10 @@ def test_summaries_come_first_and_the_whole_text_on_demand(hx):
     assert hx.expand(block).text == hx.expand(memory.id).text == memory.raw
     assert hx.expand(block.item.id, max_tokens=10).text == memory.raw[:40]
     full = hx.context("where is the key of the archive?", deterministic=True)
-    assert any(one.shown == "text" and one.item.memory_id == memory.id for one in full.system_items)
+    assert any(
+        system_item.shown == "text" and system_item.item.memory_id == memory.id
+        for system_item in full.system_items
+    )
     with pytest.raises(NotFound, match="mem_nobody"):
         hx.expand("mem_nobody")
 
@@ -190,7 +193,7 @@ def test_what_reads_as_instructions_is_marked_and_cannot_leave_its_place(hx, for
     assert "<|im_start|>" not in text
     assert text.count("</recalled-memory") == (1 if form == "markdown" else 0)
     assert "trust" in text
-    assert all(f"[{one}]" in text or one in text for one in shown(found))
+    assert all(f"[{item}]" in text or item in text for item in shown(found))
 
 
 def test_an_actor_gets_nothing_that_its_role_may_not_see(hx, opened):
@@ -210,10 +213,10 @@ def test_an_actor_gets_nothing_that_its_role_may_not_see(hx, opened):
 @pytest.mark.row("A010")
 def test_the_query_language_narrows_by_layer_kind_time_and_phrase(hx, clock):
     def texts(query: str) -> list[str]:
-        return [one.item.text for one in hx.query(query, deterministic=True)]
+        return [hit.item.text for hit in hx.query(query, deterministic=True)]
 
     assert texts('layer:project "two people"') == [SENTENCES[3]]
-    assert {one.item.layer for one in hx.query("layer:vector deploy", deterministic=True)} == {
+    assert {hit.item.layer for hit in hx.query("layer:vector deploy", deterministic=True)} == {
         MemoryLayer.VECTOR
     }
     assert ["Nomad" in text for text in texts("layer:governance kind:decision deploy")] == [True]
@@ -284,7 +287,7 @@ def test_a_plan_says_layers_shares_deadlines_and_weights(hx):
         weights.relevance + weights.recency + weights.authority + weights.confidence + weights.importance
         == pytest.approx(1)
     )
-    asked = {kind: {one.layer for one in hx.plan(question).layers} for kind, question in {
+    asked = {kind: {layer.layer for layer in hx.plan(question).layers} for kind, question in {
         "user": "What is my preferred linter?", "architectural": "How is the importer structured?",
     }.items()}  # fmt: skip
     assert MemoryLayer.GRAPH in asked["architectural"] - asked["user"]
@@ -372,9 +375,9 @@ def test_a_context_reaches_no_network(hx, monkeypatch):
 @pytest.mark.row("A111")
 def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
     decision = next(
-        one
-        for one in hx.query("why do we deploy with Nomad?", deterministic=True)
-        if one.item.kind == "decision"
+        hit
+        for hit in hx.query("why do we deploy with Nomad?", deterministic=True)
+        if hit.item.kind == "decision"
     )
     told = decision.to_dict()
 
@@ -384,7 +387,7 @@ def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
     assert told["recency"] == 0
     assert 0 < told["relevance"] < 1
     assert told["score"] == sum(told["parts"].values())
-    source = next(one for one in hx.query("layer:vector deploy", deterministic=True))
+    source = next(hit for hit in hx.query("layer:vector deploy", deterministic=True))
     assert source.item.location.startswith("docs/deploys.md") or "deploys.md" in source.item.location
 
 
@@ -397,6 +400,6 @@ def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
         for layer in (MemoryLayer.PROJECT, MemoryLayer.VECTOR)
     }
 
-    assert [one.item.layer for one in fuse(Answered(items=given), hx.plan("x")).items] == [
+    assert [item.item.layer for item in fuse(Answered(items=given), hx.plan("x")).items] == [
         MemoryLayer.PROJECT
     ]

@@ -231,16 +231,16 @@ def test_overflow_fills_ring_after_ring(comb):
 @pytest.mark.row("O080")
 @pytest.mark.parametrize("again", [0.91, 0.9, 0.4, None])
 def test_what_is_repeated_ages_from_then_on(comb, clock, again):
-    one, left, repeated = comb.add_nodes([(name, [1.0]) for name in ("one", "left", "repeated")])
-    comb.insert_many([(one, left), (one, repeated)], score=0.9)
+    first, left, repeated = comb.add_nodes([(name, [1.0]) for name in ("one", "left", "repeated")])
+    comb.insert_many([(first, left), (first, repeated)], score=0.9)
     comb.configure(ring_half_lives=(DAY,))
     clock.advance(hours=12)
-    comb.insert(one, repeated, score=again)
+    comb.insert(first, repeated, score=again)
     clock.advance(hours=1)
 
-    assert ["one", "repeated"] == [piece.text for piece in comb.jit_context(start=one).pieces]
+    assert ["one", "repeated"] == [piece.text for piece in comb.jit_context(start=first).pieces]
     assert sorted([max(again or 0, 0.9), 0.9], reverse=True) == pytest.approx(
-        scores(comb.neighbors(one)), abs=0.02
+        scores(comb.neighbors(first)), abs=0.02
     )
 
 
@@ -254,16 +254,16 @@ def test_a_strengthened_edge_resurfaces(comb, clock):
     assert (0, 0.85, clock.now()) == (edge.ring, edge.relevance_score, edge.renewed_at)
     assert clock.now() - timedelta(hours=1) == edge.timestamp_created
     assert [0.9, 0.85, 0.8, 0.7, 0.6, 0.5] == scores(comb.neighbors(focus))
-    assert [(others[1], 0.3)] == [(one.target_id, one.relevance_score) for one in comb.overflow(focus)]
+    assert [(others[1], 0.3)] == [(edge.target_id, edge.relevance_score) for edge in comb.overflow(focus)]
 
 
 def test_the_same_pair_is_the_same_edge(comb):
-    one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
-    comb.insert(one, other, score=0.5, relation="cites")
+    first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
+    comb.insert(first, other, score=0.5, relation="cites")
 
-    weaker = comb.insert(one, other, score=0.4)
-    stronger = comb.insert(one, other, score=0.6)
-    renamed = comb.insert(one, other, score=0.1, relation="quotes")
+    weaker = comb.insert(first, other, score=0.4)
+    stronger = comb.insert(first, other, score=0.6)
+    renamed = comb.insert(first, other, score=0.1, relation="quotes")
 
     assert [(0.5, "cites"), (0.6, "cites"), (0.6, "quotes")] == [
         (edge.relevance_score, edge.relationship_type) for edge in (weaker, stronger, renamed)
@@ -282,23 +282,23 @@ def test_the_same_pair_is_the_same_edge(comb):
     ],
 )
 def test_an_edge_that_cannot_be_is_refused(comb, values, words):
-    one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
+    first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
 
     with pytest.raises(InvalidInput, match=words):
-        comb.insert(one, other, **values)
+        comb.insert(first, other, **values)
     assert 0 == comb.stats().edges
 
 
 def test_a_node_is_not_its_own_neighbour_and_lengths_must_agree(comb):
-    one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0, 0.0])])
+    first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0, 0.0])])
 
     with pytest.raises(InvalidInput, match="cannot be connected with itself"):
-        comb.insert(one, one, score=1.0)
-    with pytest.raises(InvalidInput, match=f"Node {one} has 1 dimensions and node {other} 2"):
-        comb.insert(one, other)
+        comb.insert(first, first, score=1.0)
+    with pytest.raises(InvalidInput, match=f"Node {first} has 1 dimensions and node {other} 2"):
+        comb.insert(first, other)
     with pytest.raises(NotFound):
-        comb.insert(one, 99, score=0.5)
-    assert 0.5 == comb.insert(one, other, score=0.5).relevance_score
+        comb.insert(first, 99, score=0.5)
+    assert 0.5 == comb.insert(first, other, score=0.5).relevance_score
 
 
 def test_many_edges_are_made_in_order_or_none_is(comb):
@@ -474,9 +474,9 @@ def test_many_nodes_are_searched_by_bits_and_the_nearest_are_still_found(hx, com
 
     assert approximate.approximate(64)
     assert not exact.approximate(64)
-    assert [one[0] for one in true] == [one[0] for one in found]
+    assert [row[0] for row in true] == [row[0] for row in found]
     # Vectors without any structure are the hardest there are.
-    assert sum(len({*one} & {*other}) for one, other in zip(found, true, strict=True)) >= 190
+    assert sum(len({*item} & {*other}) for item, other in zip(found, true, strict=True)) >= 190
     comb.remove(ids[0])
     assert ids[0] not in {node for node, _ in approximate.nearest(rows[0].tolist(), limit=10)}
 

@@ -61,7 +61,7 @@ def test_where_a_walk_begins_depends_on_the_nodes_and_not_on_how_a_process_came_
 @pytest.mark.parametrize("exact_numbers", [64 * 5_000, 64 * 1_000])
 def test_of_equal_nodes_those_with_the_lowest_ids_are_found(hx, exact_numbers):
     row = points(1, seed=4)[0]
-    others = hx.honeycomb.add_nodes([("other", one) for one in points(1_000, seed=5)])
+    others = hx.honeycomb.add_nodes([("other", point) for point in points(1_000, seed=5)])
     same = hx.honeycomb.add_nodes([("same", row)] * 1_500)
     entries = entries_of(hx, exact_numbers)
 
@@ -100,7 +100,9 @@ def test_the_nearest_by_bits_is_nearly_always_the_nearest(hx):
 
     assert (True, False) == (by_bits.approximate(64), exact.approximate(64))
     assert (
-        sum(one == exact.nearest(query.tolist(), limit=1) for one, query in zip(found, queries, strict=True))
+        sum(
+            item == exact.nearest(query.tolist(), limit=1) for item, query in zip(found, queries, strict=True)
+        )
         >= 198
     )
 
@@ -118,7 +120,7 @@ def test_the_rings_in_memory_are_those_of_the_store(opened):
     for step in range(30):
         focuses = source.sample(ids, 12)
         comb.insert_many(
-            [(one, other) for one in focuses for other in source.sample(ids, 9) if one != other],
+            [(focus, other) for focus in focuses for other in source.sample(ids, 9) if focus != other],
             score=round(source.random(), 2),
         )
         if step == 20:
@@ -150,7 +152,7 @@ def test_the_rings_in_memory_are_those_of_the_store(opened):
 def test_a_large_graph_is_read_whole(hx):
     ids = hx.honeycomb.add_nodes([("x", [1.0])] * 9_000)
     hx.honeycomb.insert_many(
-        [(one, other) for one, other in zip(ids, ids[::-1], strict=True) if one % 3], score=0.9
+        [(item, other) for item, other in zip(ids, ids[::-1], strict=True) if item % 3], score=0.9
     )
     nodes = hx._parts.stores.honeycomb
     layout = Layout(nodes, ChangeReader(hx._parts.base.db))
@@ -164,7 +166,7 @@ def test_a_walk_reads_several_nodes_at_once(hx):
     comb, db = hx.honeycomb, hx._parts.base.db
     ids = comb.add_nodes([(f"Node {at}.", [1.0, at / 100]) for at in range(100)])
     comb.insert_many(
-        [(one, other) for at, one in enumerate(ids) for other in ids[at + 1 : at + 7]], score=0.9
+        [(item, other) for at, item in enumerate(ids) for other in ids[at + 1 : at + 7]], score=0.9
     )
     comb.jit_context([1.0, 0.0], 10)
     statements: list[str] = []

@@ -278,7 +278,7 @@ def test_numbers_of_numpy_are_numbers(comb):
     )
 
     assert (1, 2, 0.5) == (edge.from_id, edge.target_id, edge.relevance_score)
-    assert [(1, 0.5)] == [(one.from_id, one.relevance_score) for one in comb.neighbors(ids[0])]
+    assert [(1, 0.5)] == [(neighbor.from_id, neighbor.relevance_score) for neighbor in comb.neighbors(ids[0])]
     assert [2, 1] == [comb.neighbors(node)[0].from_id for node in (ids[1], ids[0])]
     assert 2 == len(comb.find_most_relevant(rows[1], limit=np.int64(2)))
     assert [1, 2] == [piece.id for piece in context.pieces]
@@ -505,11 +505,13 @@ def test_a_store_that_is_only_read_goes_by_the_looks_of_others_and_its_own(opene
 
     assert "LOOP_DETECTED" == reader.check_safety(node, session="shared")
     assert seen == reader.get(node, session="shared")
-    assert ["LOOP_DETECTED", "OK"] == [reader.access(one, session="shared") for one in (node, other)]
-    assert (5, 1) == tuple(reader.get(one, session="shared").access_count_session for one in (node, other))
+    assert ["LOOP_DETECTED", "OK"] == [reader.access(node_id, session="shared") for node_id in (node, other)]
+    assert (5, 1) == tuple(
+        reader.get(node_id, session="shared").access_count_session for node_id in (node, other)
+    )
     assert seen == writer.honeycomb.get(node, session="shared"), "nothing is written"
     clock.advance(seconds=11)
-    assert ["OK", "OK"] == [reader.check_safety(one, session="shared") for one in (node, other)]
+    assert ["OK", "OK"] == [reader.check_safety(node_id, session="shared") for node_id in (node, other)]
     for _ in range(2):
         assert "OK" == writer.honeycomb.access(other, session="shared")
     assert ["OK", "LOOP_DETECTED"] == [reader.access(other, session="shared") for _ in range(2)]
@@ -700,7 +702,9 @@ def test_what_was_inserted_holds_whether_links_are_derived_before_or_after_it(hx
 
     def told() -> list[tuple[int, float, str, bool]]:
         edges = (*comb.neighbors(first), *comb.overflow(first))
-        return sorted((one.target_id, one.relevance_score, one.relationship_type, one.auto) for one in edges)
+        return sorted(
+            (edge.target_id, edge.relevance_score, edge.relationship_type, edge.auto) for edge in edges
+        )
 
     after = told()
     hx.reindex()

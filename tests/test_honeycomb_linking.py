@@ -50,8 +50,8 @@ def number(hx: Hexad, memory: hexad.Memory | str) -> int:
     return hx.honeycomb.get(name).id
 
 
-def relations(hx: Hexad, one: hexad.Memory | str, other: hexad.Memory | str) -> list[str]:
-    ends = number(hx, one), number(hx, other)
+def relations(hx: Hexad, memory: hexad.Memory | str, other: hexad.Memory | str) -> list[str]:
+    ends = number(hx, memory), number(hx, other)
     return [edge[3] for edge in graph_of(hx) if edge[:2] == ends]
 
 
@@ -200,21 +200,21 @@ def test_links_of_memories_say_when_both_were_there_also_after_a_rebuild(hx, clo
 
 
 def test_words_that_a_memory_is_given_or_loses_change_its_links(hx):
-    one = hx.remember("Bread rises in a warm kitchen.", path="p/1", tags=["zephyr"])
+    memory = hx.remember("Bread rises in a warm kitchen.", path="p/1", tags=["zephyr"])
     other = hx.remember("The log grows until a checkpoint.", path="p/2", tags=["meadow"])
     hx.embed_pending()
-    assert "shared-words" not in relations(hx, one, other)
+    assert "shared-words" not in relations(hx, memory, other)
 
-    hx.tag(one.id, add=["meadow"], remove=["zephyr"])
+    hx.tag(memory.id, add=["meadow"], remove=["zephyr"])
     hx.embed_pending()
-    assert ["shared-words"] == relations(hx, one, other) == relations(hx, other, one)
+    assert ["shared-words"] == relations(hx, memory, other) == relations(hx, other, memory)
     third = hx.remember("Birds migrate south in autumn.", path="p/3", tags=["zephyr"])
     hx.embed_pending()
-    assert "shared-words" not in relations(hx, third, one)  # which is not called so any more
+    assert "shared-words" not in relations(hx, third, memory)  # which is not called so any more
 
-    hx.tag(one.id, remove=["meadow"])
+    hx.tag(memory.id, remove=["meadow"])
     hx.embed_pending()
-    assert "shared-words" not in relations(hx, one, other)
+    assert "shared-words" not in relations(hx, memory, other)
     assert graph_of(hx) == rebuilt(hx)
 
 
@@ -289,7 +289,7 @@ def test_threads_that_link_at_once_make_what_one_makes(opened, tmp_path):
     hx.ingest(chat(tmp_path, 200))
     expected = graph_of(hx)
     hx.reindex()
-    threads = [threading.Thread(target=one.embed_pending) for one in (hx, other, hx, other)]
+    threads = [threading.Thread(target=store.embed_pending) for store in (hx, other, hx, other)]
 
     for thread in threads:
         thread.start()

@@ -42,12 +42,12 @@ def edges_of(hx: Hexad) -> dict[str, set[tuple[str, float, str, int, bool]]]:
     }
 
 
-def types(hx: Hexad, one: hexad.Memory, other: hexad.Memory) -> list[str]:
+def types(hx: Hexad, memory: hexad.Memory, other: hexad.Memory) -> list[str]:
     comb = hx.honeycomb
     number = comb.get(other.id).id
     return [
         edge.relationship_type
-        for edge in (*comb.neighbors(one.id), *comb.overflow(one.id))
+        for edge in (*comb.neighbors(memory.id), *comb.overflow(memory.id))
         if edge.target_id == number
     ]
 
@@ -109,11 +109,11 @@ def test_turns_are_linked_with_those_before_and_after(hx, tmp_path):
 
 
 def test_rare_words_of_tags_and_metadata_link_what_is_about_the_same(hx):
-    one = hx.remember("Bread rises in a warm kitchen.", tags=["zephyr"])
+    memory = hx.remember("Bread rises in a warm kitchen.", tags=["zephyr"])
     other = hx.remember("The log grows until a checkpoint.", metadata={"project_code": "zephyr"})
     hx.embed_pending()
 
-    assert ["shared-words"] == types(hx, one, other) == types(hx, other, one)
+    assert ["shared-words"] == types(hx, memory, other) == types(hx, other, memory)
 
 
 def test_links_that_are_drawn_are_edges_at_once_and_gone_when_they_are_removed(hx, told):
@@ -275,10 +275,10 @@ def test_what_a_walk_hands_out_is_known_when_it_comes_back(hx, told):
 
 def test_the_background_links_what_was_remembered(opened):
     hx = opened(background=True)
-    one, other = (hx.remember(text, path=f"p/{at}") for at, text in enumerate(TEXTS[:2]))
+    first, other = (hx.remember(text, path=f"p/{at}") for at, text in enumerate(TEXTS[:2]))
 
     assert hx.wait_for_background(30)
-    assert ["similar"] == types(hx, one, other)
+    assert ["similar"] == types(hx, first, other)
 
 
 def test_a_memory_is_found_by_recall_though_no_edge_leads_to_it(hx, told):
@@ -310,7 +310,7 @@ def test_association_lets_a_memory_gain_from_its_neighbours_and_says_how_much(hx
 
 def test_memories_of_a_store_from_before_there_was_a_honeycomb_are_linked_too(hx, told):
     expected = edges_of(hx)
-    migration = next(one for one in MIGRATIONS if one.name == "honeycomb")
+    migration = next(item for item in MIGRATIONS if item.name == "honeycomb")
     db = hx._parts.base.db
     with db.transaction() as con:
         con.execute("PRAGMA defer_foreign_keys = ON")

@@ -118,23 +118,30 @@ def test_what_is_left_of_the_budget_decides_not_its_size(hx, guide):
     fits = hx.honeycomb.jit_context(start=note, max_tokens=whole, threshold=0.5)
     lacks = hx.honeycomb.jit_context(start=note, max_tokens=whole - 1, threshold=0.5)
 
-    assert (["whole", "whole"], {}, whole) == ([one.form for one in fits.pieces], fits.left_out, fits.tokens)
-    assert (["whole", "summary_long"], {"in part": 1}) == ([one.form for one in lacks.pieces], lacks.left_out)
+    assert (["whole", "whole"], {}, whole) == (
+        [piece.form for piece in fits.pieces],
+        fits.left_out,
+        fits.tokens,
+    )
+    assert (["whole", "summary_long"], {"in part": 1}) == (
+        [piece.form for piece in lacks.pieces],
+        lacks.left_out,
+    )
 
 
 def test_what_is_no_shorter_than_the_whole_does_not_stand_for_it(hx):
     text = "The ferry leaves at nine. " * 4
     longer = "A longer word than all of the text. " * 5
-    one = hx.remember_structured(
+    memory = hx.remember_structured(
         "s",
         {"raw": text, "path": "one", "summary_long": longer, "summary_short": text, "summary_micro": "Nine."},
     )
     hx.embed_pending()
     fits, lacks = (
-        hx.honeycomb.jit_context(start=one.id, max_tokens=tokens(one.raw) - less) for less in (0, 10)
+        hx.honeycomb.jit_context(start=memory.id, max_tokens=tokens(memory.raw) - less) for less in (0, 10)
     )
 
-    assert [(one.raw, "whole")] == [(piece.text, piece.form) for piece in fits.pieces]
+    assert [(memory.raw, "whole")] == [(piece.text, piece.form) for piece in fits.pieces]
     assert [("Nine.", "summary_micro")] == [(piece.text, piece.form) for piece in lacks.pieces]
 
 
@@ -172,7 +179,10 @@ def test_the_trace_says_which_part_of_a_memory_is_shown(tmp_path: Path):
     assert "left out: 1 in part" in traced.stderr
     assert "in place of" not in whole.stdout
     assert "left out" not in whole.stderr
-    assert (["summary_short"], {"in part": 1}) == ([one["form"] for one in told["pieces"]], told["left_out"])
+    assert (["summary_short"], {"in part": 1}) == (
+        [piece["form"] for piece in told["pieces"]],
+        told["left_out"],
+    )
 
 
 @pytest.mark.row("O033")
@@ -182,8 +192,8 @@ def test_what_a_weak_edge_led_to_and_the_walk_reached_otherwise_or_twice_is_not_
         [(name, [1.0]) for name in ("begin", "middle", "weak", "both")]
     )
     comb.insert(begin, middle, score=0.9)
-    for one in (begin, middle):
-        comb.insert(one, weak, score=0.2)
+    for item in (begin, middle):
+        comb.insert(item, weak, score=0.2)
     comb.insert(begin, both, score=0.1)
     comb.insert(middle, both, score=0.9)
 

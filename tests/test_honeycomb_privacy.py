@@ -75,9 +75,9 @@ def test_a_purged_memory_leaves_no_byte_of_its_edges_and_words(hx, opened):
     kept = [hx.remember(f"A quay {at} by the harbour.", path=f"p/{at}") for at in range(8)]
     hx.link(gone.id, kept[0].id, kind="canarykind")
     hx.embed_pending()
-    for one in kept:
-        comb.insert(gone.id, one.id, relation="canaryrelation", score=0.9)
-        comb.insert(one.id, gone.id, relation="canaryrelation", score=0.9)
+    for item in kept:
+        comb.insert(gone.id, item.id, relation="canaryrelation", score=0.9)
+        comb.insert(item.id, gone.id, relation="canaryrelation", score=0.9)
     comb.access(gone.id, session="s1")
     hx.close()
     hx = opened()
@@ -133,7 +133,7 @@ def test_another_program_that_had_the_graph_in_memory_walks_to_nothing_after_a_w
 
 
 def session_names(hx: Hexad) -> list[str]:
-    return [one["session"] for one in said(hx)["honeycomb_sessions"]]
+    return [honeycomb_session["session"] for honeycomb_session in said(hx)["honeycomb_sessions"]]
 
 
 @pytest.mark.parametrize("way", ["forget", "wipe", "command"])
@@ -156,8 +156,8 @@ def test_a_session_that_is_forgotten_is_forgotten_by_the_graph_too(hx, opened, p
         hx = opened()
         receipts = hx.erasures()
 
-    assert [("sessions of the honeycomb", 1)] == [(one.place, one.count) for one in planned.erased]
-    assert [("sessions of the honeycomb", 1)] == [(one.place, one.count) for one in receipts[0].erased]
+    assert [("sessions of the honeycomb", 1)] == [(entry.place, entry.count) for entry in planned.erased]
+    assert [("sessions of the honeycomb", 1)] == [(entry.place, entry.count) for entry in receipts[0].erased]
     assert () == receipts[0].pending
     assert ["kept"] == session_names(hx)
     assert (0, 1) == tuple(
@@ -200,7 +200,7 @@ def test_what_cannot_be_archived_is_named_as_kept(hx):
 
     receipt = hx.forget(session="s1")
 
-    assert [("sessions of the honeycomb", 1)] == [(one.place, one.count) for one in receipt.kept]
+    assert [("sessions of the honeycomb", 1)] == [(entry.place, entry.count) for entry in receipt.kept]
     assert ["s1"] == session_names(hx)
 
 
@@ -250,45 +250,45 @@ hx.forget(session="canarysession", purge=True, confirm=True)
 @pytest.mark.parametrize(
     "call",
     [
-        lambda comb, one, other: comb.insert(one, other, relation=SECRET_NAME),
-        lambda comb, one, other: comb.insert_many([(one, other)], relation=SECRET_NAME),
-        lambda comb, one, other: comb.access(one, session=SECRET_NAME),
-        lambda comb, one, other: comb.start_session(f"password={SECRET_NAME}"),
-        lambda comb, one, other: comb.jit_context([1.0], session=SECRET_NAME),
-        lambda comb, one, other: comb.get(one, session=SECRET_NAME),
-        lambda comb, one, other: comb.check_safety(one, session=SECRET_NAME),
+        lambda comb, node, other: comb.insert(node, other, relation=SECRET_NAME),
+        lambda comb, node, other: comb.insert_many([(node, other)], relation=SECRET_NAME),
+        lambda comb, node, other: comb.access(node, session=SECRET_NAME),
+        lambda comb, node, other: comb.start_session(f"password={SECRET_NAME}"),
+        lambda comb, node, other: comb.jit_context([1.0], session=SECRET_NAME),
+        lambda comb, node, other: comb.get(node, session=SECRET_NAME),
+        lambda comb, node, other: comb.check_safety(node, session=SECRET_NAME),
     ],
     ids=["insert", "insert_many", "access", "start_session", "jit_context", "get", "check_safety"],
 )
 def test_a_name_that_holds_a_secret_is_refused_and_stored_nowhere(hx, call):
     comb = hx.honeycomb
-    one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
+    first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
 
     with pytest.raises(InvalidInput, match="looks like a secret") as raised:
-        call(comb, one, other)
+        call(comb, first, other)
 
     assert SECRET_NAME not in str(raised.value)
-    assert ([], []) == (comb.neighbors(one), session_names(hx))
+    assert ([], []) == (comb.neighbors(first), session_names(hx))
     assert [] == files_with(hx, SECRET_NAME)
 
 
 def test_a_kind_of_link_that_holds_a_secret_is_refused_and_stored_nowhere(hx):
-    one, other = hx.remember("A quay."), hx.remember("A pier by the sea.")
+    first, other = hx.remember("A quay."), hx.remember("A pier by the sea.")
     kind = "glpat" + "-abcdefghij0123456789"
 
     with pytest.raises(InvalidInput, match="looks like a secret") as raised:
-        hx.link(one.id, other.id, kind=kind)
+        hx.link(first.id, other.id, kind=kind)
 
     assert kind not in str(raised.value)
-    assert [] == hx.links(one.id) == files_with(hx, kind)
+    assert [] == hx.links(first.id) == files_with(hx, kind)
 
 
 def test_names_that_are_no_secrets_are_taken_as_they_are(hx):
     comb = hx.honeycomb
-    one, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
+    first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
 
-    edge = comb.insert(one, other, relation="answers_4111111111111111")
-    comb.access(one, session="4111 1111 1111 1111 jane@mail.org")
+    edge = comb.insert(first, other, relation="answers_4111111111111111")
+    comb.access(first, session="4111 1111 1111 1111 jane@mail.org")
 
     assert "answers_4111111111111111" == edge.relationship_type
     assert ["4111 1111 1111 1111 jane@mail.org"] == session_names(hx)
@@ -311,7 +311,7 @@ def test_an_export_of_the_project_tells_all_that_the_graph_holds(hx):
     held = said(hx)
 
     number = comb.get(memory.id).id
-    told = {one["id"]: one for one in held["honeycomb_nodes"]}
+    told = {honeycomb_node["id"]: honeycomb_node for honeycomb_node in held["honeycomb_nodes"]}
     assert {node, number} == set(told)
     assert ("A quay.", None, False, 2, "int8") == tuple(
         told[node][name] for name in ("text", "memory_id", "active", "dimensions", "format")
@@ -323,9 +323,10 @@ def test_an_export_of_the_project_tells_all_that_the_graph_holds(hx):
             "auto": False, "created_at": "2026-01-01T00:00:00Z", "renewed_at": "2026-01-01T00:00:00Z",
         }
     ] == told[node]["edges"]  # fmt: skip
-    assert [1, 1] == [told[one]["looks"] for one in (node, number)]
+    assert [1, 1] == [told[item]["looks"] for item in (node, number)]
     assert [("idle", []), ("s1", sorted([node, number]))] == [
-        (one["session"], [look["node"] for look in one["looks"]]) for one in held["honeycomb_sessions"]
+        (honeycomb_session["session"], [look["node"] for look in honeycomb_session["looks"]])
+        for honeycomb_session in held["honeycomb_sessions"]
     ]
     assert "2026-01-01T00:00:00Z" == held["honeycomb_sessions"][1]["looks"][0]["last_at"]
     assert "embedding" in held["export"]["left_out"]["indexes"]
@@ -345,10 +346,10 @@ def test_an_export_of_a_session_tells_what_of_the_graph_is_of_it(hx):
 
     held = said(hx, "session", session="s1")
 
-    assert [turn.id] == [one["memory_id"] for one in held["honeycomb_nodes"]]
+    assert [turn.id] == [honeycomb_node["memory_id"] for honeycomb_node in held["honeycomb_nodes"]]
     relations = {edge["relation"] for edge in held["honeycomb_nodes"][0]["edges"] if not edge["auto"]}
     assert {"seen_from", "heard_at"} == relations
-    assert ["s1"] == [one["session"] for one in held["honeycomb_sessions"]]
+    assert ["s1"] == [honeycomb_session["session"] for honeycomb_session in held["honeycomb_sessions"]]
     assert "s2" not in json.dumps(held)
 
 
@@ -364,8 +365,8 @@ def test_an_export_of_a_person_tells_what_of_the_graph_is_of_them(hx):
 
     held = said(hx, subject="ann")
 
-    assert [mine.id] == [one["memory_id"] for one in held["honeycomb_nodes"]]
-    assert ["anns"] == [one["session"] for one in held["honeycomb_sessions"]]
+    assert [mine.id] == [honeycomb_node["memory_id"] for honeycomb_node in held["honeycomb_nodes"]]
+    assert ["anns"] == [honeycomb_session["session"] for honeycomb_session in held["honeycomb_sessions"]]
 
 
 def test_a_session_that_only_the_graph_knows_can_be_exported(hx):
@@ -374,7 +375,7 @@ def test_a_session_that_only_the_graph_knows_can_be_exported(hx):
 
     held = said(hx, "session", session="s1")
 
-    assert ["s1"] == [one["session"] for one in held["honeycomb_sessions"]]
+    assert ["s1"] == [honeycomb_session["session"] for honeycomb_session in held["honeycomb_sessions"]]
     assert [] == held["honeycomb_nodes"] == held["memories"]
     with pytest.raises(NotFound):
         hx.export("session", session="s2")
@@ -394,11 +395,11 @@ def test_what_is_hidden_takes_no_seat_in_the_rings_that_a_role_sees(hx, opened):
     shown = [hx.remember(f"Shown {at}.", space=f"open{at}", path=f"s/{at}") for at in range(8)]
     hx.spaces.set_policy("board", {"roles": ["lead"]})
     hx.embed_pending()
-    for at, one in enumerate(hidden):
-        comb.insert(hub.id, one.id, score=0.9 + at / 100)
-    for at, one in enumerate(shown):
-        comb.insert(hub.id, one.id, score=0.5 + at / 100)
-    numbers = [comb.get(one.id).id for one in shown]
+    for at, item in enumerate(hidden):
+        comb.insert(hub.id, item.id, score=0.9 + at / 100)
+    for at, item in enumerate(shown):
+        comb.insert(hub.id, item.id, score=0.5 + at / 100)
+    numbers = [comb.get(item.id).id for item in shown]
     dev = opened(role="dev").honeycomb
 
     found = dev.get(hub.id)
@@ -406,14 +407,18 @@ def test_what_is_hidden_takes_no_seat_in_the_rings_that_a_role_sees(hx, opened):
     assert numbers[:1:-1] == ends(dev.neighbors(hub.id)) == ends(found.neighbors)
     assert [0] * 6 == [edge.ring for edge in found.neighbors]
     assert [numbers[1::-1]] == [ends(ring) for ring in found.fractal_layer]
-    assert [(1, numbers[1]), (1, numbers[0])] == [(one.ring, one.target_id) for one in dev.overflow(hub.id)]
+    assert [(1, numbers[1]), (1, numbers[0])] == [
+        (edge.ring, edge.target_id) for edge in dev.overflow(hub.id)
+    ]
     walked = dev.jit_context(start=hub.id, threshold=0, overflow=False)
-    assert ["The hub.", *(f"Shown {at}." for at in range(7, 1, -1))] == [one.text for one in walked.pieces]
-    assert {0} == {one.via.ring for one in walked.pieces[1:]}
+    assert ["The hub.", *(f"Shown {at}." for at in range(7, 1, -1))] == [
+        piece.text for piece in walked.pieces
+    ]
+    assert {0} == {piece.via.ring for piece in walked.pieces[1:]}
     deep = dev.jit_context(start=hub.id, threshold=0)
     assert 9 == len(deep.pieces)
     # The owner's stay as they are.
-    assert [comb.get(one.id).id for one in hidden[:1:-1]] == ends(comb.neighbors(hub.id))
+    assert [comb.get(item.id).id for item in hidden[:1:-1]] == ends(comb.neighbors(hub.id))
 
 
 def test_what_a_role_sees_of_a_ring_is_the_same_without_what_is_hidden(opened, tmp_path):
@@ -432,8 +437,8 @@ def test_what_a_role_sees_of_a_ring_is_the_same_without_what_is_hidden(opened, t
         if hidden:
             hx.spaces.set_policy("board", {"roles": ["lead"]})
         hx.embed_pending()
-        for at, (one, score) in enumerate(zip(shown, scores, strict=True)):
-            comb.insert(hub.id, one.id, score=score)
+        for at, (item, score) in enumerate(zip(shown, scores, strict=True)):
+            comb.insert(hub.id, item.id, score=score)
             if at < len(more):
                 comb.insert(hub.id, more[at].id, score=0.45 + at / 20)
         dev = opened(folder, role="dev").honeycomb
@@ -468,11 +473,11 @@ def test_association_of_a_role_goes_by_the_neighbours_that_it_sees(opened, tmp_p
         hidden = [hx.remember(f"Concealed {at}.", space="board", path=f"h/{at}") for at in range(8)]
         hx.spaces.set_policy("board", {"roles": ["lead"]})
         hx.embed_pending()
-        for one in shown:
-            hx.honeycomb.insert(hub.id, one.id, score=0.5)
+        for item in shown:
+            hx.honeycomb.insert(hub.id, item.id, score=0.5)
         if name == "with":
-            for one in hidden:
-                hx.honeycomb.insert(hub.id, one.id, score=0.9)
+            for item in hidden:
+                hx.honeycomb.insert(hub.id, item.id, score=0.9)
         dev = opened(folder, role="dev")
         scored.append([(hit.id, hit.score) for hit in dev.recall("harbour", association=1.0)])
 
@@ -506,16 +511,16 @@ def test_nine_of_ten_pairs_are_less_related_than_the_threshold(hx, clock):
         memories.append(hx.remember(f"word{at % 7} thing{at * 7 % 5} matter{at * 13}", path=f"p/{at}"))
         clock.advance(hours=at % 5)
     hx.embed_pending()
-    nodes = [comb.get(one.id).vector_embedding for one in memories]
+    nodes = [comb.get(memory.id).vector_embedding for memory in memories]
 
     (threshold,) = comb.jit_context("word1", scope="memories").thresholds.values()
 
     scores = sorted(
         hexad.calculate_relevance(
-            nodes[one], nodes[other], memories[other].created_at, memories[one].created_at
+            nodes[number], nodes[other], memories[other].created_at, memories[number].created_at
         )
-        for one in range(30)
-        for other in range(one)
+        for number in range(30)
+        for other in range(number)
     )
     assert round(scores[int(0.9 * (len(scores) - 1))], 4) == threshold
     assert 0 < threshold < 1

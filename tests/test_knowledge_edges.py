@@ -134,7 +134,7 @@ def test_why_of_a_line_finds_what_cites_the_file_at_any_line(hx: Hexad, topic: s
 
     found = hx.governance.why(topic)
 
-    assert (found.path, [one.title for one in found.decisions]) == (topic, ["Parse with ast"])
+    assert (found.path, [decision.title for decision in found.decisions]) == (topic, ["Parse with ast"])
 
 
 # Facts ----------------------------------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def test_of_two_facts_of_one_moment_the_first_is_new_and_not_late(hx: Hexad) -> 
         hx.remember(f"Ann lives in {city}.", subject="ann", attribute="city", value=city)
 
     assert [
-        (one.what, one.fact.value, None if one.before is None else one.before.value)
-        for one in hx.facts.what_changed("2020-01-01")
+        (change.what, change.fact.value, None if change.before is None else change.before.value)
+        for change in hx.facts.what_changed("2020-01-01")
     ] == [("new", "Oslo", None), ("replaced", "Rome", "Oslo")]
 
 
@@ -165,14 +165,14 @@ def test_what_rests_on_a_premise_that_fell_before_is_marked_when_that_is_said(
     assert hx.facts.needs_review() == []
     hx.link(present.id, oslo.id, kind="depends-on")
 
-    assert [(one.text, one.premises) for one in hx.facts.needs_review()] == [
+    assert [(review.text, review.premises) for review in hx.facts.needs_review()] == [
         ("The present goes to Oslo.", (oslo.id,)),
         ("The present is wrapped.", (present.id,)),
     ]
     assert hx.governance.decide("Send it to Oslo", depends_on=[oslo.id]).needs_review
     hx.facts.reviewed(present.id)
     hx.link(present.id, oslo.id, kind="depends-on")
-    assert present.id not in [one.memory_id for one in hx.facts.needs_review()]
+    assert present.id not in [review.memory_id for review in hx.facts.needs_review()]
 
 
 def test_a_secret_is_no_name_of_an_attribute(hx: Hexad) -> None:
@@ -198,7 +198,7 @@ def test_a_wipe_of_the_project_takes_the_names_of_attributes(tmp_path: Path) -> 
 
 
 def detected(hx: Hexad, root: Path) -> dict[str, object]:
-    return {one.key: one.value for one in hx.project.detect(root).findings}
+    return {finding.key: finding.value for finding in hx.project.detect(root).findings}
 
 
 def test_files_whose_names_are_no_text_are_left_out_and_counted(hx: Hexad, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_files_whose_names_are_no_text_are_left_out_and_counted(hx: Hexad, tmp_p
     report = hx.project.detect(root)
 
     assert "Left out, for their names are no UTF-8: 12 of the files." in report.notes
-    assert "language" in {one.key for one in report.new}
+    assert "language" in {fact.key for fact in report.new}
     json.dumps(report.to_dict()).encode()
 
 

@@ -85,11 +85,11 @@ def reached(start: object) -> Iterator[tuple[str, object]]:
         if type(found).__module__.split(".")[0] != "hexad" and not isinstance(found, dict | list | tuple):
             continue
         if isinstance(found, dict):
-            waiting += [(f"{way}[{key!r}]", one, depth + 1) for key, one in found.items()]
+            waiting += [(f"{way}[{key!r}]", item, depth + 1) for key, item in found.items()]
         elif isinstance(found, list | tuple):
-            waiting += [(f"{way}[{at}]", one, depth + 1) for at, one in enumerate(found)]
+            waiting += [(f"{way}[{at}]", item, depth + 1) for at, item in enumerate(found)]
         else:
-            waiting += [(f"{way}.{name}", one, depth + 1) for name, one in attributes(found)]
+            waiting += [(f"{way}.{name}", item, depth + 1) for name, item in attributes(found)]
 
 
 @pytest.mark.row("H133", "H154", "H092")
@@ -99,12 +99,12 @@ def test_no_public_attribute_leads_to_the_ledger(hx: Hexad, ledger: Path) -> Non
     secrets = secrets_of(ledger)
     ways = 0
     for start, found in starts.items():
-        for way, one in reached(found):
+        for way, item in reached(found):
             ways += 1
-            module = getattr(inspect.unwrap(one) if callable(one) else type(one), "__module__", "") or ""
+            module = getattr(inspect.unwrap(item) if callable(item) else type(item), "__module__", "") or ""
             assert not str(module).startswith("hexad.audit"), start + way
-            if isinstance(one, str | bytes | Path):
-                said = one if isinstance(one, bytes) else str(one).encode()
+            if isinstance(item, str | bytes | Path):
+                said = item if isinstance(item, bytes) else str(item).encode()
                 assert not any(secret.encode() in said for secret in secrets), start + way
                 assert b"audit" not in said or len(said) > 500, start + way
     assert ways > 300
@@ -151,7 +151,7 @@ def test_no_call_that_takes_a_path_reads_the_key(
     except hexad.HexadError as error:
         said = str(error)
 
-    kept = b"".join(one.read_bytes() for one in hx.path.iterdir() if one.is_file())
+    kept = b"".join(file.read_bytes() for file in hx.path.iterdir() if file.is_file())
     assert not any(secret in said or secret.encode() in kept for secret in secrets)
 
 
@@ -179,27 +179,27 @@ def test_no_command_that_takes_a_file_keeps_or_shows_the_key(
         main(["--store", str(folder), *words, str(ledger / "audit.key")])
 
     said = "".join(capsys.readouterr())
-    kept = b"".join(one.read_bytes() for one in hx.path.iterdir() if one.is_file())
+    kept = b"".join(path.read_bytes() for path in hx.path.iterdir() if path.is_file())
     assert "No such command" not in said and "No such option" not in said
     assert not any(secret in said or secret.encode() in kept for secret in secrets)
 
 
 @pytest.mark.row("H133")
 def test_exports_and_checks_hold_nothing_of_the_ledger(hx: Hexad, ledger: Path, tmp_path: Path) -> None:
-    secrets = [one.encode() for one in secrets_of(ledger)]
+    secrets = [secret.encode() for secret in secrets_of(ledger)]
     hx.spaces.export("default", tmp_path / "default.json")
     hx.xdb.export_submission("graft-1", tmp_path / "package")
 
     said = [
         (tmp_path / "default.json").read_bytes(),
-        *(one.read_bytes() for one in (tmp_path / "package").rglob("*") if one.is_file()),
+        *(path.read_bytes() for path in (tmp_path / "package").rglob("*") if path.is_file()),
         repr(hx.check()).encode(),
         repr(hx.status()).encode(),
         repr(hx.maintain()).encode(),
     ]
 
     assert len(said) > 5
-    assert not any(secret in one for secret in secrets for one in said)
+    assert not any(secret in item for secret in secrets for item in said)
 
 
 @pytest.mark.row("H001", "H097", "H094", "H095")
@@ -245,11 +245,12 @@ def called(hx: Hexad, path: Path) -> Iterator[tuple[str, object]]:
             if not inspect.ismethod(found) or way in _ENDS or way.startswith(("wipe", "forget", "delete")):
                 continue
             parameters = [
-                one
-                for one in inspect.signature(found).parameters.values()
-                if one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.VAR_KEYWORD
+                parameter
+                for parameter in inspect.signature(found).parameters.values()
+                if parameter.default is inspect.Parameter.empty
+                and parameter.kind is not inspect.Parameter.VAR_KEYWORD
             ]
-            for given in [()] if not parameters else [(one,) * len(parameters) for one in words]:
+            for given in [()] if not parameters else [(word,) * len(parameters) for word in words]:
                 with suppress(hexad.HexadError, TypeError, ValueError, AttributeError, KeyError):
                     made = found(*given)
                     yield f"{name}.{way}{given}", list(made) if isinstance(made, Iterator) else made
@@ -264,26 +265,26 @@ def test_no_public_call_shows_anything_of_the_ledger(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some calls write files under the names that they are given
     keys, asked, calls = secrets_of(ledger)[:2], {CANARY}, 0
-    before = [one.read_bytes() for one in sorted(ledger.glob("audit.key"))]
+    before = [path.read_bytes() for path in sorted(ledger.glob("audit.key"))]
 
     for way, found in called(hx, ledger / "old.hxa"):
         calls += 1
-        for deeper, one in reached(found):
-            said = one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
+        for deeper, item in reached(found):
+            said = item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
             assert not any(key in said for key in keys), way + deeper
             # What was asked comes back in words of its own; nothing that is a record's contents does.
             assert not any(f"p::{word}" in said for word in asked), way + deeper
             assert not any(f"'directive': '{word}'" in said for word in asked), way + deeper
-            assert not type(one).__module__.startswith("hexad.audit"), way + deeper
+            assert not type(item).__module__.startswith("hexad.audit"), way + deeper
 
     assert calls > 100
-    assert before == [one.read_bytes() for one in sorted(ledger.glob("audit.key"))]
+    assert before == [path.read_bytes() for path in sorted(ledger.glob("audit.key"))]
     with AuditLog(ledger, clock=hx.clock) as log:
         assert log.verify(archives=[ledger / "old.hxa"]).ok
         assert {"reviewer.added", "timestep", "incident", "archive"} >= {
-            one.kind
-            for one in log._ledger.query(LedgerQuery(limit=1_000))
-            if one.kind.startswith(("reviewer", "timestep", "incident", "archive", "retention"))
+            record.kind
+            for record in log._ledger.query(LedgerQuery(limit=1_000))
+            if record.kind.startswith(("reviewer", "timestep", "incident", "archive", "retention"))
         }
 
 
@@ -297,7 +298,11 @@ def test_no_command_shows_anything_of_the_ledger_without_a_credential(
     hx.close()
     commands = 0
     for path, command in leaves(root, ()):
-        arguments = [one for one in command.params if isinstance(one, click.Argument) and one.required]
+        arguments = [
+            parameter
+            for parameter in command.params
+            if isinstance(parameter, click.Argument) and parameter.required
+        ]
         if path[0] in _CHANGES or path[:2] in _CHANGES:
             continue
         for word in ("monday", str(ledger / "old.hxa")):

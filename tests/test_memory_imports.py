@@ -34,7 +34,7 @@ def hx(opened: Opener) -> Hexad:
 
 
 def by_source(hx: Hexad) -> dict[str, Memory]:
-    return {str(one.source_id): one for one in hx.memories(status=None, limit=None)}
+    return {str(memory.source_id): memory for memory in hx.memories(status=None, limit=None)}
 
 
 def imported(memory: Memory) -> Mapping[str, Any]:
@@ -77,22 +77,22 @@ def test_a_dry_run_says_what_an_import_does_and_stores_nothing(hx, kind):
 def test_mem0_keeps_ids_times_people_and_until_when_a_memory_held(hx):
     report = hx.ingest(FILES["mem0"], kind="mem0")
     found = by_source(hx)
-    one, old = (found[f"0b8f6a50-0001-4c1e-9f00-00000000000{number}"] for number in (1, 2))
+    memory, old = (found[f"0b8f6a50-0001-4c1e-9f00-00000000000{number}"] for number in (1, 2))
 
-    assert "2026-03-01T16:00:00+00:00" == one.valid_from.isoformat()
-    assert ("mara",) == one.data_subjects
-    assert ("travel",) == one.tags
-    assert hexad.Trust.TOOL is one.trust
+    assert "2026-03-01T16:00:00+00:00" == memory.valid_from.isoformat()
+    assert ("mara",) == memory.data_subjects
+    assert ("travel",) == memory.tags
+    assert hexad.Trust.TOOL is memory.trust
     assert {"from": "mem0", "user_id": "mara", "metadata": {"source": "chat"}}.items() <= dict(
-        imported(one)
+        imported(memory)
     ).items()
     assert "2026-04-03T10:00:00+00:00" == old.valid_to.isoformat()
     assert any(memory.raw == "mara works at harbour office." for memory in found.values())
-    assert [("0b8f6a50-0001-4c1e-9f00-000000000004", one.id in report.repeats[0].reason)] == [
+    assert [("0b8f6a50-0001-4c1e-9f00-000000000004", memory.id in report.repeats[0].reason)] == [
         (repeat.source_id, True) for repeat in report.repeats
     ]
     assert ["record 5"] == [skip.source_id for skip in report.skipped]
-    assert 2 == hx.get(one.id).evidence
+    assert 2 == hx.get(memory.id).evidence
 
 
 def test_another_export_of_mem0_updates_what_changed_and_keeps_what_it_does_not_show(hx, tmp_path):
@@ -105,7 +105,7 @@ def test_another_export_of_mem0_updates_what_changed_and_keeps_what_it_does_not_
 
     assert (0, 1, 0) == (report.created, report.updated, report.archived)
     assert "Prefers the late ferry" == hx.get(before[name].id).raw
-    assert ["Prefers the early ferry to Lunde"] == [one["raw"] for one in hx.history(before[name].id)]
+    assert ["Prefers the early ferry to Lunde"] == [version["raw"] for version in hx.history(before[name].id)]
     assert len(before) == hx.count()
 
 
@@ -126,9 +126,9 @@ def test_mem0s_history_gives_each_memory_as_it_was_left(hx, tmp_path):
     connection.close()
     report = hx.ingest(file, kind="mem0")
 
-    assert {"m1": "Likes coffee"} == {name: one.raw for name, one in by_source(hx).items()}
+    assert {"m1": "Likes coffee"} == {name: memory.raw for name, memory in by_source(hx).items()}
     assert [("m2", "history of m2: it was deleted there")] == [
-        (one.source_id, one.reason) for one in report.skipped
+        (skip.source_id, skip.reason) for skip in report.skipped
     ]
 
 
@@ -158,12 +158,14 @@ def test_claude_mems_database_is_read_with_its_log_and_not_changed(hx, tmp_path)
     writer.execute(
         "INSERT INTO observations VALUES(1, 's', 'harbour', 'bugfix', 'Tickets were sold twice', 'Tickets', 1788080400000)"
     )
-    before = {one.name: sha256(one.read_bytes()).hexdigest() for one in tmp_path.iterdir() if one.is_file()}
+    before = {
+        path.name: sha256(path.read_bytes()).hexdigest() for path in tmp_path.iterdir() if path.is_file()
+    }
     report = hx.ingest(file, kind="claude-mem")
 
     assert "claude-mem.db-wal" in before
     assert before == {
-        one.name: sha256(one.read_bytes()).hexdigest() for one in tmp_path.iterdir() if one.is_file()
+        path.name: sha256(path.read_bytes()).hexdigest() for path in tmp_path.iterdir() if path.is_file()
     }
     assert 1 == report.created
     assert "bugfix" == by_source(hx)["observations/s/1"].kind
@@ -180,7 +182,7 @@ def test_a_database_that_nobody_has_open_is_read_in_place(hx, tmp_path):
     hx.ingest(file, kind="claude-mem")
 
     assert before == file.stat().st_mtime_ns
-    assert ["idle.db"] == [one.name for one in tmp_path.iterdir() if one.name.startswith("idle")]
+    assert ["idle.db"] == [path.name for path in tmp_path.iterdir() if path.name.startswith("idle")]
 
 
 def test_mempalace_gives_drawers_whole_and_names_what_is_no_room(hx):
@@ -215,7 +217,7 @@ def test_mempalaces_graph_becomes_facts_over_time_where_one_value_holds_at_a_tim
 
     assert "Lunde" == hx.facts.current("Mara", "lives_in")[0].value
     assert "Oslo" == hx.facts.as_of("2022-01-01", subject="Mara", attribute="lives_in")[0].value
-    assert 2 == sum(one.raw in {"Mara knows ann.", "Mara knows bo."} for one in hx.memories(limit=None))
+    assert 2 == sum(memory.raw in {"Mara knows ann.", "Mara knows bo."} for memory in hx.memories(limit=None))
     assert ["t5"] == [skip.source_id for skip in report.skipped]
     assert (0, 0) == (again.created, again.updated)
 
@@ -223,7 +225,7 @@ def test_mempalaces_graph_becomes_facts_over_time_where_one_value_holds_at_a_tim
 def test_a_memory_folder_gives_files_and_notes_and_leaves_out_pointers_to_them(hx):
     report = hx.ingest(FILES["memory-md"], kind="memory-md")
     found = by_source(hx)
-    texts = {one.raw for one in found.values()}
+    texts = {memory.raw for memory in found.values()}
 
     assert {"night-ferry.md", "pier-four.md", "MEMORY.md/memory/deploy-day"} <= set(found)
     assert "project" == found["night-ferry.md"].kind
@@ -234,7 +236,7 @@ def test_a_memory_folder_gives_files_and_notes_and_leaves_out_pointers_to_them(h
         (link.kind, hx.get(link.target.id).source_id) for link in hx.links(found["night-ferry.md"].id)
     ]
     assert any("old-pier.md" in skip.reason for skip in report.skipped)
-    assert 2 == sum(text == "Lint first" for text in (one.raw for one in found.values()))
+    assert 2 == sum(text == "Lint first" for text in (memory.raw for memory in found.values()))
 
 
 def test_a_note_keeps_its_memory_when_its_words_change_and_a_removed_one_is_archived(hx, tmp_path):
@@ -264,7 +266,7 @@ def test_the_memory_server_gives_facts_links_and_observations(hx):
         if link.source.id == entity.id
     }
     assert {"Mara: Works in the harbour office", "Mara keeps the ferry timetable"} <= {
-        one.raw for one in found.values()
+        memory.raw for memory in found.values()
     }
     assert 3 == report.links
     assert ["line 5", "line 4"] == [skip.source_id for skip in report.skipped]
@@ -286,7 +288,7 @@ def test_what_the_store_says_already_or_handed_out_is_told_and_not_stored(opened
 
     assert (1, 2) == (report.created, report.repeated)
     assert [known.id, handed.id] == [
-        next(i for i in (known.id, handed.id) if i in one.reason) for one in report.repeats
+        next(i for i in (known.id, handed.id) if i in repeat.reason) for repeat in report.repeats
     ]
     assert hexad.Trust.USER is hx.get(known.id).trust
     assert hx.get(known.id).metadata == known.metadata
@@ -303,7 +305,7 @@ def test_an_import_is_redacted_and_what_speaks_to_a_model_waits_for_a_review(hx,
     report = hx.ingest(file, kind="mem0")
     found = by_source(hx)
 
-    assert key not in json.dumps([one.to_dict() for one in found.values()])
+    assert key not in json.dumps([memory.to_dict() for memory in found.values()])
     assert report.redacted > 0
     assert hexad.Status.QUARANTINED is found["b"].status
     assert 1 == report.quarantined
@@ -403,7 +405,7 @@ def test_what_is_odd_beside_a_text_costs_no_memory(hx, tmp_path, odd):
     report = hx.ingest(file, kind="mem0")
     again = hx.ingest(file, kind="mem0")
 
-    assert ["The pier was closed in May"] == [one.raw for one in hx.memories(status=None, limit=None)]
+    assert ["The pier was closed in May"] == [memory.raw for memory in hx.memories(status=None, limit=None)]
     assert (1, 0, 0, 1) == (report.created, report.skips, again.created, again.unchanged)
     assert 1 == hexad.export_quality(file, "mem0").memories
 
@@ -419,7 +421,7 @@ def test_ids_that_are_long_and_begin_alike_stay_apart(hx, tmp_path):
     names = [long + "1", long + "2", "nl\nx\x1b[31m"]
     lines = [{"type": "entity", "name": name, "entityType": "ship", "observations": []} for name in names]
     lines.append({"type": "relation", "from": names[0], "to": names[2], "relationType": "tows"})
-    graph.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    graph.write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = hx.ingest(graph, kind="server-memory")
     assert (3, 0, 1) == (report.created, report.skips, report.links)
 
@@ -431,9 +433,11 @@ def test_a_secret_in_an_id_is_told_by_nothing_and_costs_no_memory(hx, tmp_path):
         {"type": "entity", "name": key, "entityType": "key", "observations": ["It opens the gate"]},
         {"type": "relation", "from": "Ghost " + key, "to": key, "relationType": "owns"},
     ]
-    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = hx.ingest(file, kind="server-memory")
-    told = json.dumps([report.to_dict(), *(one.to_dict() for one in hx.memories(status=None, limit=None))])
+    told = json.dumps(
+        [report.to_dict(), *(memory.to_dict() for memory in hx.memories(status=None, limit=None))]
+    )
 
     assert (2, 1) == (report.created, report.skips)
     assert key not in told
@@ -456,7 +460,7 @@ def test_what_a_shell_wrote_in_another_encoding_is_read(hx, tmp_path):
         assert 1 == hx.ingest(tmp_path / name, kind=kind).created
     assert 1 == hx.ingest(tmp_path / "c.json", kind="mem0").repeated
     assert {"K\u00f6ln is open", "Lunde is open", "Pier: K\u00f6ln", "The gate is red"} == {
-        one.raw for one in hx.memories(limit=None)
+        memory.raw for memory in hx.memories(limit=None)
     }
 
 
@@ -498,7 +502,7 @@ def test_a_link_out_of_a_folder_is_not_followed(hx, tmp_path, kind, inside):
     report = hx.ingest(folder, kind=kind)
 
     assert any(skip.source_id == inside and "leads out" in skip.reason for skip in report.skipped)
-    assert not any("safe" in one.raw for one in hx.memories(status=None, limit=None))
+    assert not any("safe" in memory.raw for memory in hx.memories(status=None, limit=None))
 
 
 def test_an_index_that_is_a_link_out_of_its_folder_is_refused(hx, tmp_path):
@@ -531,7 +535,7 @@ def test_a_memory_file_that_is_made_to_cost_time_is_read_in_one_pass(hx, tmp_pat
     (tmp_path / "MEMORY.md").write_text(f"- The pier is open\n\n{line}\n")
     hx.ingest(tmp_path / "MEMORY.md", kind="memory-md")
 
-    assert "The pier is open" in {one.raw for one in hx.memories(limit=None)}
+    assert "The pier is open" in {memory.raw for memory in hx.memories(limit=None)}
 
 
 def test_what_cannot_be_read_today_is_not_taken_for_gone(hx, tmp_path):
@@ -548,7 +552,7 @@ def test_what_cannot_be_read_today_is_not_taken_for_gone(hx, tmp_path):
     graph = tmp_path / "graph.jsonl"
     names = ("Mara", "Ann")
     lines = [{"type": "entity", "name": name, "entityType": "person", "observations": []} for name in names]
-    graph.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    graph.write_text("".join(json.dumps(line) + "\n" for line in lines))
     hx.ingest(graph, kind="server-memory")
     whole = graph.read_text()
     graph.write_text(whole[:-20])

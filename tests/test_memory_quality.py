@@ -26,8 +26,8 @@ def hx(opened: Opener) -> Hexad:
 
 
 def only(found: MemoryQuality, flaw: Flaw) -> QualityFinding:
-    (one,) = found.of(flaw)
-    return one
+    (finding,) = found.of(flaw)
+    return finding
 
 
 def test_a_sound_store_has_nothing_wrong(hx):
@@ -44,10 +44,14 @@ def test_junk_is_named_with_its_rule_and_how_to_be_rid_of_it(hx):
     memory = hx.remember("Thanks, sounds good!")
     hx.remember(LONG)
     found = hx.memory_quality()
-    one = only(found, Flaw.JUNK)
+    finding = only(found, Flaw.JUNK)
 
-    assert ("junk.small_talk", (memory.id,), "Thanks, sounds good!") == (one.rule, one.ids, one.excerpt)
-    assert f"hexad forget {memory.id}" == one.remedy
+    assert ("junk.small_talk", (memory.id,), "Thanks, sounds good!") == (
+        finding.rule,
+        finding.ids,
+        finding.excerpt,
+    )
+    assert f"hexad forget {memory.id}" == finding.remedy
     assert 0.5 == found.share(Flaw.JUNK)
 
 
@@ -55,11 +59,11 @@ def test_duplicates_come_as_a_group_with_the_one_to_keep(hx):
     weak = hx.remember(LONG, source_id="a", trust="web")
     best = hx.remember(LONG, source_id="b", trust="user", pinned=True)
     near = hx.remember(LONG + " Ask at the office.", source_id="c")
-    one = only(hx.memory_quality(), Flaw.DUPLICATE)
+    finding = only(hx.memory_quality(), Flaw.DUPLICATE)
 
-    assert best.id == one.keep
-    assert {weak.id, near.id} == set(one.ids)
-    assert "duplicate.near" == one.rule
+    assert best.id == finding.keep
+    assert {weak.id, near.id} == set(finding.ids)
+    assert "duplicate.near" == finding.rule
 
 
 def test_the_same_words_in_two_spaces_are_no_duplicates(hx):
@@ -74,10 +78,10 @@ def test_what_repeats_a_recall_is_an_echo(hx):
     first = hx.remember(LONG)
     hx.recall("night ferry lorries")
     again = hx.remember(f"- {LONG}", kind="note", tags=["said-again"])
-    one = only(hx.memory_quality(), Flaw.ECHO)
+    finding = only(hx.memory_quality(), Flaw.ECHO)
 
-    assert (again.id,) == one.ids
-    assert first.id in one.why
+    assert (again.id,) == finding.ids
+    assert first.id in finding.why
 
 
 def test_what_is_over_long_unused_or_without_its_file_is_stale(opened, clock, tmp_path):
@@ -91,7 +95,7 @@ def test_what_is_over_long_unused_or_without_its_file_is_stale(opened, clock, tm
     file.unlink()
     clock.advance(days=200)
     found = hx.memory_quality()
-    by_rule = {one.rule: one.ids for one in found.of(Flaw.STALE)}
+    by_rule = {finding.rule: finding.ids for finding in found.of(Flaw.STALE)}
 
     assert (over.id,) == by_rule["stale.expired"]
     assert (idle.id,) == by_rule["stale.unused"]
@@ -106,7 +110,7 @@ def test_what_rests_on_a_superseded_fact_is_stale(hx):
     hx.remember("The database is Postgres.", subject="shop", attribute="database", value="postgres")
 
     assert [("stale.premise", (rests.id,))] == [
-        (one.rule, one.ids) for one in hx.memory_quality().of(Flaw.STALE)
+        (finding.rule, finding.ids) for finding in hx.memory_quality().of(Flaw.STALE)
     ]
 
 
@@ -118,7 +122,7 @@ def test_values_that_hold_at_once_and_opposites_are_contradictions(hx):
     hx.remember("We deploy on Fridays.")
     hx.remember("We don't deploy on Fridays.")
     found = hx.memory_quality()
-    rules = {one.rule: set(one.ids) for one in found.of(Flaw.CONTRADICTION)}
+    rules = {finding.rule: set(finding.ids) for finding in found.of(Flaw.CONTRADICTION)}
 
     status = {hx.get(weak.id).status, hx.get(strong.id).status}
     assert 2 == len(rules["contradiction.negation"])
@@ -139,9 +143,9 @@ def test_what_nobody_vouches_for_and_nothing_names_has_no_provenance(hx):
     hx.remember(
         "The harbour master lives in Lunde.", trust="unknown", citations=[hexad.Citation(path="a.md")]
     )
-    one = only(hx.memory_quality(), Flaw.UNSUPPORTED)
+    finding = only(hx.memory_quality(), Flaw.UNSUPPORTED)
 
-    assert (lost.id,) == one.ids
+    assert (lost.id,) == finding.ids
 
 
 def test_the_audit_changes_nothing_and_counts_more_than_it_lists(hx):
@@ -180,7 +184,7 @@ def test_an_export_is_audited_without_a_store(tmp_path):
     texts = ["HEARTBEAT_OK", LONG, LONG, f"The key is {key}", "Mara likes tea.", "Mara does not like tea."]
     file.write_text(json.dumps([{"id": str(at), "memory": text} for at, text in enumerate(texts)]))
     found = hexad.export_quality(file, "mem0")
-    rules = {one.rule: one.ids for one in found.findings}
+    rules = {finding.rule: finding.ids for finding in found.findings}
 
     assert ("0",) == rules["junk.heartbeat"]
     assert ("2",) == rules["duplicate.exact"]
@@ -188,7 +192,7 @@ def test_an_export_is_audited_without_a_store(tmp_path):
     assert 6 == found.counts[Flaw.UNSUPPORTED]
     assert 1 == found.counts[Flaw.SECRET]
     assert key not in json.dumps(found.to_dict())
-    assert ["x.json"] == [one.name for one in tmp_path.iterdir()]
+    assert ["x.json"] == [path.name for path in tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_the_filters_of_a_sentence_hold_and_are_said(hx):
     assert found.plan.query == "Show me the todos about sign-in tagged urgent"
     assert ("Understood as: kind:todo space:web.",) == hx.plan("todos in space web").notes
     assert {"mem_decided"} == {
-        one.item.memory_id for one in hx.query("which decisions did we make about sign-in?")
+        hit.item.memory_id for hit in hx.query("which decisions did we make about sign-in?")
     }
 
 

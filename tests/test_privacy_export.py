@@ -82,10 +82,10 @@ def test_an_export_of_a_session_holds_that_session_alone(hx):
 
     wanted = {"a turn", "an input", "an output", "a tag's note", "a comment before", "a comment"}
     assert wanted == {place for place, word in words.items() if word in said}
-    assert ["s1"] == [one["id"] for one in found["sessions"]]
-    assert ["ts-s1-1", "ts-s1-2"] == [one["id"] for one in found["timesteps"]]
-    assert ["based-on"] == [one["kind"].removeprefix("link:") for one in found["links"]]
-    assert ["greeting"] == [one["name"] for one in found["tags"]]
+    assert ["s1"] == [session["id"] for session in found["sessions"]]
+    assert ["ts-s1-1", "ts-s1-2"] == [timestep["id"] for timestep in found["timesteps"]]
+    assert ["based-on"] == [link["kind"].removeprefix("link:") for link in found["links"]]
+    assert ["greeting"] == [tag["name"] for tag in found["tags"]]
 
 
 @pytest.mark.row("A137", "L060")
@@ -99,7 +99,7 @@ def test_an_export_of_a_person_holds_what_names_them(hx):
     assert {"an earlier version", "metadata", "a memory"} == {
         place for place, word in words.items() if word in said
     }
-    assert ["ann.md"] == [one["path"] for one in found["documents"]]
+    assert ["ann.md"] == [document["path"] for document in found["documents"]]
     assert "ann" == found["export"]["subject"]
 
 
@@ -125,12 +125,14 @@ def test_what_was_recorded_long_ago_is_exported_at_the_fidelity_that_is_left(hx,
 
     assert found["compressed_records"] and found["compactions"]
     covered = {
-        tick for one in found["compressed_records"] for tick in range(one["first_tick"], one["last_tick"] + 1)
+        tick
+        for record in found["compressed_records"]
+        for tick in range(record["first_tick"], record["last_tick"] + 1)
     }
-    ticks = {one["tick"] for one in found["timesteps"]}
+    ticks = {timestep["tick"] for timestep in found["timesteps"]}
     assert set(range(1, 61)) == covered | ticks
     assert set() == covered & ticks
-    assert {"old"} == {one["metadata"]["session"] for one in found["memories"]}
+    assert {"old"} == {memory["metadata"]["session"] for memory in found["memories"]}
 
 
 def test_an_export_holds_neither_keys_nor_contents_of_the_ledger(hx, clock):
@@ -244,8 +246,8 @@ def test_the_command_line_lists_a_scope_whatever_the_status(hx, project, capsys)
     assert 0 == main(
         ["-C", str(project), "--json", "memory", "list", "--scope", "session", "--session", "s1"]
     )
-    (one,) = json.loads(capsys.readouterr().out)
-    assert "s1" == one["metadata"]["conversation_session"]
+    (first,) = json.loads(capsys.readouterr().out)
+    assert "s1" == first["metadata"]["conversation_session"]
 
 
 @pytest.mark.row("A137")

@@ -73,7 +73,7 @@ def test_nothing_that_one_project_knows_is_found_in_another(both):
     assert [] == second.xdb.recall_events(text=FIRST)
     assert [] == second.xdb.find_tags(name_pattern=FIRST)
     assert [] == second.xdb.search_documents(FIRST)
-    assert ["shared-name"] == [one.id for one in second.xdb.sessions()]
+    assert ["shared-name"] == [session.id for session in second.xdb.sessions()]
 
 
 @pytest.mark.row("A138")
@@ -84,10 +84,10 @@ def test_two_projects_have_no_file_and_no_key_in_common(both):
     assert not [path for hx in both for path in hx.path.rglob("*") if path.is_symlink()]
     keys = [json.loads((hx.path / "keys.json").read_text()) for hx in both]
     ledgers = [json.loads((hx.path / "audit" / "audit.key").read_text()) for hx in both]
-    for one, other in (keys, ledgers):
-        secret = {name for name, value in one.items() if isinstance(value, str) and len(value) >= 32}
+    for row, other in (keys, ledgers):
+        secret = {name for name, value in row.items() if isinstance(value, str) and len(value) >= 32}
         assert secret
-        assert [] == [name for name in secret if one[name] == other[name]]
+        assert [] == [name for name in secret if row[name] == other[name]]
     for hx, foreign in zip(both, (SECOND, FIRST), strict=True):
         held = b"".join(path.read_bytes() for path in hx.path.rglob("*") if path.is_file())
         assert foreign.encode() not in held

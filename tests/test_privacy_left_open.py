@@ -17,7 +17,7 @@ KEY = "sk" + "-proj-" + "Zk3mQ9vT2xW8rB5nL7cD1fG4hJ6kM8pQ"
 def pack(folder: Path, **concept: object) -> Path:
     file = folder / "pack.jsonl"
     rows = [{"id": "p::Whale", "term": "Whale", "definition": "A large animal."}, {"term": "Boat", **concept}]
-    file.write_text("".join(json.dumps({"pack_id": "p", **one}) + "\n" for one in rows))
+    file.write_text("".join(json.dumps({"pack_id": "p", **row}) + "\n" for row in rows))
     return file
 
 
@@ -55,7 +55,7 @@ def test_a_pack_that_names_a_concept_by_a_secret_is_refused(hx, project, concept
 def test_a_pack_without_secrets_is_loaded_as_it_is(hx, project):
     hx.xdb.load_concept_pack(pack(project, definition="A vessel.", remark="floats", aliases=["ship"]))
 
-    assert ["A vessel."] == [one.description for one in hx.xdb.find_concept("ship")]
+    assert ["A vessel."] == [concept.description for concept in hx.xdb.find_concept("ship")]
 
 
 @pytest.mark.parametrize("value", [5, None, b"x", ["a"], {"a": 1}, 1.5], ids=repr)
@@ -102,8 +102,10 @@ def test_capitals_and_final_letters_never_matter_to_a_text_search(hx, said, aske
     hx.xdb.end_session()
     hx.xdb.seal()
 
-    assert [said] == [one.content for one in found]
-    assert [said] == [one.content for one in hx.xdb.experience_log.query(text_search=asked, session_id="s")]
+    assert [said] == [record.content for record in found]
+    assert [said] == [
+        record.content for record in hx.xdb.experience_log.query(text_search=asked, session_id="s")
+    ]
 
 
 def test_one_token_is_one_token(hx, project, capsys):

@@ -61,7 +61,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
     found.said += [repr(span) for span in spans]
     found.said += stream.getvalue().splitlines()
     if exported is not None:
-        found.said += [one.to_json() for one in exported.get_finished_spans()]
+        found.said += [span.to_json() for span in exported.get_finished_spans()]
         assert exported.get_finished_spans()
     assert [] == found.holds(*NEVER, CANARY, "lighthouse")
 
@@ -283,7 +283,7 @@ def test_no_error_of_the_command_line_repeats_a_whole_text_or_a_key(hx, project,
     hx.close()
 
     for value in (TEXT, KEY, f"x {TOKEN}"):
-        typed = [value if one == "{}" else one for one in arguments]
+        typed = [value if argument == "{}" else argument for argument in arguments]
         main(["-C", str(project), *shown, *typed])
 
         said = "".join(capsys.readouterr())

@@ -72,7 +72,7 @@ def ledger_holds(folder: Path, clock: FrozenClock) -> str:
         writer.record("s1", 1, "input", TEXT, {}, [{"why": TEXT}])
     with AuditLog(folder / ".hexad") as log:
         credential = log.reviewers.add("rita")
-        return json.dumps([one.to_dict() for one in log.query(reviewer_credential=credential)])
+        return json.dumps([record.to_dict() for record in log.query(reviewer_credential=credential)])
 
 
 @pytest.mark.row("A127")

@@ -45,7 +45,7 @@ def test_a_wiped_session_leaves_nothing_and_the_others_stay(hx):
     assert said(hx).count(OTHERS) > 5
     assert 1 == len(report.receipts)
     assert report.counts()["memories"] == 1
-    assert ["mem_others"] == [one.id for one in hx.memories_in("project")]
+    assert ["mem_others"] == [memory.id for memory in hx.memories_in("project")]
 
 
 @pytest.mark.row("A136", "L060")
@@ -59,9 +59,9 @@ def test_a_wiped_project_leaves_its_spaces_and_receipts_alone(hx):
     assert {"spaces", "tombstones", "receipts", "upkeep"} >= {
         name for name, items in found.items() if name != "export" and items
     }
-    assert {"chat", "default"} == {one["name"] for one in found["spaces"]}
+    assert {"chat", "default"} == {space["name"] for space in found["spaces"]}
     assert report.documents == 2 and report.tags == 2
-    assert not [one for one in report.receipts if one.pending]
+    assert not [receipt for receipt in report.receipts if receipt.pending]
 
 
 @pytest.mark.row("A136")
@@ -86,7 +86,7 @@ def ledger_texts(hx: Hexad, clock: FrozenClock, **asked: Any) -> list[str]:
         credential = log.reviewers.add(f"r{log.size}")
         found = log.query(reviewer_credential=credential, **asked)
         assert log.verify().ok
-        return [one.raw_content for one in found if one.raw_content]
+        return [record.raw_content for record in found if record.raw_content]
 
 
 @pytest.mark.row("A136")
@@ -139,7 +139,7 @@ def test_nothing_of_documents_and_tags_is_left_in_any_byte_after_a_wipe_of_an_op
     assert [] == [path for path in files if OTHERS.encode() in path.read_bytes()]
     assert [] == [path for path in files if OTHERS in path.name]
     assert [] == list(hx.xdb.documents.removed_documents())
-    assert not [one for one in report.receipts if one.pending]
+    assert not [receipt for receipt in report.receipts if receipt.pending]
 
 
 def test_whoever_may_not_see_all_wipes_nothing(hx, opened):
@@ -202,7 +202,7 @@ def test_the_command_line_deletes_a_memory_for_good_after_a_yes(hx, opened, proj
 
     found = opened(embedder=None)
     assert "A turn of" not in said(found)
-    assert ["mem_others"] == [one.id for one in found.memories_in("project")]
+    assert ["mem_others"] == [memory.id for memory in found.memories_in("project")]
 
 
 def test_a_wipe_of_the_project_takes_the_nodes_that_somebody_added(hx):

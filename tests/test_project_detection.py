@@ -24,7 +24,7 @@ def put(root: Path, path: str, text: str = "") -> None:
 
 
 def found(hx: Hexad, root: Path) -> dict[str, object]:
-    return {one.key: one.value for one in hx.project.detect(root, dry_run=True).findings}
+    return {finding.key: finding.value for finding in hx.project.detect(root, dry_run=True).findings}
 
 
 PYPROJECT = """
@@ -189,11 +189,11 @@ def test_what_is_detected_is_a_draft_with_its_evidence_that_rises_when_seen_agai
     clock.advance(days=1)
     second = hx.project.detect(root)
 
-    assert {one.key for one in first.new} == {one.key for one in drafts} >= {"orm"}
-    assert all(one.draft and one.confidence <= 0.6 and one.citations for one in drafts)
-    assert ((), {one.key for one in drafts}) == (second.new, {one.key for one in second.seen_again})
-    before = {one.key: one.confidence for one in drafts}
-    assert all(one.evidence == 2 and one.confidence > before[one.key] for one in second.seen_again)
+    assert {fact.key for fact in first.new} == {draft.key for draft in drafts} >= {"orm"}
+    assert all(draft.draft and draft.confidence <= 0.6 and draft.citations for draft in drafts)
+    assert ((), {draft.key for draft in drafts}) == (second.new, {fact.key for fact in second.seen_again})
+    before = {draft.key: draft.confidence for draft in drafts}
+    assert all(fact.evidence == 2 and fact.confidence > before[fact.key] for fact in second.seen_again)
 
 
 def test_a_stack_that_changed_takes_the_place_of_the_one_before(
@@ -206,9 +206,9 @@ def test_a_stack_that_changed_takes_the_place_of_the_one_before(
 
     report = hx.project.detect(root)
 
-    assert ["web_framework"] == [one.key for one in report.changed]
+    assert ["web_framework"] == [fact.key for fact in report.changed]
     assert "FastAPI" == hx.project.get_tech_stack()["web_framework"].value
-    assert ["Flask", "FastAPI"] == [one.value for one in hx.facts.history(attribute="web_framework")]
+    assert ["Flask", "FastAPI"] == [fact.value for fact in hx.facts.history(attribute="web_framework")]
 
 
 def test_what_somebody_said_stays_and_the_difference_is_told(hx: Hexad, root: Path) -> None:
@@ -219,8 +219,8 @@ def test_what_somebody_said_stays_and_the_difference_is_told(hx: Hexad, root: Pa
     report = hx.project.detect(root)
 
     assert (["Flask"], ["test_framework"]) == (
-        [one.value for one in report.differs],
-        [one.key for one in report.known],
+        [finding.value for finding in report.differs],
+        [fact.key for fact in report.known],
     )
     assert "FastAPI" == hx.project.get_tech_stack()["web_framework"].value
 
@@ -267,13 +267,13 @@ def test_a_secret_in_a_manifest_is_not_kept(hx: Hexad, root: Path) -> None:
 
     hx.project.detect(root)
 
-    assert token not in json.dumps([one.to_dict() for one in hx.project.get()])
+    assert token not in json.dumps([fact.to_dict() for fact in hx.project.get()])
 
 
 def test_the_projects_own_folder_is_looked_at_by_default(hx: Hexad) -> None:
     put(hx.path.parent, "go.mod", "require github.com/gin-gonic/gin v1.9.1\n")
 
-    assert "Gin" == {one.key: one.value for one in hx.project.detect().new}["web_framework"]
+    assert "Gin" == {fact.key: fact.value for fact in hx.project.detect().new}["web_framework"]
 
 
 def test_a_folder_that_is_not_there_is_said(hx: Hexad, root: Path) -> None:

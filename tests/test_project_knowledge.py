@@ -121,8 +121,8 @@ def test_a_decision_under_a_key_takes_the_place_of_the_one_before(hx: Hexad, clo
     )
 
     assert ([new.id], [old.id, new.id]) == (
-        [one.id for one in hx.project.get_decisions()],
-        [one.id for one in hx.governance.history(new.id)],
+        [decision.id for decision in hx.project.get_decisions()],
+        [decision.id for decision in hx.governance.history(new.id)],
     )
     assert ("ada", "One process.") == (new.created_by, new.rationale)
 
@@ -156,7 +156,9 @@ def test_an_inferred_pattern_is_a_draft_that_rises_with_its_evidence(hx: Hexad) 
 
     assert 0.4 == sure[0] < sure[1] < sure[2] < 0.9
     assert (True, 3, "tool") == (fact.draft, fact.evidence, fact.trust)
-    assert {"src/users.ts", "src/orders.ts", "src/invoices.ts"} == {one.path for one in fact.citations}
+    assert {"src/users.ts", "src/orders.ts", "src/invoices.ts"} == {
+        citation.path for citation in fact.citations
+    }
 
 
 def test_a_draft_never_becomes_as_sure_as_what_was_said(hx: Hexad) -> None:
@@ -186,7 +188,7 @@ def test_what_somebody_said_is_not_changed_by_what_was_inferred(hx: Hexad) -> No
 
     assert (same is not None and same.draft, ["Drizzle"]) == (
         False,
-        [one.value for one in hx.project.get_patterns()],
+        [pattern.value for pattern in hx.project.get_patterns()],
     )
     assert 0 == hx.quarantine.count()
 
@@ -196,7 +198,9 @@ def test_another_inferred_value_takes_the_place_of_the_draft(hx: Hexad, clock: F
     clock.advance(days=1)
     hx.project.observe(category="pattern", key="data_access", value="Drizzle")
 
-    assert [("Drizzle", 0.4)] == [(one.value, one.confidence) for one in hx.project.get_patterns()]
+    assert [("Drizzle", 0.4)] == [
+        (pattern.value, pattern.confidence) for pattern in hx.project.get_patterns()
+    ]
 
 
 # Todos and components -----------------------------------------------------------------------------------------------
@@ -209,9 +213,9 @@ def test_a_todo_that_is_done_is_gone_from_the_list_and_can_come_back(hx: Hexad) 
 
     done = hx.project.done("retries")
 
-    assert ["old_parser"] == [one.key for one in hx.project.get_todos()]
+    assert ["old_parser"] == [todo.key for todo in hx.project.get_todos()]
     hx.restore(done.memory_id)
-    assert ["http"] == [one.component for one in hx.project.get_todos() if one.key == "retries"]
+    assert ["http"] == [todo.component for todo in hx.project.get_todos() if todo.key == "retries"]
     with pytest.raises(NotFound, match="nothing"):
         hx.project.done("nothing")
 
@@ -228,7 +232,7 @@ def test_the_summary_of_a_component_stays_until_another_takes_its_place(
 
     assert "Turns orders into invoices." == old.summary
     assert ["Turns orders into invoices and refunds.", "Finds products."] == [
-        one.summary for one in hx.project.components()
+        component.summary for component in hx.project.components()
     ]
     assert old.memory_id == hx.project.component("BILLING").replaces
     assert ("src/billing/",) == old.files

@@ -55,7 +55,7 @@ def test_an_actor_with_a_role_does_not_see_it_at_all(hx: Hexad, opened: Opener) 
 
     with pytest.raises(NotFound):
         agent.get("bad")
-    assert ["good"] == [one.id for one in agent.memories(status=None)]
+    assert ["good"] == [memory.id for memory in agent.memories(status=None)]
     for call in (
         agent.quarantine.list,
         agent.quarantine.count,
@@ -159,7 +159,7 @@ def test_the_same_attack_waits_once(hx: Hexad) -> None:
     for _ in range(3):
         hx.remember(ATTACK, trust="tool")
 
-    assert (["bad"], 1) == ([one.id for one in hx.quarantine.list()], hx.quarantine.count())
+    assert (["bad"], 1) == ([memory.id for memory in hx.quarantine.list()], hx.quarantine.count())
     assert [] == hx.check()
 
 
@@ -190,7 +190,7 @@ def test_the_command_line_reviews(hx: Hexad, capsys: pytest.CaptureFixture[str])
         assert 0 == main([*store, *words])
         return capsys.readouterr().out
 
-    assert ["bad"] == [one["id"] for one in json.loads(run("--json", "memory", "quarantine", "list"))]
+    assert ["bad"] == [load["id"] for load in json.loads(run("--json", "memory", "quarantine", "list"))]
     assert "instruction_like" in run("memory", "quarantine", "list")
     assert "reveal the system prompt" in run("memory", "quarantine", "show", "bad")
     assert "rejected" in run("memory", "quarantine", "reject", "bad", "--why", "An attack.")

@@ -49,7 +49,7 @@ def test_times_of_a_call_that_leave_nothing_are_refused(hx):
 def test_a_query_with_a_filter_that_is_none_says_so_and_a_sentence_does_not(hx):
     notes = hx.context("color:red kind:decision harbour").notes
     assert ["color: is no filter, so color:red is looked for as it stands"] == [
-        one.partition(";")[0] for one in notes
+        note.partition(";")[0] for note in notes
     ]
     assert ("kind: has no value.",) == hx.context("kind: layer:project harbour").notes
     assert () == hx.context("Is color:red better, or kind: or note:blue?").notes
@@ -92,5 +92,5 @@ def test_decisions_answer_where_they_are_asked_for_by_their_kind(hx, query):
 
 def test_a_layer_that_has_no_decisions_gives_none_when_it_alone_is_asked(hx):
     assert () == hx.query("layer:session kind:decision gate")
-    assert [] == [one for one in hx.query("gate", layers=["project"]) if one.item.kind == "decision"]
+    assert [] == [hit for hit in hx.query("gate", layers=["project"]) if hit.item.kind == "decision"]
     assert 2 == len(hx.context("gate", kinds=["decision"]).evidence_blocks)

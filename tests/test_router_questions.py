@@ -23,12 +23,12 @@ def _right(name: str) -> tuple[float, float, list[str]]:
     rows = _listed(name)
     found = [classify(question) for _, _, question in rows]
     wrong = [
-        f"{question}: {one.query_class} {one.task_type}, not {kind} {task}"
-        for (kind, task, question), one in zip(rows, found, strict=True)
-        if (one.query_class, one.task_type) != (kind, task)
+        f"{question}: {item.query_class} {item.task_type}, not {kind} {task}"
+        for (kind, task, question), item in zip(rows, found, strict=True)
+        if (item.query_class, item.task_type) != (kind, task)
     ]
-    classes = sum(one.query_class == kind for (kind, _, _), one in zip(rows, found, strict=True))
-    tasks = sum(one.task_type == task for (_, task, _), one in zip(rows, found, strict=True))
+    classes = sum(item.query_class == kind for (kind, _, _), item in zip(rows, found, strict=True))
+    tasks = sum(item.task_type == task for (_, task, _), item in zip(rows, found, strict=True))
     return classes / len(rows), tasks / len(rows), wrong
 
 

@@ -47,7 +47,7 @@ def test_a_score_is_the_weighted_sum_of_its_five_parts():
 def test_of_items_that_are_alike_the_layer_of_higher_authority_comes_first():
     ranked = rank([item(layer.value, layer.value) for layer in reversed(MemoryLayer)], DEFAULT_WEIGHTS)
 
-    assert [one.item.layer.value for one in ranked] == [
+    assert [entry.item.layer.value for entry in ranked] == [
         "session", "project", "user", "governance", "graph", "vector",
     ]  # fmt: skip
 
@@ -68,7 +68,7 @@ def test_age_lowers_a_note_but_hides_no_decision_no_pin_and_nothing_cited():
 @pytest.mark.row("A061")
 def test_relevance_keeps_the_order_of_a_recall_and_never_leaves_its_bounds():
     scores = [-1e12, -40, -3, 0, 0.1, 2, 9, 30, 1e12]
-    values = [relevance_of(one) for one in scores]
+    values = [relevance_of(score) for score in scores]
 
     assert values == sorted(values)
     assert len(set(values[1:-1])) == len(values[1:-1])
@@ -103,7 +103,7 @@ def test_of_two_values_of_a_key_the_younger_goes_on_with_a_note_of_the_other():
         item("old", days=90, key="db", value="MySQL"), item("new", days=1, key="db", value="Postgres")
     )
 
-    assert [one.item.id for one in found.items] == ["new"]
+    assert [entry.item.id for entry in found.items] == ["new"]
     assert "MySQL" in found.items[0].notes[0]
     assert found.gave_way[0][1] == "contradicted by new, which is more recent"
 
@@ -118,9 +118,9 @@ def test_of_two_values_of_a_key_the_younger_goes_on_with_a_note_of_the_other():
     ],
 )
 def test_then_the_surer_then_the_one_with_more_evidence_and_never_a_stranger(best, other, reason):
-    one, two = item("z", key="db", value=1, **best), item("a", key="db", value=2, **other)
+    first, two = item("z", key="db", value=1, **best), item("a", key="db", value=2, **other)
 
-    for order in ((one, two), (two, one)):
+    for order in ((first, two), (two, first)):
         found = resolved(*order)
         assert [kept.item.id for kept in found.items] == ["z"]
         assert found.gave_way[0][1].endswith(reason)
@@ -133,7 +133,7 @@ def test_what_this_project_chose_is_an_exception_to_what_its_user_usually_does()
         item("here", days=200, key="orm", value="Drizzle", group="shop", kind="tech-stack"),
     )
 
-    assert [one.item.id for one in found.items] == ["here"]
+    assert [entry.item.id for entry in found.items] == ["here"]
     assert "usually has orm: Prisma" in found.items[0].notes[0]
     assert "exception" in found.items[0].notes[0]
 
@@ -175,7 +175,7 @@ def test_exact_and_near_duplicates_become_one_and_count_as_evidence():
         )
     )
 
-    assert [one.item.id for one in found.items] == ["kept", "other"]
+    assert [entry.item.id for entry in found.items] == ["kept", "other"]
     assert found.items[0].duplicates == ("exact", "near")
     assert found.items[0].item.evidence_count == 3
     assert {reason for _, reason in found.duplicates} == {"repeats kept", "says nearly the same as kept"}
@@ -191,7 +191,7 @@ def test_of_duplicates_the_higher_layer_stays_then_the_younger_then_the_lower_id
     ]
 
     for some in permutations(items):
-        assert [one.item.id for one in deduplicate(rank(some, DEFAULT_WEIGHTS)).items] == ["young-a"]
+        assert [entry.item.id for entry in deduplicate(rank(some, DEFAULT_WEIGHTS)).items] == ["young-a"]
 
 
 def test_texts_that_are_alike_and_state_other_values_or_are_vouched_for_otherwise_stay_apart():
@@ -206,7 +206,7 @@ def test_texts_that_are_alike_and_state_other_values_or_are_vouched_for_otherwis
         )
     )
 
-    assert {one.item.id for one in kept.items} == {"a", "b", "c"}
+    assert {entry.item.id for entry in kept.items} == {"a", "b", "c"}
 
 
 # Quotas ---------------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_layers_with_more_than_enough_take_exactly_their_quotas():
         "session": 400, "project": 200, "user": 100, "governance": 50, "graph": 100, "vector": 150,
     }  # fmt: skip
     assert len(found.left_out) == 500
-    assert all(one.tokens == 10 and "of 1000 are left" in one.reason for one in found.left_out)
+    assert all(item.tokens == 10 and "of 1000 are left" in item.reason for item in found.left_out)
 
 
 @pytest.mark.row("A058", "A109")
@@ -245,7 +245,9 @@ def test_decisions_that_nobody_asked_for_get_only_what_all_others_leave():
     shares = {MemoryLayer.GOVERNANCE: 0.0, MemoryLayer.VECTOR: 0.1}
 
     def taken(tokens: int) -> list[str]:
-        return [one.item.id for one in allot(items, shares=shares, tokens=tokens, cost=lambda _: 60).taken]
+        return [
+            entry.item.id for entry in allot(items, shares=shares, tokens=tokens, cost=lambda _: 60).taken
+        ]
 
     assert ["note"] == taken(100)
     assert {"law", "note"} == set(taken(120))
@@ -256,17 +258,19 @@ def test_a_layer_without_a_share_gets_nothing_even_when_there_is_room():
     shares = {layer: share for layer, share in QUOTAS.items() if layer is not MemoryLayer.GOVERNANCE}
     found = allotted({"governance": 1, "project": 1}, shares=shares)
 
-    assert [one.item.layer.value for one in found.taken] == ["project"]
+    assert [item.item.layer.value for item in found.taken] == ["project"]
     assert found.left_out[0].reason == "its layer has no share here"
 
 
 @pytest.mark.row("A058")
 def test_a_large_item_that_does_not_fit_does_not_keep_smaller_ones_out():
     items = rank([item("large", relevance=0.9), item("small", relevance=0.1)], DEFAULT_WEIGHTS)
-    found = allot(items, shares=QUOTAS, tokens=100, cost=lambda one: 500 if one.item.id == "large" else 20)
+    found = allot(
+        items, shares=QUOTAS, tokens=100, cost=lambda entry: 500 if entry.item.id == "large" else 20
+    )
 
-    assert [one.item.id for one in found.taken] == ["small"]
-    assert [one.id for one in found.left_out] == ["large"]
+    assert [entry.item.id for entry in found.taken] == ["small"]
+    assert [scored_item.id for scored_item in found.left_out] == ["large"]
 
 
 # The notation ---------------------------------------------------------------------------------------------------------

@@ -44,11 +44,14 @@ def answers(hx: Hexad) -> dict[str, list[EventRecord]]:
 
 def asked_of_the_stream(hx: Hexad) -> dict[str, list[EventRecord]]:
     everything = [
-        one if one.fidelity is Fidelity.COLD else replace(one, concept_activations={})
-        for one in hx.xdb.recall_events(session_id="*", limit=10_000)
+        recall_event
+        if recall_event.fidelity is Fidelity.COLD
+        else replace(recall_event, concept_activations={})
+        for recall_event in hx.xdb.recall_events(session_id="*", limit=10_000)
     ]
     return {
-        word: [one for one in everything if search_terms(word).match(one.content)][:MOST] for word in ASKED
+        word: [record for record in everything if search_terms(word).match(record.content)][:MOST]
+        for word in ASKED
     }
 
 
@@ -145,7 +148,7 @@ def test_what_another_store_of_the_folder_recorded_is_found_by_the_next_question
     recording.xdb.record("output", "loyed.", event_id="e1")
     recording.xdb.flush()
 
-    assert ["We deployed."] == [one.content for one in answers(asking)["deployed"]]
+    assert ["We deployed."] == [record.content for record in answers(asking)["deployed"]]
 
 
 def test_a_stream_with_too_much_text_is_asked_itself(hx: Hexad, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,6 +186,6 @@ def test_a_segment_can_be_erased_while_its_events_are_kept_and_its_words_are_gon
 
     hx.forget(session="monday", purge=True, confirm=True)
 
-    assert ["Soup on tuesday."] == [one.content for one in answers(hx)["soup"]]
+    assert ["Soup on tuesday."] == [record.content for record in answers(hx)["soup"]]
     with hexad.open(project, embedder=None, background=False) as other:
         assert asked_of_the_stream(other) == answers(other)

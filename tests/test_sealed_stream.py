@@ -24,9 +24,9 @@ ROWS = 400_000
 
 @pytest.fixture
 def duck() -> Iterator[Duck]:
-    one = Duck(KEYS.cipher(STREAM))
-    yield one
-    one.close()
+    duck = Duck(KEYS.cipher(STREAM))
+    yield duck
+    duck.close()
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_duckdb_reads_what_it_wrote_wherever_the_store_lies(tmp_path: Path, duck
             "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = 'said'", [duck.name(path)]
         ).fetchall()
     assert "here" == said
-    assert [path] == [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert [path] == [file for file in tmp_path.rglob("*") if file.is_file()]
     data = path.read_bytes()
     assert is_sealed(data)
     assert b"PAR1" not in data
@@ -170,7 +170,7 @@ def test_no_file_stays_open_after_a_question(tmp_path: Path, duck: Duck) -> None
 
 
 def test_several_threads_read_the_same_files_at_once(tmp_path: Path, duck: Duck) -> None:
-    paths = [tmp_path / f"{one}.parquet" for one in range(4)]
+    paths = [tmp_path / f"{number}.parquet" for number in range(4)]
     for path in paths:
         _write(duck, path, rows=60_000)
     found: list[object] = []
@@ -187,10 +187,10 @@ def test_several_threads_read_the_same_files_at_once(tmp_path: Path, duck: Duck)
                 found.append(error)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert [True] * 36 == found
 
 
@@ -230,10 +230,10 @@ def test_without_the_package_it_says_which_extra_is_missing(
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"):
         sealed_files.require_fsspec()
-    one = Duck(KEYS.cipher(STREAM))
-    with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"), one.cursor(tmp_path):
+    duck = Duck(KEYS.cipher(STREAM))
+    with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"), duck.cursor(tmp_path):
         pass
-    one.close()
+    duck.close()
     with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"):
         hexad.open(tmp_path, key=bytes(32), embedder=None)
     assert not (tmp_path / ".hexad" / "memory.db").exists()

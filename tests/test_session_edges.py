@@ -42,17 +42,17 @@ def repository(tmp_path: Path) -> Path:
 @pytest.mark.row("A085")
 def test_a_step_and_a_file_that_another_program_added_can_be_named_at_once(tmp_path: Path) -> None:
     with (
-        hexad.open(tmp_path, embedder=None) as one,
+        hexad.open(tmp_path, embedder=None) as hx,
         hexad.open(tmp_path, embedder=None) as other,
     ):
-        started = one.session.start("login", steps=["tokens"])
+        started = hx.session.start("login", steps=["tokens"])
         other.session.resume(started.id)
         other.session.add_steps("tests")
         other.session.open_file("src/b.py")
         other.session.snapshot()
 
-        marked = one.session.mark_step("tests")
-        closed = one.session.close_file("src/b.py")
+        marked = hx.session.mark_step("tests")
+        closed = hx.session.close_file("src/b.py")
 
     assert [(step.text, step.done) for step in marked.substeps] == [("tokens", False), ("tests", True)]
     assert closed.open_files == ()
@@ -63,15 +63,15 @@ def test_what_was_said_while_another_program_ended_the_session_is_kept_and_the_e
     tmp_path: Path,
 ) -> None:
     with (
-        hexad.open(tmp_path, embedder=None, background=False) as one,
+        hexad.open(tmp_path, embedder=None, background=False) as hx,
         hexad.open(tmp_path, embedder=None, background=False) as other,
     ):
-        started = one.session.start("login")
+        started = hx.session.start("login")
         other.session.resume(started.id)
         other.session.end("merged")
 
-        one.session.note("the last word")
-        assert one.session.current is None
+        hx.session.note("the last word")
+        assert hx.session.current is None
         kept = other.session.get(started.id)
 
     assert [note.text for note in kept.scratchpad] == ["the last word"]
@@ -83,17 +83,17 @@ def test_waking_a_session_that_rests_does_not_undo_that_another_program_ended_it
     tmp_path: Path, clock: FrozenClock
 ) -> None:
     with (
-        hexad.open(tmp_path, embedder=None, background=False, clock=clock) as one,
+        hexad.open(tmp_path, embedder=None, background=False, clock=clock) as hx,
         hexad.open(tmp_path, embedder=None, background=False, clock=clock) as other,
     ):
-        started = one.session.start("login")
+        started = hx.session.start("login")
         clock.advance(hours=1)
-        assert one.session.tend() == 1
+        assert hx.session.tend() == 1
         other.session.resume(started.id)
         other.session.end("merged")
 
-        one.session.note("back again")
-        one.session.tend()
+        hx.session.note("back again")
+        hx.session.tend()
         kept = other.session.get(started.id)
 
     assert (kept.outcome, kept.ended_at is not None) == ("merged", True)
@@ -102,16 +102,16 @@ def test_waking_a_session_that_rests_does_not_undo_that_another_program_ended_it
 
 def test_a_session_that_another_program_ended_is_resumed_by_its_id(tmp_path: Path) -> None:
     with (
-        hexad.open(tmp_path, embedder=None, background=False) as one,
+        hexad.open(tmp_path, embedder=None, background=False) as hx,
         hexad.open(tmp_path, embedder=None, background=False) as other,
     ):
-        started = one.session.start("login")
+        started = hx.session.start("login")
         other.session.resume(started.id)
         other.session.end()
 
-        assert one.session.resume(started.id).ended_at is None
-        assert one.session.note("goes on").ended_at is None
-        one.session.snapshot()
+        assert hx.session.resume(started.id).ended_at is None
+        assert hx.session.note("goes on").ended_at is None
+        hx.session.snapshot()
         assert other.session.get(started.id).ended_at is None
 
 
@@ -147,7 +147,7 @@ def test_coming_back_from_a_branch_on_which_nothing_was_done_goes_on_with_the_ta
     assert now is not None
     assert (now.id, now.task, now.place.branch) == (started.id, "login", "main")
     assert [(end.ended.task, end.boundary.value) for end in ends] == [("login", "branch")] * 2
-    assert [one.task for one in left if one.task] == ["login"]
+    assert [working_set.task for working_set in left if working_set.task] == ["login"]
 
 
 @pytest.mark.row("A088")
@@ -214,7 +214,9 @@ def test_a_session_in_hand_that_is_resumed_in_a_folder_is_about_that_folder(
         stored = hx.session.list(folder=elsewhere, everywhere=False)
 
     assert there.place.worktree == str(elsewhere.resolve())
-    assert [(one.id, [file.path for file in one.open_files]) for one in stored] == [(started.id, ["a.py"])]
+    assert [(working_set.id, [file.path for file in working_set.open_files]) for working_set in stored] == [
+        (started.id, ["a.py"])
+    ]
 
 
 # Clocks ---------------------------------------------------------------------------------------------------------------

@@ -175,9 +175,9 @@ def test_an_export_to_a_folder_is_refused(hx: Hexad, tmp_path: Path) -> None:
 def test_archived_memories_can_be_left_out(hx: Hexad, exported: Path, tmp_path: Path) -> None:
     less = hx.spaces.export("docs", tmp_path / "less.json", include_archived=False)
 
-    ids = [one["id"] for one in bundle_of(less.path)["document"]["objects"]]
+    ids = [entry["id"] for entry in bundle_of(less.path)["document"]["objects"]]
     assert "d-archived" not in ids
-    assert {*ids, "d-archived"} == {one["id"] for one in bundle_of(exported)["document"]["objects"]}
+    assert {*ids, "d-archived"} == {element["id"] for element in bundle_of(exported)["document"]["objects"]}
 
 
 @pytest.mark.row("L060")
@@ -245,7 +245,7 @@ def test_the_order_of_keys_and_the_layout_are_not_what_is_signed(exported: Path,
     def turned(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: turned(value[key]) for key in reversed(value)}
-        return [turned(one) for one in value] if isinstance(value, list) else value
+        return [turned(element) for element in value] if isinstance(value, list) else value
 
     file = tmp_path / "turned.json"
     file.write_text(json.dumps(turned(bundle_of(exported))), encoding="utf-8")
@@ -268,7 +268,7 @@ def _sign_again(bundle: dict[str, Any]) -> None:
 FORGERIES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a text": lambda b: b["document"]["objects"][0].update(raw="Another text."),
     "a pin": lambda b: b["document"]["objects"][0].update(pinned=not b["document"]["objects"][0]["pinned"]),
-    "1 for true": lambda b: [one.update(pinned=int(one["pinned"])) for one in b["document"]["objects"]],
+    "1 for true": lambda b: [entry.update(pinned=int(entry["pinned"])) for entry in b["document"]["objects"]],
     "1.0 for 1": lambda b: b["document"]["policies"].update(ttl_days=30.0),
     "one object less": lambda b: b["document"]["objects"].pop(),
     "objects in another order": lambda b: b["document"]["objects"].reverse(),
@@ -443,7 +443,7 @@ def test_an_export_can_be_restored_under_another_name(opened: Opener, exported: 
     report = there.spaces.restore(exported, name="copy")
 
     assert ("copy", ["copy"]) == (report.space, [space.name for space in there.spaces.list()])
-    assert {"copy"} == {one.metadata["space"] for one in there.memories(status=None, limit=None)}
+    assert {"copy"} == {memory.metadata["space"] for memory in there.memories(status=None, limit=None)}
 
 
 def test_each_reader_says_what_the_other_is_for(hx: Hexad, exported: Path) -> None:

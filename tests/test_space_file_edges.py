@@ -310,7 +310,7 @@ def test_objects_without_id_that_held_secrets_are_no_others_when_they_are_read_b
     other = opened(tmp_path)
 
     assert 3 == hx.spaces.read_file(file).created
-    ids = sorted(one.id for one in hx.memories(space="rt"))
+    ids = sorted(memory.id for memory in hx.memories(space="rt"))
     reports = [
         hx.spaces.read_file(hx.spaces.write_file("rt")),
         hx.spaces.read_file(file),
@@ -319,8 +319,8 @@ def test_objects_without_id_that_held_secrets_are_no_others_when_they_are_read_b
     ]
     other.spaces.restore(hx.spaces.export("rt").path)
 
-    assert [(3, 0, [])] * 4 == [(one.unchanged, one.created, one.conflicts) for one in reports]
-    assert ids == sorted(one.id for one in hx.memories(space="rt"))
+    assert [(3, 0, [])] * 4 == [(report.unchanged, report.created, report.conflicts) for report in reports]
+    assert ids == sorted(memory.id for memory in hx.memories(space="rt"))
     assert {id: hx.get(id).metadata for id in ids} == {id: other.get(id).metadata for id in ids}
 
 
@@ -332,7 +332,9 @@ def test_an_id_made_from_an_object_tells_nothing_of_its_secret(
     hx.spaces.read_file(saved(tmp_path, {"raw": f"key {KEYS[0]} is here"}))
     other.spaces.read_file(saved(tmp_path, {"raw": f"key {KEYS[1]} is here"}))
 
-    assert [one.id for one in hx.memories(space="rt")] == [one.id for one in other.memories(space="rt")]
+    assert [memory.id for memory in hx.memories(space="rt")] == [
+        memory.id for memory in other.memories(space="rt")
+    ]
 
 
 @pytest.mark.row("L040")

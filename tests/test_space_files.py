@@ -76,8 +76,8 @@ def test_a_file_is_sorted_by_the_last_change_whoever_wrote_first(opened: Opener,
         files.append(hx.spaces.write_file("default").read_bytes())
 
     first, second = files
-    documents = [json.loads(one) for one in files]
-    assert ["m3", "m2", "m0", "m1"] == [one["id"] for one in documents[0]["objects"]]
+    documents = [json.loads(file) for file in files]
+    assert ["m3", "m2", "m0", "m1"] == [entry["id"] for entry in documents[0]["objects"]]
     assert documents[0]["objects"] == documents[1]["objects"]
     assert len(first) == len(second)
 
@@ -124,7 +124,7 @@ def test_what_a_memory_is_comes_back_from_its_file(opened: Opener, tmp_path: Pat
         copy = there.get(memory.id)
         assert memory == copy, (memory, copy)
     assert {"archived", "active"} == {
-        one.status.value for one in there.memories(space="docs", status=None, limit=None)
+        memory.status.value for memory in there.memories(space="docs", status=None, limit=None)
     }
     assert "d-archived" not in {hit.memory.id for hit in there.recall("tide tables")}
     assert "d-fact" == there.recall("favourite colour of the crew")[0].memory.id
@@ -252,9 +252,9 @@ def test_a_new_memory_joins_the_file_and_leaves_the_others_as_they_were(hx: Hexa
 
     document = written(hx)
 
-    theirs = {one["id"]: one for one in runtime()["objects"]}
-    assert ["third", DECISION, GUIDE] == [one["id"] for one in document["objects"]]
-    assert theirs == {one["id"]: one for one in document["objects"] if one["id"] in theirs}
+    theirs = {entry["id"]: entry for entry in runtime()["objects"]}
+    assert ["third", DECISION, GUIDE] == [entry["id"] for entry in document["objects"]]
+    assert theirs == {entry["id"]: entry for entry in document["objects"] if entry["id"] in theirs}
 
 
 def test_a_policy_set_later_replaces_those_of_the_file_and_keeps_the_unknown(hx: Hexad) -> None:
@@ -277,7 +277,7 @@ def test_a_file_without_most_keys_is_read_and_written_back_as_it_was(hx: Hexad, 
 
     assert ("sparse", 2, 2) == (first.space, first.created, second.unchanged)
     assert document == written(hx, "sparse")
-    assert {"  A text.", "Only an abstract."} == {one.raw for one in hx.memories(space="sparse")}
+    assert {"  A text.", "Only an abstract."} == {memory.raw for memory in hx.memories(space="sparse")}
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_a_newer_object_changes_its_memory_and_keeps_the_older_text(hx: Hexad, t
         memory.pinned,
         memory.updated_at.isoformat(),
     )
-    assert [runtime()["objects"][1]["raw"]] == [one["raw"] for one in hx.history(DECISION)]
+    assert [runtime()["objects"][1]["raw"]] == [version["raw"] for version in hx.history(DECISION)]
     assert document == written(hx)
 
 
@@ -362,7 +362,7 @@ def test_an_object_that_differs_at_the_same_time_is_a_conflict_and_changes_nothi
 
     report = hx.spaces.read_file(saved(tmp_path, document))
 
-    assert ([DECISION], []) == ([one.id for one in report.conflicts], report.kept)
+    assert ([DECISION], []) == ([conflict.id for conflict in report.conflicts], report.kept)
     assert runtime() == written(hx)
 
 
@@ -379,7 +379,7 @@ def test_a_file_can_be_read_into_another_space(hx: Hexad) -> None:
     assert ["team/runtime"] == [space.name for space in hx.spaces.list()]
     document = written(hx, "team/runtime")
     assert "team/runtime" == document["name"]
-    assert {"team/runtime"} == {one["metadata"]["space"] for one in document["objects"]}
+    assert {"team/runtime"} == {entry["metadata"]["space"] for entry in document["objects"]}
     assert runtime()["objects"][1]["chunks"] == document["objects"][1]["chunks"]
 
 
@@ -583,7 +583,7 @@ def test_a_folder_of_lexon_is_read_space_by_space(hx: Hexad, tmp_path: Path, giv
     assert ["broken.json"] == [skip.source_id for skip in first.failed]
     assert "line 5, column 3" in first.failed[0].reason
     assert {"structured_memory/notes.txt", "config.toml", "exports/"} == {
-        one.source_id for one in first.not_read
+        skip.source_id for skip in first.not_read
     }
     assert RUNTIME.read_bytes() == hx.spaces.write_file("runtime").read_bytes()
     assert json.loads(json.dumps(first.to_dict()))["failed"][0]["file"] == "broken.json"
@@ -624,7 +624,7 @@ def test_what_a_file_hides_is_hidden_from_the_moment_it_is_read(opened: Opener, 
     document["policies"] = {"visibility": [{"kinds": ["decision"], "roles": ["lead"]}]}
     opened().spaces.read_file(saved(tmp_path, document))
 
-    assert [GUIDE] == [one.id for one in opened(role="guest").memories(space="runtime")]
+    assert [GUIDE] == [memory.id for memory in opened(role="guest").memories(space="runtime")]
     assert 2 == len(opened(role="lead").memories(space="runtime"))
 
 

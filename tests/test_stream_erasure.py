@@ -30,8 +30,8 @@ def say(hx: Hexad, text: str, times: int, *, words: Callable[..., str], tokens: 
 def purge(hx: Hexad, **selection: Any) -> ErasureReceipt:
     planned = hx.forget(**selection, purge=True, dry_run=True)
     receipt = hx.forget(**selection, purge=True, confirm=True)
-    assert {one.place: one.count for one in planned.erased} == {
-        one.place: one.count for one in receipt.erased if one.count
+    assert {entry.place: entry.count for entry in planned.erased} == {
+        entry.place: entry.count for entry in receipt.erased if entry.count
     }
     return receipt
 
@@ -102,7 +102,7 @@ def test_of_a_thousand_canaries_of_a_person_none_is_left_and_nothing_of_others_g
     assert "graft-Anna" not in told(hx)
     assert [] == hx.xdb.verify_export("graft-Ben")
     kept = hx.xdb.recall(session_id="*", limit=100_000)
-    assert {"Ben"} == {one.session_id.split("-")[1] for one in kept if one.session_id}
+    assert {"Ben"} == {record.session_id.split("-")[1] for record in kept if record.session_id}
 
 
 def timesteps(hx: Hexad) -> dict[str, int]:
@@ -120,7 +120,7 @@ def test_what_a_receipt_counts_is_what_was_there(hx: Hexad) -> None:
 
     assert {
         "timesteps": 30, "tag applications": 1, "comments": 1, "windows": 1, "sessions": 1,
-    } == {one.place: one.count for one in receipt.erased if one.count}  # fmt: skip
+    } == {entry.place: entry.count for entry in receipt.erased if entry.count}  # fmt: skip
     assert ([], 0) == (hx.xdb.sessions(), hx.xdb.get_state()["timestep_count"])
 
 
@@ -135,9 +135,9 @@ def test_an_erased_session_is_begun_anew_under_its_name_and_gives_no_tick_of_the
     hx.xdb.record("output", "three")
     hx.xdb.seal()
 
-    assert ["three"] == [one.content for one in hx.xdb.recall()]
-    assert ["three"] == [one.content for one in hx.xdb.recall(session_id="*")]
-    assert ["call"] == [one.id for one in hx.xdb.sessions()]
+    assert ["three"] == [record.content for record in hx.xdb.recall()]
+    assert ["three"] == [record.content for record in hx.xdb.recall(session_id="*")]
+    assert ["call"] == [session.id for session in hx.xdb.sessions()]
 
 
 def test_by_a_tag_go_the_timesteps_that_carry_it_whatever_it_is_on(hx: Hexad) -> None:
@@ -157,13 +157,13 @@ def test_by_a_tag_go_the_timesteps_that_carry_it_whatever_it_is_on(hx: Hexad) ->
     receipt = purge(hx, tag="private")
 
     assert 16 == receipt.count("timesteps")
-    left = {one.tick for one in hx.xdb.recall(limit=100)}
+    left = {record.tick for record in hx.xdb.recall(limit=100)}
     assert {*range(2, 13), *range(14, 21), *range(31, 45), 49, 50} == left
     assert [] == hx.xdb.tag_applications("private")
-    assert ["On others."] == [one.content for one in hx.xdb.get_comments_for_range("call", 1, 60)]
+    assert ["On others."] == [comment.content for comment in hx.xdb.get_comments_for_range("call", 1, 60)]
     (long,) = hx.xdb.tag_applications("long")
     assert (2, 50, None) == (long.target.range_start, long.target.range_end, long.note)
-    assert {49, 50} <= {one.tick for one in hx.xdb.recall(tags=["long"], limit=100)}
+    assert {49, 50} <= {record.tick for record in hx.xdb.recall(tags=["long"], limit=100)}
 
 
 def test_before_a_time_goes_what_was_recorded_before_it_of_every_session(
@@ -181,7 +181,7 @@ def test_before_a_time_goes_what_was_recorded_before_it_of_every_session(
 
     assert 40 == purge(hx, before=border).count("timesteps")
     assert [("one", "new"), ("two", "new")] == [
-        (one.session_id, one.content) for one in hx.xdb.recall(session_id="*", limit=100)
+        (record.session_id, record.content) for record in hx.xdb.recall(session_id="*", limit=100)
     ]
     assert 2 == sum(bucket.timesteps for bucket in hx.xdb.activity(session_id="*"))
 
@@ -197,7 +197,7 @@ def test_conditions_hold_together(hx: Hexad, clock: FrozenClock) -> None:
     receipt = purge(hx, tag="private", subject="Anna", before=clock.now())
 
     assert 1 == receipt.count("timesteps")
-    assert {*range(1, 21)} - {4} <= {one.tick for one in hx.xdb.recall(session_id="one", limit=100)}
+    assert {*range(1, 21)} - {4} <= {record.tick for record in hx.xdb.recall(session_id="one", limit=100)}
     assert 20 == len(hx.xdb.recall(session_id="two", limit=100))
 
 
@@ -233,13 +233,13 @@ def test_compactions_and_the_summary_in_the_window_are_made_of_what_stays(
     clock.advance(days=1)
     border = clock.now()
     say(hx, "second", 20, words=lambda: "kept")
-    assert any("canary" in one.summary for one in hx.xdb.compactions())
+    assert any("canary" in compaction.summary for compaction in hx.xdb.compactions())
 
     purge(hx, before=border)
 
     assert {} == found_in(hx.path)
     assert hx.xdb.compactions()
-    assert all(one.range_end > 80 for one in hx.xdb.compactions())
+    assert all(compaction.range_end > 80 for compaction in hx.xdb.compactions())
     assert "canary" not in str(hx.xdb.context())
     assert [] == hx.check()
     hx.xdb.set_summarizer(None)
@@ -274,7 +274,7 @@ def test_automatic_tags_of_what_was_erased_go_and_do_not_come_back(project: Path
         hx.xdb.seal()
         assert [(1, 20)] == spans(hx)  # the ends of a range stay, and nothing is there in between
         assert {1, 2, 3, 4, *range(9, 21)} == {
-            one.tick for one in hx.xdb.recall(tags=["pack::Sea"], limit=50)
+            record.tick for record in hx.xdb.recall(tags=["pack::Sea"], limit=50)
         }
         hx.forget(session="call", purge=True, confirm=True)
         assert ([], []) == (spans(hx), hx.check())
@@ -282,7 +282,7 @@ def test_automatic_tags_of_what_was_erased_go_and_do_not_come_back(project: Path
 
 def spans(hx: Hexad) -> list[tuple[int | None, int | None]]:
     found = hx.xdb.tag_applications("pack::Sea")
-    return [(one.target.range_start, one.target.range_end) for one in found]
+    return [(application.target.range_start, application.target.range_end) for application in found]
 
 
 def test_windows_and_submissions_keep_what_stays_of_their_evidence(hx: Hexad) -> None:
@@ -330,9 +330,9 @@ def test_documents_go_by_their_subjects_and_tags_with_copies_that_were_changed_b
 
     assert (1, 1) == (receipt.count("documents"), receipt.count("working copies of documents"))
     assert ({}, False) == (found_in(hx.path), copy.exists())
-    assert ["Ben.md", "Tone.md"] == [one.path for one in documents.all()]
+    assert ["Ben.md", "Tone.md"] == [document.path for document in documents.all()]
     assert 1 == purge(hx, tag="People").count("documents")
-    assert ["Tone.md"] == [one.path for one in documents.all()]
+    assert ["Tone.md"] == [document.path for document in documents.all()]
     assert () == documents.read_copies().created
 
 
@@ -342,8 +342,8 @@ def test_without_purge_the_stream_is_left_alone_and_said_so(hx: Hexad) -> None:
 
     receipt = hx.forget(session="call")
 
-    assert {"timesteps": 1, "sessions": 1} == {one.place: one.count for one in receipt.kept}
-    assert ["one"] == [one.content for one in hx.xdb.recall(session_id="call")]
+    assert {"timesteps": 1, "sessions": 1} == {entry.place: entry.count for entry in receipt.kept}
+    assert ["one"] == [record.content for record in hx.xdb.recall(session_id="call")]
 
 
 @pytest.mark.parametrize("selection", [{"space": "default"}, {"path": "a/b"}, {"source": "a"}])
@@ -356,7 +356,7 @@ def test_conditions_that_are_about_memories_alone_take_nothing_of_the_stream(
 
     hx.forget(**selection, purge=True, confirm=True)
 
-    assert ["one"] == [one.content for one in hx.xdb.recall()]
+    assert ["one"] == [record.content for record in hx.xdb.recall()]
 
 
 def test_a_dry_run_of_a_store_that_is_only_read_says_what_it_can_and_why_it_cannot(
@@ -390,7 +390,7 @@ def test_what_another_program_records_of_a_person_afterwards_is_found_by_the_sam
     assert () == purge(hx, **by).erased
     other.xdb.record("output", "heron-2 ")
     other.xdb.seal()
-    assert [()] == [one.data_subjects for one in hx.xdb.sessions()]
+    assert [()] == [session.data_subjects for session in hx.xdb.sessions()]
     assert 1 == purge(hx, **by).count("timesteps")
     assert [] == hx.xdb.recall(session_id="*")
     other.close()

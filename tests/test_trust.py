@@ -93,7 +93,7 @@ def test_an_import_never_raises_trust(hx: Hexad, opened: Opener, tmp_path: Path)
     hx.remember(ATTACK, id="bad", space="notes", trust="web")
     file = hx.spaces.write_file("notes")
     told = json.loads(Path(file).read_text(encoding="utf-8"))
-    assert ["moon"] == [one["id"] for one in told["objects"]], "what waits is not exported"
+    assert ["moon"] == [entry["id"] for entry in told["objects"]], "what waits is not exported"
 
     told["objects"][0]["trust"] = "user"
     told["objects"][0]["updated_at"] = "2090-01-01T00:00:00Z"
@@ -149,10 +149,10 @@ def test_who_reads_a_file_says_how_far_it_is_trusted(hx: Hexad, tmp_path: Path) 
     again = hx.spaces.read_file(file, trust="web")
 
     assert (3, []) == (again.unchanged, again.conflicts)
-    assert ["web", "web", "unknown"] == [hx.get(one).trust for one in ("moon", "bad", "page")]
+    assert ["web", "web", "unknown"] == [hx.get(path).trust for path in ("moon", "bad", "page")]
     assert "quarantined" == hx.get("bad").status
     written = json.loads(Path(hx.spaces.write_file("notes")).read_text(encoding="utf-8"))
-    assert {"moon": "web", "page": "unknown"} == {one["id"]: one["trust"] for one in written["objects"]}
+    assert {"moon": "web", "page": "unknown"} == {entry["id"]: entry["trust"] for entry in written["objects"]}
 
 
 def test_a_file_that_is_not_the_users_does_not_decide_what_is_let_in(hx: Hexad, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_so_does_who_restores_an_export_or_reads_a_folder(
     assert 0 == main([*command, str(tmp_path / "theirs")])
 
     other = opened(tmp_path / "other")
-    assert ["tool", "agent"] == [other.get(one).trust for one in ("sun", "moon")]
+    assert ["tool", "agent"] == [other.get(path).trust for path in ("sun", "moon")]
     with pytest.raises(InvalidInput, match="nobody"):
         other.spaces.restore(export, merge=True, trust="nobody")
 
@@ -223,7 +223,7 @@ def test_an_export_comes_back_as_trusted_as_it_was(hx: Hexad, opened: Opener, tm
     other = opened(tmp_path / "other")
     other.spaces.restore(export)
 
-    assert ["user", "web"] == [other.get(one).trust for one in ("sun", "lamp")]
+    assert ["user", "web"] == [other.get(path).trust for path in ("sun", "lamp")]
 
 
 # Stronger memories --------------------------------------------------------------------------------------------------

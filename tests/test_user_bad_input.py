@@ -69,7 +69,9 @@ def test_keys_of_the_file_that_are_written_differently_are_one(tmp_path, clock):
     folder.mkdir()
     (folder / "preferences.toml").write_text('"Test Framework" = "pytest"\ntest_framework = "nose"\n')
     with open_project(tmp_path / "one", clock, user_dir=folder) as hx:
-        assert {"pytest", "nose"} == {one.value for one in hx.user.preferences("test framework")}
+        assert {"pytest", "nose"} == {
+            preference.value for preference in hx.user.preferences("test framework")
+        }
     (folder / "preferences.toml").write_text('"" = "pytest"\n')
     with (
         open_project(tmp_path / "one", clock, user_dir=folder) as hx,
@@ -90,7 +92,7 @@ def test_an_idempotency_key_that_was_used_for_another_preference_is_refused_and_
         for key, value in (("orm", "Postgres"), ("db", "MySQL")):
             with pytest.raises(Conflict, match="counted for 'Postgres' as 'db'"):
                 hx.user.update_preference(key=key, value=value, idempotency_key="one")
-        assert ["Postgres"] == [one.value for one in hx.user.preferences()]
+        assert ["Postgres"] == [preference.value for preference in hx.user.preferences()]
         hx.user.prefer("orm", "Prisma")
         hx.user.accept("db", "Postgres", idempotency_key="two")
         with pytest.raises(Conflict):

@@ -36,7 +36,7 @@ def made(tmp_path: Path) -> None:
 def known(tmp_path: Path, key: object = None, name: str = "one") -> list[str]:
     with open_project(tmp_path / name, user_key=key) as hx:
         assert [] == hx.user.check()
-        return [one.value for one in hx.user.preferences()]
+        return [preference.value for preference in hx.user.preferences()]
 
 
 @pytest.mark.row("A035", "A131")
@@ -149,7 +149,7 @@ def test_an_encrypted_project_refuses_to_write_to_a_plain_layer_and_may_read_it(
     made(tmp_path)
     with open_project(tmp_path / "safe", key=KEY) as hx:
         use(hx, db="Secretbase")
-        assert [CANARY] == [one.value for one in hx.user.preferences()]
+        assert [CANARY] == [preference.value for preference in hx.user.preferences()]
         for call in (
             lambda: hx.user.prefer("orm", "Prisma"),
             hx.user.learn,

@@ -24,8 +24,8 @@ def user_dir() -> Path:
 
 @pytest.mark.row("A030", "A035")
 def test_what_is_stated_in_one_project_is_known_in_another(tmp_path, clock):
-    with open_project(tmp_path / "one", clock) as one:
-        one.user.prefer("db", "Postgres")
+    with open_project(tmp_path / "one", clock) as item:
+        item.user.prefer("db", "Postgres")
     with open_project(tmp_path / "two", clock) as two:
         assert ["Postgres"] == [held.value for held in two.user.preferences("DB")]
         assert "Prefers Postgres for db." == two.user.preference("db").statement
@@ -68,7 +68,9 @@ def test_each_user_of_one_file_has_preferences_of_their_own(tmp_path, clock):
         with open_project(tmp_path / "one", clock, actor=name) as hx:
             hx.user.prefer("db", value)
     with open_project(tmp_path / "one", clock, actor="ada") as hx:
-        assert [("ada", "Postgres")] == [(one.user_id, one.value) for one in hx.user.preferences()]
+        assert [("ada", "Postgres")] == [
+            (preference.user_id, preference.value) for preference in hx.user.preferences()
+        ]
 
 
 def test_a_role_sees_and_changes_nothing_of_it(tmp_path, clock):
@@ -112,7 +114,7 @@ def test_a_preference_has_its_source_its_confidence_and_when_it_was_last_seen(hx
     assert ("explicit", 1.0) == (stated.source.value, stated.confidence)
     assert ("inferred", 0.6) == (inferred.source.value, inferred.confidence)
     assert 3 == (inferred.last_seen - stated.last_seen).days
-    assert ["Postgres", "Helix"] == [one.value for one in hx.user.preferences()]
+    assert ["Postgres", "Helix"] == [preference.value for preference in hx.user.preferences()]
 
 
 @pytest.mark.row("A031", "A118")
@@ -122,7 +124,7 @@ def test_what_a_person_states_takes_the_place_of_what_they_stated_before(hx: Hex
 
     assert "Prefers small for pull requests." == hx.user.preference("Pull Requests").statement
     assert [("small", 1.0), ("large", 0.5)] == [
-        (one.value, one.confidence) for one in hx.user.preferences("pull requests")
+        (preference.value, preference.confidence) for preference in hx.user.preferences("pull requests")
     ]
 
 
@@ -133,7 +135,7 @@ def test_stating_the_same_again_lowers_nothing_else(hx: Hexad):
         hx.user.prefer("language", "python")
 
     assert "Prefers python and Rust for language." == hx.user.preference("language").statement
-    assert [1.0, 1.0] == [one.confidence for one in hx.user.preferences("language")]
+    assert [1.0, 1.0] == [preference.confidence for preference in hx.user.preferences("language")]
 
 
 @pytest.mark.row("A118")
@@ -142,14 +144,14 @@ def test_the_users_own_file_states_preferences_and_takes_them_back(tmp_path, clo
     (user_dir() / "preferences.toml").write_text('db = "Postgres"\nlanguage = ["Python", "Rust"]\n')
     with open_project(tmp_path / "one", clock) as hx:
         assert {("db", "Postgres"), ("language", "Python"), ("language", "Rust")} == {
-            (one.key, one.value) for one in hx.user.preferences(source="explicit")
+            (preference.key, preference.value) for preference in hx.user.preferences(source="explicit")
         }
         hx.user.prefer("language", "Rust")
 
     (user_dir() / "preferences.toml").write_text('db = "SQLite"\n')
     with open_project(tmp_path / "one", clock) as hx:
         assert [("db", "SQLite"), ("language", "Rust")] == sorted(
-            (one.key, one.value) for one in hx.user.preferences()
+            (preference.key, preference.value) for preference in hx.user.preferences()
         )
 
     (user_dir() / "preferences.toml").write_text("db = 3\n")
@@ -166,8 +168,8 @@ def test_update_preference_notes_evidence_for_and_against(hx: Hexad):
     against = update(-1)
 
     assert 0.6 == seen[0].confidence
-    assert [0.6, 0.67, 0.771] == [round(one.confidence, 3) for one in seen]
-    assert [1, 2, 4] == [one.evidence_count for one in seen]
+    assert [0.6, 0.67, 0.771] == [round(preference.confidence, 3) for preference in seen]
+    assert [1, 2, 4] == [preference.evidence_count for preference in seen]
     assert (seen[-1].confidence / 2, 3) == (pytest.approx(against.confidence), against.evidence_count)
     assert seen[-1].confidence < 0.95
 
@@ -175,8 +177,8 @@ def test_update_preference_notes_evidence_for_and_against(hx: Hexad):
 @pytest.mark.row("A142")
 def test_an_update_with_a_key_of_its_own_counts_once(hx: Hexad):
     for _ in range(3):
-        one = hx.user.update_preference(key="db", value="Postgres", idempotency_key="job-7")
-    assert (1, 0.6) == (one.evidence_count, one.confidence)
+        preference = hx.user.update_preference(key="db", value="Postgres", idempotency_key="job-7")
+    assert (1, 0.6) == (preference.evidence_count, preference.confidence)
     assert 2 == hx.user.update_preference(key="db", value="Postgres", idempotency_key="job-8").evidence_count
 
 
@@ -230,23 +232,23 @@ def test_acceptance_raises_and_rejection_lowers_once_in_each_project(tmp_path, c
                 sure.append(hx.user.update_preference(key="db", value="Postgres").confidence)
             for _ in range(3):
                 judge = hx.user.accept if accepts else hx.user.reject
-                one = judge("db", "postgres")
-            sure.append(one.confidence)
+                preference = judge("db", "postgres")
+            sure.append(preference.confidence)
 
     assert sure[0] < sure[1] < sure[2]
     assert pytest.approx(sure[2] / 2) == sure[3]
-    assert (2, 1) == (one.accepted, one.rejected)
+    assert (2, 1) == (preference.accepted, preference.rejected)
 
 
 @pytest.mark.row("A122")
 def test_what_was_rejected_twice_is_not_suggested_any_more(tmp_path, clock):
     with open_project(tmp_path / "one", clock) as hx:
         hx.user.prefer("db", "Postgres")
-        assert ["Postgres"] == [one.value for one in hx.user.suggestions()]
+        assert ["Postgres"] == [suggestion.value for suggestion in hx.user.suggestions()]
         hx.user.reject("db", "Postgres")
         assert [] == hx.user.suggestions()
         hx.user.prefer("db", "Postgres")
-        assert ["Postgres"] == [one.value for one in hx.user.suggestions()]
+        assert ["Postgres"] == [suggestion.value for suggestion in hx.user.suggestions()]
 
 
 # Suggestions -------------------------------------------------------------------------------------------------------
@@ -276,7 +278,7 @@ def test_what_a_project_has_decided_is_not_suggested_to_it(tmp_path, clock):
         hx.user.prefer("db", "Postgres")
         hx.user.prefer("orm", "Prisma")
         use(hx, db="SQLite")
-        assert ["orm"] == [one.key for one in hx.user.suggestions()]
+        assert ["orm"] == [suggestion.key for suggestion in hx.user.suggestions()]
         hx.user.exception("orm", "Drizzle", reason="edge runtime")
         assert [] == hx.user.suggestions()
         assert hx.user.offer() is None
@@ -289,13 +291,13 @@ def test_what_is_suppressed_is_neither_suggested_nor_said_until_it_is_allowed_ag
         hx.user.update_preference(key="orm", value="Drizzle")
         hx.user.suppress("PRISMA")
 
-        assert ["Drizzle"] == [one.value for one in hx.user.suggestions()]
+        assert ["Drizzle"] == [suggestion.value for suggestion in hx.user.suggestions()]
         assert "Drizzle" == hx.user.preference("orm").value
-        assert not [one for one in hx.user.stated() if "Prisma" in one.text]
-        assert ["Prisma", "Drizzle"] == [one.value for one in hx.user.preferences("orm")]
+        assert not [statement for statement in hx.user.stated() if "Prisma" in statement.text]
+        assert ["Prisma", "Drizzle"] == [preference.value for preference in hx.user.preferences("orm")]
 
         assert 1 == hx.user.allow("Prisma")
-        assert ["Prisma"] == [one.value for one in hx.user.suggestions()]
+        assert ["Prisma"] == [suggestion.value for suggestion in hx.user.suggestions()]
 
 
 @pytest.mark.row("A149")
@@ -304,11 +306,11 @@ def test_a_value_may_be_suppressed_for_one_key_or_in_one_project_alone(tmp_path,
         hx.user.prefer("db", "SQLite")
         hx.user.prefer("cache", "SQLite")
         hx.user.suppress("SQLite", key="cache")
-        assert ["db"] == [one.key for one in hx.user.suggestions()]
+        assert ["db"] == [suggestion.key for suggestion in hx.user.suggestions()]
         hx.user.suppress("SQLite", here=True)
         assert [] == hx.user.suggestions()
     with open_project(tmp_path / "two", clock) as hx:
-        assert ["db"] == [one.key for one in hx.user.suggestions()]
+        assert ["db"] == [suggestion.key for suggestion in hx.user.suggestions()]
 
 
 # Exceptions --------------------------------------------------------------------------------------------------------
@@ -331,7 +333,7 @@ def test_an_exception_says_what_is_usual_what_is_used_here_and_why(tmp_path, clo
     with open_project(tmp_path / "two", clock) as hx:
         assert "Prisma" == hx.user.preference("orm").value
         assert [] == hx.user.exceptions()
-        assert ["Drizzle"] == [one.value for one in hx.user.exceptions(everywhere=True)]
+        assert ["Drizzle"] == [exception.value for exception in hx.user.exceptions(everywhere=True)]
 
 
 @pytest.mark.row("A124")
@@ -355,7 +357,7 @@ def test_a_pattern_that_is_seen_again_has_more_evidence_and_is_surer(hx: Hexad, 
     assert (2, first.id) == (again.evidence_count, again.id)
     assert again.confidence > first.confidence
     assert again.first_seen == first.first_seen < again.last_seen
-    assert ["antipattern"] == [one.pattern_type.value for one in hx.user.patterns("antipattern")]
+    assert ["antipattern"] == [pattern.pattern_type.value for pattern in hx.user.patterns("antipattern")]
     assert [again, avoided] == hx.user.patterns()
 
 
@@ -366,7 +368,8 @@ def test_what_somebody_says_of_their_expertise_stands_over_what_is_inferred(hx: 
     hx.user.set_expertise("Rust", "expert", source="inferred")
 
     assert [("rust", "intermediate", "explicit")] == [
-        (one.area, one.level.value, one.source.value) for one in hx.user.expertise("RUST")
+        (expertise.area, expertise.level.value, expertise.source.value)
+        for expertise in hx.user.expertise("RUST")
     ]
     with pytest.raises(InvalidInput, match="novice, intermediate, advanced, expert"):
         hx.user.set_expertise("Rust", "wizard")
@@ -380,7 +383,7 @@ def test_a_stated_rule_stays_beside_those_that_are_derived(tmp_path, clock):
         hx.user.add_rule("Never deploys on Fridays.")
         hx.user.learn()
         assert {"Usually uses Postgres for db.", "Never deploys on Fridays."} == {
-            one.text for one in hx.user.rules()
+            rule.text for rule in hx.user.rules()
         }
 
 
@@ -442,7 +445,7 @@ def test_a_wipe_needs_a_yes_and_leaves_nothing_of_this_user_in_the_file(tmp_path
         path.name for path in user_dir().rglob("*") if path.is_file() and b"Zanzibar" in path.read_bytes()
     ]
     with open_project(tmp_path / "one", clock, actor="ben") as hx:
-        assert ["SQLite"] == [one.value for one in hx.user.preferences()]
+        assert ["SQLite"] == [preference.value for preference in hx.user.preferences()]
 
 
 def test_a_damaged_layer_is_said_and_the_rest_of_the_store_works(tmp_path, clock):
@@ -454,7 +457,7 @@ def test_a_damaged_layer_is_said_and_the_rest_of_the_store_works(tmp_path, clock
             hx.user.preferences()
         use(hx, db="Postgres")
         hx.maintain()
-        assert ["Postgres"] == [one.value for one in hx.memories(kinds=["tech_stack"])]
+        assert ["Postgres"] == [memory.value for memory in hx.memories(kinds=["tech_stack"])]
 
 
 def test_the_layer_opens_again_after_another_thread_closed_it(hx: Hexad):
@@ -464,5 +467,5 @@ def test_the_layer_opens_again_after_another_thread_closed_it(hx: Hexad):
 
 
 def test_a_frozen_clock_gives_the_same_times(clock: FrozenClock, hx: Hexad):
-    one = hx.user.prefer("db", "Postgres")
-    assert clock.now() == one.first_seen == one.last_seen
+    preference = hx.user.prefer("db", "Postgres")
+    assert clock.now() == preference.first_seen == preference.last_seen

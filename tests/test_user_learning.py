@@ -13,7 +13,10 @@ OFF = "[user]\nlearning = false\n"
 
 def preferred(tmp_path, clock, name="one") -> dict[str, float]:
     with open_project(tmp_path / name, clock) as hx:
-        return {f"{one.key}={one.value}": round(one.confidence, 3) for one in hx.user.preferences()}
+        return {
+            f"{preference.key}={preference.value}": round(preference.confidence, 3)
+            for preference in hx.user.preferences()
+        }
 
 
 # Promotion -----------------------------------------------------------------------------------------------------------
@@ -27,11 +30,11 @@ def test_a_choice_that_half_of_the_projects_and_at_least_three_share_becomes_a_p
     third = learned(tmp_path, clock, "three", db="postgres", orm="Drizzle")
 
     assert [("promoted", "db", "postgres", "in 3 of 3 projects")] == [
-        (one.what, one.key, one.value, one.reason) for one in third.changes
+        (change.what, change.key, change.value, change.reason) for change in third.changes
     ]
     with open_project(tmp_path / "four", clock) as hx:
-        (one,) = hx.user.preferences()
-        assert ("inferred", 3, 1.0) == (one.source.value, one.projects, one.support)
+        (first,) = hx.user.preferences()
+        assert ("inferred", 3, 1.0) == (first.source.value, first.projects, first.support)
 
 
 @pytest.mark.row("A116", "A120")
@@ -47,7 +50,9 @@ def test_three_projects_of_seven_are_not_enough_and_of_six_they_are(tmp_path, cl
             use(hx, db="Postgres" if number < 3 else f"Other {number}")
             hx.user.learn()
     with open_project(tmp_path / "p6", clock) as hx:
-        assert [] == [one.value for one in hx.user.preferences() if one.confidence >= 0.6]
+        assert [] == [
+            preference.value for preference in hx.user.preferences() if preference.confidence >= 0.6
+        ]
 
 
 @pytest.mark.row("A117")
@@ -92,7 +97,7 @@ def test_a_dry_run_says_what_learning_would_change_and_changes_nothing(tmp_path,
         planned = hx.user.learn(dry_run=True)
         assert [] == hx.user.preferences()
         done = hx.user.learn()
-    assert ["promoted"] == [one.what for one in planned.changes]
+    assert ["promoted"] == [change.what for change in planned.changes]
     assert list(planned.changes) == list(done.changes)
     assert (True, False) == (planned.dry_run, done.dry_run)
 
@@ -125,7 +130,7 @@ def test_a_new_project_with_the_same_choice_makes_it_surer(tmp_path, clock):
     sure = [0.6]
     for name in ("one", "two"):
         report = learned(tmp_path, clock, name, orm="prisma")
-        assert ["raised"] == [one.what for one in report.changes]
+        assert ["raised"] == [change.what for change in report.changes]
         sure.append(report.changes[0].after)
     assert sure == sorted(set(sure))
 
@@ -185,11 +190,15 @@ def test_a_pattern_that_three_projects_show_becomes_the_persons_and_each_more_is
             )
             hx.user.learn()
             hx.user.learn()
-            sure.append([(one.evidence_count, round(one.confidence, 3)) for one in hx.user.patterns()])
+            sure.append(
+                [(pattern.evidence_count, round(pattern.confidence, 3)) for pattern in hx.user.patterns()]
+            )
             assert [] == hx.user.preferences()
     assert [[], [], [(3, 0.95)], [(4, 0.95)]] == sure
     with open_project(tmp_path / "p0", clock) as hx:
-        assert ["errors: Retries with backoff"] == [one.description for one in hx.user.patterns("pattern")]
+        assert ["errors: Retries with backoff"] == [
+            pattern.description for pattern in hx.user.patterns("pattern")
+        ]
     for number in range(4):
         (tmp_path / f"p{number}" / ".hexad" / "hexad.toml").write_text(OFF)
         with open_project(tmp_path / f"p{number}", clock) as hx:
@@ -215,12 +224,14 @@ def test_what_stands_together_becomes_a_rule_and_a_suggestion_where_its_conditio
             "With SQLite for db, uses Click for framework.",
             "Usually uses SQLite for db.",
             "Usually uses Click for framework.",
-        } == {one.text for one in hx.user.rules()}
+        } == {rule.text for rule in hx.user.rules()}
         hx.user.update_preference(key="db", value="Postgres", delta_evidence=3)
     with open_project(tmp_path / "new", clock) as hx:
         use(hx, framework="Django")
         hx.user.learn()
-        assert ["Postgres"] == [one.value for one in hx.user.suggestions() if one.key == "db"]
+        assert ["Postgres"] == [
+            suggestion.value for suggestion in hx.user.suggestions() if suggestion.key == "db"
+        ]
 
 
 # What is published ---------------------------------------------------------------------------------------------------
@@ -326,7 +337,7 @@ def test_nothing_is_inferred_where_a_project_takes_no_part_and_a_person_may_stil
         ):
             with pytest.raises(AccessDenied, match="learning = false"):
                 call()
-        assert ["Postgres"] == [one.value for one in hx.user.suggestions()]
+        assert ["Postgres"] == [suggestion.value for suggestion in hx.user.suggestions()]
         assert {"preferences": 1} == dict(hx.user.counts())
 
 

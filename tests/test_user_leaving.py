@@ -44,8 +44,8 @@ def test_a_wipe_of_a_project_takes_along_all_that_names_it_in_the_layer(tmp_path
             hx.maintain()
         hx.wipe("project", confirm=True)
     with open_project(tmp_path / "two", clock) as hx:
-        assert ["MySQL"] == [one.value for one in hx.user.exceptions(everywhere=True)]
-        assert ["Vim"] == [one.value for one in hx.user.suppressions()]
+        assert ["MySQL"] == [exception.value for exception in hx.user.exceptions(everywhere=True)]
+        assert ["Vim"] == [suppression.value for suppression in hx.user.suppressions()]
         assert "feedback" not in hx.user.counts()
         assert 1 == hx.user.counts()["project_values"]
 

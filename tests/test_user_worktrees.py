@@ -45,7 +45,7 @@ def test_three_worktrees_are_one_project_and_make_no_preference(worktrees, tmp_p
         assert 1 == hx.user.learn(dry_run=True).projects
     assert [2, 3] == [publish(tmp_path / name, clock, db="Postgres") for name in ("two", "three")]
     with open_project(tmp_path / "two", clock) as hx:
-        assert [3] == [one.projects for one in hx.user.preferences("db")]
+        assert [3] == [preference.projects for preference in hx.user.preferences("db")]
 
 
 @pytest.mark.row("A116", "A139")

@@ -65,7 +65,7 @@ READS: dict[str, Call] = {
                      "todos in space plans/merger tagged zan-tag", "notes under plans/merger")
     ],
     "query": lambda hx, _: [
-        [one.item.id for one in hx.query(text, deterministic=True)] for text in ("when does it close", "zan", "since:9y")
+        [scored_item.item.id for scored_item in hx.query(text, deterministic=True)] for text in ("when does it close", "zan", "since:9y")
     ],
     "expand": _each(lambda hx, name: hx.expand(name)),
     "feedback": _each(lambda hx, name: hx.feedback(name, "wrong", query="merger?")),

@@ -45,8 +45,8 @@ def test_a_key_file_in_the_project_is_warned_of_and_one_elsewhere_is_not(run, pr
     again = run("rekey", "--wrap-only", "--key-file", str(project / "deep.key"))
     outside = run("rekey", "--wrap-only", "--key-file", str(tmp_path / "else.key"))
 
-    assert [0, 0, 0] == [one.code for one in (inside, again, outside)]
-    assert [True, True, False] == ["in the project" in one.err for one in (inside, again, outside)]
+    assert [0, 0, 0] == [run.code for run in (inside, again, outside)]
+    assert [True, True, False] == ["in the project" in run.err for run in (inside, again, outside)]
 
 
 def test_a_new_store_whose_key_lies_in_the_project_is_warned_of(run):
@@ -144,5 +144,5 @@ def test_each_erasure_can_be_told_from_the_others_at_any_width(run, monkeypatch,
     said = run("forget", "--list").out
 
     assert 2 == len(known)
-    assert all(one.id in said and f"{one.at:%Y-%m-%d %H:%M:%S}" in said for one in known)
+    assert all(receipt.id in said and f"{receipt.at:%Y-%m-%d %H:%M:%S}" in said for receipt in known)
     assert max(map(len, said.splitlines())) <= width

@@ -44,7 +44,9 @@ def test_no_answer_shows_what_checks_the_secret_of_a_reviewer(log: AuditLog, tmp
     exported = log.export(reviewer_credential=credential, kinds=["reviewer.added"])
     log.export_to(tmp_path / "all.jsonl", reviewer_credential=credential)
 
-    assert [["expires_at", "name", "sessions"]] * 4 == [sorted(one.detail) for one in (*added, *exported)]
+    assert [["expires_at", "name", "sessions"]] * 4 == [
+        sorted(record.detail) for record in (*added, *exported)
+    ]
     assert '"tom"' in (tmp_path / "all.jsonl").read_text()
     assert "scrypt" not in (tmp_path / "all.jsonl").read_text()
     assert log.verify().ok
@@ -118,7 +120,7 @@ def test_to_forget_what_waits_for_a_review_promises_no_way_back(hx, capsys):
 
     assert (4, "") == (code, out)
     assert "quarantine reject bad1" in err and "brought back" not in err
-    assert ["bad1"] == [one.id for one in hx.quarantine.list()]
+    assert ["bad1"] == [memory.id for memory in hx.quarantine.list()]
 
 
 def test_an_erasure_does_not_drop_the_first_of_two_conditions(hx, capsys):

@@ -123,15 +123,15 @@ def test_a_checkout_ends_the_task_and_coming_back_goes_on_with_it(repository: Pa
     git(repository, "checkout", "--quiet", "-b", "hotfix")
     second = hx.session.note("of the hotfix")
 
-    assert [(first.id, hexad.Boundary.BRANCH)] == [(one.ended.id, one.boundary) for one in ended]
-    assert ["of main"] == [one.text for one in ended[0].ended.scratchpad]
-    assert ("hotfix", ["of the hotfix"]) == (second.place.branch, [one.text for one in second.scratchpad])
+    assert [(first.id, hexad.Boundary.BRANCH)] == [(end.ended.id, end.boundary) for end in ended]
+    assert ["of main"] == [note.text for note in ended[0].ended.scratchpad]
+    assert ("hotfix", ["of the hotfix"]) == (second.place.branch, [note.text for note in second.scratchpad])
     assert second.id != first.id
 
     git(repository, "checkout", "--quiet", "main")
     back = hx.session.note("of main again")
-    assert (first.id, ["of main", "of main again"]) == (back.id, [one.text for one in back.scratchpad])
-    assert [first.id, second.id] == [one.ended.id for one in ended]
+    assert (first.id, ["of main", "of main again"]) == (back.id, [note.text for note in back.scratchpad])
+    assert [first.id, second.id] == [end.ended.id for end in ended]
 
 
 def test_a_commit_on_the_same_branch_ends_nothing(repository: Path, opened: Opener) -> None:
@@ -161,7 +161,7 @@ def test_a_session_is_offered_on_its_own_branch_alone(repository: Path, opened: 
 
     hx = opened(repository)
     assert hx.session.resumable() is None
-    assert [left.id] == [one.id for one in hx.session.list(everywhere=False)]
+    assert [left.id] == [working_set.id for working_set in hx.session.list(everywhere=False)]
     moved = hx.session.resume(left.id)
     assert "hotfix" == moved.place.branch  # who resumes it here works on it here
 
@@ -195,7 +195,8 @@ def test_worktrees_of_one_store_have_sessions_of_their_own(
     git(linked, "checkout", "--quiet", "hotfix")
     assert _offered(again, linked) is None  # the checkout ended it; it goes on when it is come back to
     assert [linked.name] == [
-        Path(one.place.worktree).name for one in again.session.list(folder=linked, everywhere=False)
+        Path(working_set.place.worktree).name
+        for working_set in again.session.list(folder=linked, everywhere=False)
     ][:1]
 
 

@@ -110,7 +110,7 @@ def test_what_a_living_process_works_on_is_offered_to_nobody_else(tmp_path: Path
     question, other = out.splitlines()
     assert ("None", True) == (question, other != "one")
     with hexad.open(tmp_path, embedder=None) as hx:
-        assert {"one", other} == {one.id for one in hx.session.list()}
+        assert {"one", other} == {working_set.id for working_set in hx.session.list()}
         assert not hx.session.get("one").active
 
 

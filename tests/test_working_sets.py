@@ -89,7 +89,7 @@ def test_recent_edits_are_kept_and_all_are_counted(hx: Hexad, clock: FrozenClock
 @pytest.mark.row("A014")
 def test_turns_are_compressed_to_their_own_sentences(hx: Hexad) -> None:
     text = "The cookie keeps the token. " + " ".join(
-        f"Sentence {one} is about the weather at sea and the token." for one in range(60)
+        f"Sentence {number} is about the weather at sea and the token." for number in range(60)
     )
     hx.session.add_turn("user", text)
 
@@ -101,8 +101,10 @@ def test_turns_are_compressed_to_their_own_sentences(hx: Hexad) -> None:
 
 @pytest.mark.row("A014")
 def test_older_turns_become_part_of_a_summary_that_stays_short(hx: Hexad) -> None:
-    for one in range(200):
-        hx.session.add_turn("agent", f"Step {one}: the migration of table number{one} passed its tests.")
+    for number in range(200):
+        hx.session.add_turn(
+            "agent", f"Step {number}: the migration of table number{number} passed its tests."
+        )
 
     found = current(hx)
     assert 200 == found.turns_total
@@ -116,10 +118,12 @@ def test_older_turns_become_part_of_a_summary_that_stays_short(hx: Hexad) -> Non
 @pytest.mark.row("A016")
 def test_the_scratchpad_keeps_its_notes_and_folds_the_oldest_together(hx: Hexad) -> None:
     hx.session.note("We are halfway through refactoring the parser.")
-    assert ["We are halfway through refactoring the parser."] == [one.text for one in current(hx).scratchpad]
+    assert ["We are halfway through refactoring the parser."] == [
+        note.text for note in current(hx).scratchpad
+    ]
 
-    for one in range(NOTES_KEPT + 10):
-        hx.session.note(f"Observation {one} about the parser.")
+    for number in range(NOTES_KEPT + 10):
+        hx.session.note(f"Observation {number} about the parser.")
     found = current(hx).scratchpad
     assert len(found) <= NOTES_KEPT
     assert NOTES_KEPT + 11 == sum(note.notes for note in found)
@@ -180,7 +184,7 @@ def test_the_first_change_begins_a_session(hx: Hexad) -> None:
 
     hx.session.note("no start before this")
 
-    assert ["no start before this"] == [one.text for one in current(hx).scratchpad]
+    assert ["no start before this"] == [note.text for note in current(hx).scratchpad]
 
 
 # Memory first, then the disk ------------------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ def test_snapshot_acknowledges_what_waits(opened: Opener) -> None:
 
     hx.session.snapshot()
 
-    assert ["acknowledged"] == [one.text for one in other.session.get(begun.id).scratchpad]
+    assert ["acknowledged"] == [note.text for note in other.session.get(begun.id).scratchpad]
 
 
 @pytest.mark.row("A085", "A086")
@@ -276,7 +280,7 @@ def test_a_session_that_nobody_changes_for_long_rests_and_others_are_offered_it(
     offer = other.session.resumable()
     assert offer is not None
     assert (begun.id, hexad.Boundary.INACTIVITY) == (offer.working_set.id, offer.working_set.boundary)
-    assert ["written before the pause"] == [one.text for one in offer.working_set.scratchpad]
+    assert ["written before the pause"] == [note.text for note in offer.working_set.scratchpad]
 
     hx.session.note("back again")
     hx.session.snapshot()
@@ -310,7 +314,7 @@ def test_the_background_lets_a_session_rest_by_itself(opened: Opener) -> None:
 
     found = other.session.get(begun.id)
     assert (False, hexad.Boundary.INACTIVITY) == (found.active, found.boundary)
-    assert ["the last for now"] == [one.text for one in found.scratchpad]
+    assert ["the last for now"] == [note.text for note in found.scratchpad]
 
 
 def test_many_threads_change_one_session_and_nothing_is_lost(opened: Opener) -> None:
@@ -321,9 +325,9 @@ def test_many_threads_change_one_session_and_nothing_is_lost(opened: Opener) -> 
 
     def work(name: int) -> None:
         try:
-            for one in range(12):
-                hx.session.open_file(f"src/{name}_{one}.py", line=one + 1)
-                if one % 5 == name % 5:
+            for number in range(12):
+                hx.session.open_file(f"src/{name}_{number}.py", line=number + 1)
+                if number % 5 == name % 5:
                     hx.session.snapshot()
         except Exception as error:  # a thread's own would be lost
             errors.append(error)
@@ -335,7 +339,7 @@ def test_many_threads_change_one_session_and_nothing_is_lost(opened: Opener) -> 
         thread.join()
 
     assert [] == errors
-    wanted = {f"src/{name}_{one}.py" for name in range(8) for one in range(12)}
+    wanted = {f"src/{name}_{number}.py" for name in range(8) for number in range(12)}
     assert wanted == {file.path for file in hx.session.snapshot().open_files}
     hx.close()
     assert wanted == {file.path for file in opened().session.resume().open_files}
@@ -359,9 +363,9 @@ def test_another_ticket_ends_the_task_and_is_announced_when_the_end_is_stored(op
 
     assert ["ticket"] == seen
     assert [(first.id, hexad.Boundary.TICKET, second.id)] == [
-        (one.ended.id, one.boundary, one.next.id if one.next else None) for one in ended
+        (end.ended.id, end.boundary, end.next.id if end.next else None) for end in ended
     ]
-    assert ["only for the first"] == [one.text for one in ended[0].ended.scratchpad]
+    assert ["only for the first"] == [note.text for note in ended[0].ended.scratchpad]
     assert ("AUTH-2", None, ()) == (current(hx).ticket, current(hx).task, current(hx).scratchpad)
     assert ["src/a.py"] == [file.path for file in current(hx).open_files]
 
@@ -391,7 +395,7 @@ def test_an_end_is_announced_with_its_outcome_and_is_not_offered_any_more(hx: He
     done = hx.session.end("Merged, and the cookie lives a week.")
 
     assert [(begun.id, hexad.Boundary.DONE, "Merged, and the cookie lives a week.")] == [
-        (one.ended.id, one.boundary, one.ended.outcome) for one in ended
+        (end.ended.id, end.boundary, end.ended.outcome) for end in ended
     ]
     assert done.ended_at is not None
     assert hx.session.current is None
@@ -507,7 +511,7 @@ def test_a_session_goes_on_with_another_embedder(opened: Opener) -> None:
     hx.reindex(embedder="hashing")
     hx.session.note("after")
 
-    assert (begun.id, ["before", "after"]) == (current(hx).id, [one.text for one in current(hx).scratchpad])
+    assert (begun.id, ["before", "after"]) == (current(hx).id, [note.text for note in current(hx).scratchpad])
 
 
 # Two at a time --------------------------------------------------------------------------------------------------------
@@ -518,19 +522,19 @@ def test_two_programs_on_one_session_lose_nothing_of_each_other(opened: Opener) 
     begun = hx.session.start("login feature")
     other.session.resume(begun.id)
 
-    for one in range(10):
-        hx.session.note(f"here {one}")
-        other.session.note(f"there {one}")
-        if one % 3 == 0:
+    for number in range(10):
+        hx.session.note(f"here {number}")
+        other.session.note(f"there {number}")
+        if number % 3 == 0:
             other.session.snapshot()
             hx.session.snapshot()
     other.session.snapshot()
     said = [note.text for note in hx.session.snapshot().scratchpad]
 
-    assert sorted([f"here {one}" for one in range(10)] + [f"there {one}" for one in range(10)]) == sorted(
-        said
-    )
-    assert [f"here {one}" for one in range(10)] == [text for text in said if text.startswith("here")]
+    assert sorted(
+        [f"here {number}" for number in range(10)] + [f"there {number}" for number in range(10)]
+    ) == sorted(said)
+    assert [f"here {number}" for number in range(10)] == [text for text in said if text.startswith("here")]
 
 
 def test_a_guest_leaves_a_session_with_whoever_has_it_in_hand(opened: Opener) -> None:
@@ -542,7 +546,7 @@ def test_a_guest_leaves_a_session_with_whoever_has_it_in_hand(opened: Opener) ->
 
     assert third.session.get(begun.id).active
     assert third.session.resumable() is None
-    assert ["from the command line"] == [one.text for one in current(hx).scratchpad]
+    assert ["from the command line"] == [note.text for note in current(hx).scratchpad]
 
 
 def test_a_session_that_another_program_ended_is_ended_here_too(opened: Opener) -> None:
@@ -612,8 +616,8 @@ def test_bad_input_is_refused_with_its_value_and_changes_nothing(
 
 
 def test_more_open_files_than_there_is_room_for_are_refused(hx: Hexad) -> None:
-    for one in range(OPEN_FILES_LIMIT):
-        hx.session.open_file(f"{one}.py")
+    for number in range(OPEN_FILES_LIMIT):
+        hx.session.open_file(f"{number}.py")
 
     with pytest.raises(hexad.LimitExceeded, match="100 files are open"):
         hx.session.open_file("one-more.py")
@@ -647,7 +651,7 @@ def test_a_damaged_state_is_named_by_check_and_by_whoever_reads_it(hx: Hexad) ->
 
     with pytest.raises(hexad.IntegrityError, match="is damaged"):
         hx.session.get(begun.id)
-    assert [True] == [begun.id in one for one in hx.check()]
+    assert [True] == [begun.id in problem for problem in hx.check()]
     with hx._parts.base.db.transaction() as con:
         assert row is not None
         con.execute("UPDATE working_sets SET state = ?", (row[0],))
@@ -671,7 +675,7 @@ def test_a_working_set_is_erased_for_good_and_never_written_again(
     planned = other.forget(**selection, purge=True, dry_run=True)
     receipt = other.forget(**selection, purge=True, confirm=True)
 
-    assert [("working sets", 1)] == [(one.place, one.count) for one in planned.erased]
+    assert [("working sets", 1)] == [(entry.place, entry.count) for entry in planned.erased]
     assert 1 == receipt.count("working sets")
     with pytest.raises(hexad.NotFound, match="was erased"):
         hx.session.snapshot()
@@ -697,7 +701,7 @@ def test_a_wipe_of_the_project_takes_all_and_of_a_session_that_one(hx: Hexad) ->
     hx.session.start("second", session_id="two")
 
     hx.wipe("session", session="one", confirm=True)
-    assert ["two"] == [one.id for one in hx.session.list()]
+    assert ["two"] == [working_set.id for working_set in hx.session.list()]
     hx.wipe("project", confirm=True)
     assert [] == hx.session.list()
 
@@ -712,7 +716,7 @@ def test_what_is_held_of_sessions_is_exported(hx: Hexad) -> None:
     def told(**given: str) -> list[object]:
         return [item.value for item in hx.export(**given) if item.section == "working_sets"]
 
-    assert ["one", "two"] == [one["id"] for one in told()]  # type: ignore[index]
+    assert ["one", "two"] == [entry["id"] for entry in told()]  # type: ignore[index]
     (of_session,) = told(scope="session", session="one")
     assert ("first", "of the first") == (
         of_session["state"]["task"],  # type: ignore[index]
@@ -722,7 +726,7 @@ def test_what_is_held_of_sessions_is_exported(hx: Hexad) -> None:
 
 
 def test_steps_that_do_not_fit_leave_the_task_as_it_was_and_begin_nothing(hx: Hexad) -> None:
-    too_many = [f"step {one}" for one in range(SUBSTEPS_LIMIT + 1)]
+    too_many = [f"step {number}" for number in range(SUBSTEPS_LIMIT + 1)]
     with pytest.raises(hexad.LimitExceeded, match="101"):
         hx.session.start("too much at once", steps=too_many)
     assert [] == hx.session.list()
@@ -738,8 +742,8 @@ def test_steps_of_two_programs_that_are_too_many_together_are_all_kept(opened: O
     begun = hx.session.start("login feature")
     other.session.resume(begun.id)
 
-    hx.session.add_steps(*(f"here {one}" for one in range(60)))
-    other.session.add_steps(*(f"there {one}" for one in range(60)))
+    hx.session.add_steps(*(f"here {number}" for number in range(60)))
+    other.session.add_steps(*(f"there {number}" for number in range(60)))
     other.session.snapshot()
 
     assert 120 == len(hx.session.snapshot().substeps)

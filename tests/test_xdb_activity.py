@@ -25,7 +25,10 @@ def step(hours: float, scores: dict[str, float] | None = None, **more: object) -
 
 
 def said(buckets: list[ActivityBucket]) -> list[tuple[object, ...]]:
-    return [((one.start - NEW_YEAR) / timedelta(hours=1), one.timesteps, one.tokens) for one in buckets]
+    return [
+        ((bucket.start - NEW_YEAR) / timedelta(hours=1), bucket.timesteps, bucket.tokens)
+        for bucket in buckets
+    ]
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -69,11 +72,13 @@ def test_buckets_begin_where_utc_says_and_weeks_on_monday(xdb, by, starts):
 
     buckets = xdb.activity(by=by)
 
-    assert starts == [one[0] for one in said(buckets)]
-    assert 5 == sum(one.timesteps for one in buckets)
-    assert all(one.start < one.end for one in buckets)
+    assert starts == [row[0] for row in said(buckets)]
+    assert 5 == sum(bucket.timesteps for bucket in buckets)
+    assert all(bucket.start < bucket.end for bucket in buckets)
     if by == "month":
-        assert [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 2, 3)] == [one.end for one in buckets]
+        assert [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 2, 3)] == [
+            bucket.end for bucket in buckets
+        ]
 
 
 def test_times_before_1970_fall_into_buckets_too(xdb):
@@ -81,7 +86,7 @@ def test_times_before_1970_fall_into_buckets_too(xdb):
                       ("month", datetime(1969, 12, 1))):  # fmt: skip
         xdb.start_session(by, compaction=False)
         xdb.record_many([{"event_type": "input", "content": "x", "timestamp": "1969-12-31T23:59:59.5Z"}])
-        assert [start.replace(tzinfo=UTC)] == [one.start for one in xdb.activity(by=by)]
+        assert [start.replace(tzinfo=UTC)] == [bucket.start for bucket in xdb.activity(by=by)]
 
 
 def test_the_ten_strongest_concepts_are_shown_or_those_asked_for(xdb):
@@ -89,10 +94,12 @@ def test_the_ten_strongest_concepts_are_shown_or_those_asked_for(xdb):
         [step(0, {f"c{at:02}": at / 10 for at in range(11, 21)}), step(1, {"c05": 0.5, "c20": 0.1})]
     )
 
-    assert {f"c{at:02}" for at in range(11, 21)} == {name for one in xdb.activity() for name in one.concepts}
+    assert {f"c{at:02}" for at in range(11, 21)} == {
+        name for bucket in xdb.activity() for name in bucket.concepts
+    }
     (_, second) = xdb.activity(concepts=["c05", "nowhere"])
     assert {"c05": ConceptActivity(count=1, mean=0.5, peak=0.5)} == second.concepts
-    assert [{}, {}] == [one.concepts for one in xdb.activity(concepts=[])]
+    assert [{}, {}] == [bucket.concepts for bucket in xdb.activity(concepts=[])]
 
 
 def test_sessions_times_and_limits_narrow_it_down(xdb):
@@ -142,7 +149,7 @@ def test_what_has_left_the_stream_counts_by_its_cold_records(hx, clock):
     assert before[0].concepts["a"].mean == day.concepts["a"].mean
     assert day.concepts["a"].count < 12
     by_hour = hx.xdb.activity(by="hour")
-    assert 12 == sum(one.timesteps for one in by_hour)
+    assert 12 == sum(bucket.timesteps for bucket in by_hour)
     assert 0 == by_hour[-1].compressed < by_hour[0].compressed
 
 
@@ -166,12 +173,12 @@ def test_it_says_what_counting_by_hand_says(xdb, rows, sealed):
         ]
         assert len(mine) == bucket.timesteps
         for name in ("a", "b", "c"):
-            scores = [one[name] for one in mine if name in one]
-            one = bucket.concepts.get(name)
-            assert bool(scores) == (one is not None)
-            if one is not None:
-                assert (len(scores), max(scores)) == (one.count, one.peak)
-                assert one.mean == pytest.approx(sum(scores) / len(scores))
+            scores = [row[name] for row in mine if name in row]
+            activity = bucket.concepts.get(name)
+            assert bool(scores) == (activity is not None)
+            if activity is not None:
+                assert (len(scores), max(scores)) == (activity.count, activity.peak)
+                assert activity.mean == pytest.approx(sum(scores) / len(scores))
 
 
 @pytest.mark.parametrize("by", ["minute", "hour", "day", "week", "month"])

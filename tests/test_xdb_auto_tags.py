@@ -43,14 +43,14 @@ def hx(configured: Configured) -> Hexad:
 
 def say(hx: Hexad, *activations: dict[str, float]) -> None:
     """Record a token for each; nothing is flushed."""
-    for one in activations:
-        hx.xdb.record("output", "word ", one)
+    for activation in activations:
+        hx.xdb.record("output", "word ", activation)
 
 
 def places(hx: Hexad, concept: str, **options: object) -> list[tuple[int | None, int | None]]:
     found = hx.xdb.tag_applications(concept, **options)
-    assert {TagSource.AUTO} >= {one.source for one in found}
-    return [(one.target.range_start, one.target.range_end) for one in found]
+    assert {TagSource.AUTO} >= {application.source for application in found}
+    return [(application.target.range_start, application.target.range_end) for application in found]
 
 
 @pytest.mark.row("H037")
@@ -66,11 +66,12 @@ def test_what_was_active_from_the_threshold_on_is_tagged_and_neighbours_are_one_
 
     strong, weak = hx.xdb.tag_applications("a::Strong"), hx.xdb.tag_applications("weak.ONE")
     assert [(1, 2, 0.9), (4, 4, 1.0)] == [
-        (one.target.range_start, one.target.range_end, one.confidence) for one in strong
+        (application.target.range_start, application.target.range_end, application.confidence)
+        for application in strong
     ]
-    assert ["ts-s-3"] == [one.target.timestep_id for one in weak]
-    assert {TagSource.AUTO} == {one.source for one in [*strong, *weak]}
-    assert [1, 2, 4] == [one.tick for one in hx.xdb.recall(tags=["a::Strong"])]
+    assert ["ts-s-3"] == [application.target.timestep_id for application in weak]
+    assert {TagSource.AUTO} == {application.source for application in [*strong, *weak]}
+    assert [1, 2, 4] == [record.tick for record in hx.xdb.recall(tags=["a::Strong"])]
     made = hx.xdb.tag_index.get_tag("b::Weak.one")
     assert (TagType.CONCEPT, "b::Weak.one", "system") == (made.tag_type, made.concept_id, made.created_by)
 
@@ -84,9 +85,9 @@ def test_an_automatic_tag_counts_for_the_concepts_above_it_as_inherited(hx: Hexa
     found = hx.xdb.get_applications_for_timestep("ts-s-1", inherited=True)
 
     assert [TagSource.AUTO, TagSource.INHERITED, TagSource.INHERITED, TagSource.INHERITED] == [
-        one.source for one in found
+        application.source for application in found
     ]
-    assert [1] == [one.tick for one in hx.xdb.recall(tags=["Cooking"])]
+    assert [1] == [record.tick for record in hx.xdb.recall(tags=["Cooking"])]
 
 
 def test_without_the_setting_nothing_is_tagged(configured: Configured) -> None:
@@ -110,7 +111,7 @@ def test_a_score_that_is_the_threshold_counts_as_it_is_written(configured: Confi
     say(hx, {"a::Edge": 0.8})
     hx.xdb.flush()
 
-    assert [0.8] == [one.confidence for one in hx.xdb.tag_applications("a::Edge")]
+    assert [0.8] == [tag_application.confidence for tag_application in hx.xdb.tag_applications("a::Edge")]
 
 
 def test_a_run_is_one_range_however_often_it_is_flushed_and_sealed(hx: Hexad) -> None:
@@ -121,7 +122,10 @@ def test_a_run_is_one_range_however_often_it_is_flushed_and_sealed(hx: Hexad) ->
         hx.xdb.seal()
 
     found = hx.xdb.tag_applications("a::Long")
-    assert [(1, 6, 0.9)] == [(one.target.range_start, one.target.range_end, one.confidence) for one in found]
+    assert [(1, 6, 0.9)] == [
+        (application.target.range_start, application.target.range_end, application.confidence)
+        for application in found
+    ]
 
 
 def test_slices_are_joined_to_one_range(hx: Hexad, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +175,7 @@ def test_a_batch_is_tagged_when_it_is_acknowledged(hx: Hexad) -> None:
     )
 
     assert 10_000 == len(places(hx, "a::Odd", limit=100_000))
-    assert [2, 4, 6] == [one.tick for one in hx.xdb.recall(tags=["a::Odd"], limit=3)]
+    assert [2, 4, 6] == [record.tick for record in hx.xdb.recall(tags=["a::Odd"], limit=3)]
 
 
 def test_ending_a_session_and_sealing_leave_nothing_untagged(hx: Hexad) -> None:
@@ -218,9 +222,9 @@ def test_what_a_program_without_the_setting_left_is_tagged_by_the_next_that_has_
 def test_an_application_that_was_taken_away_does_not_come_back(hx: Hexad) -> None:
     say(hx, {"a::Wrong": 0.9})
     hx.xdb.flush()
-    (one,) = hx.xdb.tag_applications("a::Wrong")
+    (application,) = hx.xdb.tag_applications("a::Wrong")
 
-    hx.xdb.untag(one.id)
+    hx.xdb.untag(application.id)
     hx.xdb.seal()
     hx.xdb.flush()
 
@@ -244,15 +248,17 @@ def test_what_compaction_takes_out_of_the_window_was_tagged_before(hx: Hexad) ->
     for at in range(900):
         hx.xdb.record("output", "word ", {"a::Half": 0.9 if at < 300 else 0.1}, event_id=f"e{at // 100}")
 
-    compressed = [one for one in hx.xdb.recall(limit=10) if one.timesteps > 1]
+    compressed = [record for record in hx.xdb.recall(limit=10) if record.timesteps > 1]
     assert compressed, "some of it left the stream"
     hx.xdb.flush()
 
     assert [(1, 300)] == places(hx, "a::Half", session_id="small")
-    assert [one.id for one in compressed if one.end_tick <= 300] == [
-        one.id for one in hx.xdb.recall(tags=["a::Half"], limit=10) if one.timesteps > 1
+    assert [record.id for record in compressed if record.end_tick <= 300] == [
+        record.id for record in hx.xdb.recall(tags=["a::Half"], limit=10) if record.timesteps > 1
     ]
-    assert all("a::Half" in hx.xdb.get_compressed_record(one.id).significant_tags for one in compressed[:1])
+    assert all(
+        "a::Half" in hx.xdb.get_compressed_record(record.id).significant_tags for record in compressed[:1]
+    )
 
 
 @pytest.mark.parametrize("concept", ["a::two\nlines", " ", "::", "a::", "\u2028"])
@@ -300,7 +306,7 @@ def test_a_program_that_is_killed_at_any_step_leaves_each_timestep_tagged_once(
             hx.xdb.seal()
             steps = hx.xdb.recall(limit=100_000)
             for concept in ("a::All", *(f"a::C{at}" for at in range(4))):
-                active = [one.tick for one in steps if concept in one.concept_activations]
+                active = [record.tick for record in steps if concept in record.concept_activations]
                 known = hx.xdb.tag_index.get_tag(concept) is not None
                 made = hx.xdb.tag_applications(concept, limit=100_000) if known else []
                 assert active == covered(made), (step, concept)
@@ -315,6 +321,6 @@ def covered(applications: list[TagApplication]) -> list[int]:
     """The ticks of the applications, one as often as it is covered."""
     return sorted(
         tick
-        for one in applications
-        for tick in range(one.target.range_start or 0, (one.target.range_end or 0) + 1)
+        for application in applications
+        for tick in range(application.target.range_start or 0, (application.target.range_end or 0) + 1)
     )

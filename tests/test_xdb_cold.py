@@ -30,7 +30,7 @@ def spoken(hx: Hexad) -> Hexad:
 
 def sums(hx: Hexad) -> tuple[int, int]:
     found = hx.xdb.recall(session_id="*", limit=1000)
-    return sum(one.timesteps for one in found), sum(one.token_count for one in found)
+    return sum(record.timesteps for record in found), sum(record.token_count for record in found)
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -43,10 +43,10 @@ def test_an_event_becomes_one_record_with_its_words_and_its_concepts(spoken: Hex
 
     found = spoken.xdb.recall(session_id="monday")
     assert ["When do we deploy?", "On Tuesday.", "calendar()\nfree", "All right"] == [
-        one.content for one in found
+        record.content for record in found
     ]
-    assert {Fidelity.COLD} == {one.fidelity for one in found}
-    assert {CompressionLevel.REPLY} == {one.compression_level for one in found}
+    assert {Fidelity.COLD} == {record.fidelity for record in found}
+    assert {CompressionLevel.REPLY} == {record.compression_level for record in found}
     reply = stored.records[1]
     assert ("reply-1", EventType.OUTPUT, "assistant") == (reply.event_id, reply.event_type, reply.role)
     assert {"p::Weekday": 1.6} == dict(reply.top_k_activations)
@@ -63,9 +63,9 @@ def test_what_is_not_released_stays_as_it_was(spoken: Hexad) -> None:
 
     assert [
         ("cold", 1), ("cold", 2), ("hot", 6), ("hot", 7), ("hot", 8), ("hot", 9),
-    ] == [(one.fidelity.value, one.tick) for one in found]  # fmt: skip
-    assert [1, 5] == [one.end_tick for one in found[:2]]
-    assert [6, 7] == [one.tick for one in spoken.xdb.recall(session_id="monday", limit=2, offset=2)]
+    ] == [(record.fidelity.value, record.tick) for record in found]  # fmt: skip
+    assert [1, 5] == [record.end_tick for record in found[:2]]
+    assert [6, 7] == [record.tick for record in spoken.xdb.recall(session_id="monday", limit=2, offset=2)]
 
 
 def test_every_filter_finds_a_record_as_it_found_the_timesteps(spoken: Hexad) -> None:
@@ -75,7 +75,7 @@ def test_every_filter_finds_a_record_as_it_found_the_timesteps(spoken: Hexad) ->
     replies(spoken).release("monday", [(1, 9)])
 
     def ticks(**asked: object) -> list[int]:
-        return [one.tick for one in xdb.recall(session_id="monday", **asked)]  # type: ignore[arg-type]
+        return [record.tick for record in xdb.recall(session_id="monday", **asked)]  # type: ignore[arg-type]
 
     assert [2] == ticks(tags=["planning"])
     assert [2, 8] == ticks(tags=["planning", "odd"], match="any")
@@ -91,7 +91,7 @@ def test_every_filter_finds_a_record_as_it_found_the_timesteps(spoken: Hexad) ->
     assert [1, 2, 6, 8] == ticks(time_range=("2025-12-31", "2026-01-02"))
     assert ["ts-monday-1"] == [xdb.get_timestep("ts-monday-3") and "ts-monday-1"]
     assert Fidelity.COLD is xdb.get_timestep("ts-monday-3").fidelity  # type: ignore[union-attr]
-    assert [2] == [one.tick for one in xdb.recall_by_concept("p::Weekday", session_id="monday")]
+    assert [2] == [record.tick for record in xdb.recall_by_concept("p::Weekday", session_id="monday")]
     assert ["planning"] == [tag.name for tag in xdb.get_tags_for_timestep("ts-monday-3")]
 
 
@@ -103,7 +103,10 @@ def test_a_record_carries_the_tags_that_people_made(spoken: Hexad) -> None:
 
     stored = replies(spoken).release("monday", [(1, 9)])
 
-    names = [[tag(one).name for one in record.significant_tags] for record in stored.records]  # type: ignore[union-attr]
+    names = [
+        [tag(significant_tag).name for significant_tag in record.significant_tags]
+        for record in stored.records
+    ]  # type: ignore[union-attr]
     assert [[], ["planning", "weekdays"], ["weekdays"], []] == names
 
 
@@ -154,7 +157,10 @@ def test_a_tag_that_is_taken_away_after_the_detail_went_is_on_no_record_that_not
     hx.xdb.request_compaction()
 
     def found() -> list[tuple[int, int]]:
-        return [(one.start_tick, one.end_tick) for one in hx.xdb.recall_events(tags=["noise"])]
+        return [
+            (recall_event.start_tick, recall_event.end_tick)
+            for recall_event in hx.xdb.recall_events(tags=["noise"])
+        ]
 
     assert [(1, 4), (5, 8)] == found()
     hx.xdb.untag(uses[1])
@@ -163,7 +169,7 @@ def test_a_tag_that_is_taken_away_after_the_detail_went_is_on_no_record_that_not
     assert [(1, 4)] == found()
     hx.xdb.untag(uses[0])
     assert [] == found() == hx.xdb.recall(tags=["noise"])
-    assert [()] * 2 == [one.significant_tags for one in hx.xdb.compressed_records(session_id="s")]
+    assert [()] * 2 == [record.significant_tags for record in hx.xdb.compressed_records(session_id="s")]
 
 
 @pytest.mark.row("H047")
@@ -181,7 +187,7 @@ def test_what_is_tagged_after_the_detail_went_is_still_found_when_replies_become
     [year] = hx.xdb.compressed_records(session_id="*")
     names = [hx.xdb.tag_index.get_tag(tag).name for tag in year.significant_tags]
     assert ["late", "pack::Late"] == names
-    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", tags=["late"])]
+    assert [year.id] == [record.id for record in hx.xdb.recall(session_id="*", tags=["late"])]
 
 
 @pytest.mark.row("H074")
@@ -195,9 +201,10 @@ def test_what_is_tagged_while_replies_are_made_is_on_them_too(spoken: Hexad) -> 
     tag = spoken.xdb.tag_index.resolve("meanwhile")
     assert tag is not None
     found = {
-        one.id: tag.id in one.significant_tags for one in spoken.xdb.compressed_records(session_id="monday")
+        record.id: tag.id in record.significant_tags
+        for record in spoken.xdb.compressed_records(session_id="monday")
     }
-    assert {first.id: True} | {one.id: False for one in others} == found
+    assert {first.id: True} | {record.id: False for record in others} == found
 
 
 def test_a_tag_on_a_record_counts_as_bytes_of_it(spoken: Hexad) -> None:
@@ -218,16 +225,16 @@ def test_an_event_whose_beginning_is_cold_may_go_on_under_its_tags_and_comments(
         for at in range(4):
             hx.xdb.record("output", f"w{at} ", event_id=event, token_count=10)
     hx.xdb.request_compaction()
-    assert [Fidelity.COLD] == [one.fidelity for one in hx.xdb.recall(event_id="long")]
+    assert [Fidelity.COLD] == [record.fidelity for record in hx.xdb.recall(event_id="long")]
 
     hx.xdb.tag("odd", event_id="long")
     remark = hx.xdb.comment("Why so long?", event_id="long")
     later = hx.xdb.record("output", "later", event_id="long", event_end=True)
 
-    assert ["w0 w1 w2 w3 ", "later"] == [one.content for one in hx.xdb.recall(tags=["odd"])]
-    assert ["odd"] == [one.name for one in hx.xdb.get_tags_for_timestep(later)]
-    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 9, 9)]
-    assert [remark] == [one.id for one in hx.xdb.get_comments_for_range("s", 1, 1)]
+    assert ["w0 w1 w2 w3 ", "later"] == [record.content for record in hx.xdb.recall(tags=["odd"])]
+    assert ["odd"] == [tag.name for tag in hx.xdb.get_tags_for_timestep(later)]
+    assert [remark] == [comment.id for comment in hx.xdb.get_comments_for_range("s", 9, 9)]
+    assert [remark] == [comment.id for comment in hx.xdb.get_comments_for_range("s", 1, 1)]
 
 
 def test_a_tag_on_what_is_told_by_its_session_is_found_on_that_record(spoken: Hexad) -> None:

@@ -34,12 +34,12 @@ def test_records_come_by_level_the_oldest_first(told: Hexad) -> None:
     found = told.xdb.compressed_records()
 
     assert 1 < len(found)
-    assert sorted(one.start_time for one in found) == [one.start_time for one in found]
-    coarse = [one for one in found if one.level > CompressionLevel.REPLY]
+    assert sorted(record.start_time for record in found) == [record.start_time for record in found]
+    coarse = [record for record in found if record.level > CompressionLevel.REPLY]
     replies = told.xdb.compressed_records(level="reply")
-    assert [one.id for one in found] == [one.id for one in [*coarse, *replies]]
+    assert [record.id for record in found] == [reply.id for reply in [*coarse, *replies]]
     assert replies == told.xdb.compressed_records(level=CompressionLevel.REPLY)
-    assert {"spring"} == {one.session_id for one in replies}
+    assert {"spring"} == {reply.session_id for reply in replies}
     assert replies[1:2] == told.xdb.compressed_records(level="REPLY", limit=1, offset=1)
 
 
@@ -49,10 +49,12 @@ def test_a_record_has_sums_tags_and_lineage(told: Hexad) -> None:
     assert 10 == reply.timesteps == reply.token_count == len(reply.source_record_ids)
     assert {"p::spring": 5.0} == dict(reply.top_k_activations)
     assert {"p::spring": 0.5} == dict(reply.peaks)
-    assert ["weather"] == [told.xdb.tag_index.get_tag(one).name for one in reply.significant_tags]  # type: ignore[union-attr]
+    assert ["weather"] == [
+        told.xdb.tag_index.get_tag(significant_tag).name for significant_tag in reply.significant_tags
+    ]  # type: ignore[union-attr]
     assert "ts-spring-11" == reply.source_record_ids[0]
     assert reply == told.xdb.get_compressed_record(reply.id)
-    assert reply.id in {one.id for one in told.xdb.recall(session_id="spring")}
+    assert reply.id in {record.id for record in told.xdb.recall(session_id="spring")}
 
 
 def test_a_session_s_records_are_also_the_coarse_ones_that_cover_it(told: Hexad) -> None:
@@ -68,7 +70,7 @@ def test_a_session_s_records_are_also_the_coarse_ones_that_cover_it(told: Hexad)
 def test_a_range_of_time_takes_what_happened_in_it(told: Hexad, clock: FrozenClock) -> None:
     lately = (clock.now() - timedelta(days=31), clock.now())
 
-    assert {"spring"} == {one.session_id for one in told.xdb.compressed_records(time_range=lately)}
+    assert {"spring"} == {record.session_id for record in told.xdb.compressed_records(time_range=lately)}
     assert [] == told.xdb.compressed_records(time_range=("2020-01-01", "2021-01-01"))
 
 
@@ -87,4 +89,6 @@ def test_a_concept_that_may_not_be_seen_is_not_in_a_record(told: Hexad, opened: 
 
     found = opened().xdb.compressed_records()
 
-    assert {"p::spring"} == {concept for one in found for concept in [*one.top_k_activations, *one.peaks]}
+    assert {"p::spring"} == {
+        concept for record in found for concept in [*record.top_k_activations, *record.peaks]
+    }

@@ -44,14 +44,14 @@ def accounted(hx: Hexad, session: str, tokens: int) -> None:
     found = everything(hx, session)
     state, info = (
         hx.xdb.get_context_state(session),
-        next(one for one in hx.xdb.sessions() if one.id == session),
+        next(session_info for session_info in hx.xdb.sessions() if session_info.id == session),
     )
     live = sum(
-        one.token_count
-        for one in found
-        if one.fidelity is not Fidelity.COLD and one.tick > info.compacted_through
+        record.token_count
+        for record in found
+        if record.fidelity is not Fidelity.COLD and record.tick > info.compacted_through
     )
-    assert tokens == sum(one.token_count for one in found)
+    assert tokens == sum(record.token_count for record in found)
     assert live + estimate_tokens(hx.xdb.context(session).summary) == state["current_tokens"]
 
 
@@ -98,11 +98,13 @@ def test_several_windows_are_told_as_each_by_itself(hx, sealed):
     if sealed:
         hx.xdb.seal()
 
-    names = [one.id for one in hx.xdb.sessions()]
+    names = [session.id for session in hx.xdb.sessions()]
     assert [hx.xdb.get_context_state(name) for name in names] == hx.xdb.get_context_states(names)
-    assert ["monday", "tuesday", "thursday"] == [one["session_id"] for one in hx.xdb.get_context_states()]
+    assert ["monday", "tuesday", "thursday"] == [
+        context_state["session_id"] for context_state in hx.xdb.get_context_states()
+    ]
     assert ["thursday", "monday"] == [
-        one["session_id"] for one in hx.xdb.get_context_states(["thursday", "monday"])
+        context_state["session_id"] for context_state in hx.xdb.get_context_states(["thursday", "monday"])
     ]
     assert [] == hx.xdb.get_context_states([])
     with pytest.raises(NotFound, match="sunday"):
@@ -155,28 +157,28 @@ def test_a_contract_gives_windows_their_size_and_bounds_them(hx):
         hx.xdb.start_session("tuesday", 30_000)
     hx.xdb.start_session("before")
     assert 20_000 == hx.xdb.context_manager.max_tokens
-    assert ["before", "monday"] == [one.id for one in hx.xdb.sessions()]
+    assert ["before", "monday"] == [session.id for session in hx.xdb.sessions()]
 
 
 def test_what_another_program_records_counts(opened):
-    one, two = opened(), opened()
-    one.xdb.start_session("monday", 1000)
+    first, two = opened(), opened()
+    first.xdb.start_session("monday", 1000)
     two.xdb.start_session("monday")
-    tell(one, 300)
+    tell(first, 300)
     tell(two, 300)
     two.xdb.flush()
 
-    assert 600 == one.xdb.get_context_state()["current_tokens"]
-    tell(one, 150, start=300)
-    one.xdb.flush()
+    assert 600 == first.xdb.get_context_state()["current_tokens"]
+    tell(first, 150, start=300)
+    first.xdb.flush()
     tell(two, 150, start=300)
 
-    made = one.xdb.compactions()
+    made = first.xdb.compactions()
     assert made
     assert made == two.xdb.compactions()
     two.xdb.flush()
-    accounted(one, "monday", 900)
-    assert one.xdb.get_context_state()["current_tokens"] < 800
+    accounted(first, "monday", 900)
+    assert first.xdb.get_context_state()["current_tokens"] < 800
 
 
 # Compaction by itself --------------------------------------------------------------------------------------------
@@ -228,15 +230,15 @@ def test_what_left_the_context_is_found_as_replies_and_no_longer_token_by_token(
     tell(hx, 800)
 
     found = everything(hx, "monday")
-    cold = [one for one in found if one.fidelity is Fidelity.COLD]
-    hot = [one for one in found if one.fidelity is Fidelity.HOT]
+    cold = [record for record in found if record.fidelity is Fidelity.COLD]
+    hot = [record for record in found if record.fidelity is Fidelity.HOT]
 
     assert (20, 400) == (len(cold), len(hot))
     assert [(1 + 20 * at, 20 + 20 * at, f"reply-{at}") for at in range(20)] == [
-        (one.tick, one.end_tick, one.event_id) for one in cold
+        (record.tick, record.end_tick, record.event_id) for record in cold
     ]
-    assert list(range(401, 801)) == [one.tick for one in hot]
-    assert ["ts-monday-401"] == [one.id for one in hx.xdb.recall(tick_range=(401, 401))]
+    assert list(range(401, 801)) == [record.tick for record in hot]
+    assert ["ts-monday-401"] == [record.id for record in hx.xdb.recall(tick_range=(401, 401))]
 
 
 def test_a_cut_is_between_two_events_where_that_is_possible(hx):
@@ -290,7 +292,7 @@ def test_a_batch_of_many_windows_is_compacted_down_to_one(hx):
     )  # fmt: skip
 
     assert hx.xdb.get_context_state()["current_tokens"] < 800
-    assert {CompactionTrigger.CONTEXT_FULL} == {one.trigger for one in hx.xdb.compactions()}
+    assert {CompactionTrigger.CONTEXT_FULL} == {compaction.trigger for compaction in hx.xdb.compactions()}
     accounted(hx, "monday", 20_000)
 
 
@@ -424,10 +426,10 @@ def test_the_compactions_of_all_sessions_are_listed_without_a_current_one(hx):
         hx.xdb.start_session(name)
         tell(hx, 100)
         hx.xdb.request_compaction()
-    assert ["tuesday"] == [one.session_id for one in hx.xdb.compactions()]
-    assert ["monday", "tuesday"] == [one.session_id for one in hx.xdb.compactions("*")]
+    assert ["tuesday"] == [compaction.session_id for compaction in hx.xdb.compactions()]
+    assert ["monday", "tuesday"] == [compaction.session_id for compaction in hx.xdb.compactions("*")]
     hx.xdb.end_session()
-    assert ["monday", "tuesday"] == [one.session_id for one in hx.xdb.compactions()]
+    assert ["monday", "tuesday"] == [compaction.session_id for compaction in hx.xdb.compactions()]
 
 
 def test_what_is_not_recorded_can_be_counted_until_it_is_compacted(hx):
@@ -547,7 +549,7 @@ def test_an_inference_may_record_what_it_writes(hx):
     tell(hx, 1_600)
 
     made = hx.xdb.compactions()
-    assert ["We fixed the lexer."] * len(made) == [one.summary for one in made]
+    assert ["We fixed the lexer."] * len(made) == [compaction.summary for compaction in made]
     accounted(hx, "monday", 1_600 + 4 * len(made))
 
 
@@ -593,13 +595,13 @@ def test_pinned_rows_leave_the_context_and_stay_in_the_stream(hx):
 
     assert (400, 400) == (made.timesteps_compacted, made.tokens_before)
     kept = hx.xdb.recall(tick_range=(95, 130))
-    assert list(range(95, 131)) == [one.tick for one in kept]
-    assert {Fidelity.WARM} == {one.fidelity for one in kept}
+    assert list(range(95, 131)) == [record.tick for record in kept]
+    assert {Fidelity.WARM} == {record.fidelity for record in kept}
     assert [401] == [event.start_tick for event in hx.xdb.context().events[:1]]
     accounted(hx, "monday", 800)
 
     hx.xdb.unpin_window(window.id)
-    assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(95, 130))}
+    assert {Fidelity.COLD} == {record.fidelity for record in hx.xdb.recall(tick_range=(95, 130))}
     accounted(hx, "monday", 800)
 
 
@@ -616,7 +618,7 @@ def test_a_window_that_is_pinned_while_a_summary_is_written_is_kept(hx):
     tell(hx, 800)
 
     assert 1 == len(hx.xdb.compactions())
-    assert {Fidelity.WARM} == {one.fidelity for one in hx.xdb.recall(tick_range=(10, 19))}
+    assert {Fidelity.WARM} == {record.fidelity for record in hx.xdb.recall(tick_range=(10, 19))}
     accounted(hx, "monday", 800)
 
 
@@ -640,7 +642,7 @@ def test_a_secret_that_is_spread_over_tokens_is_in_no_summary_no_reply_and_no_pr
     assert SECRET not in "".join(prompts)
     assert SECRET not in made.summary
     assert made.summary.startswith("They used [REDACTED:")
-    (leak,) = [one for one in everything(hx, "monday") if one.event_id == "leak"]
+    (leak,) = [record for record in everything(hx, "monday") if record.event_id == "leak"]
     assert Fidelity.COLD is leak.fidelity
     assert SECRET not in leak.content
     assert "[REDACTED:" in leak.content
@@ -660,7 +662,7 @@ def test_a_cut_never_goes_through_a_secret(hx):
     (made, *_) = hx.xdb.compactions()
 
     assert 381 + len(pieces) <= made.range_end <= 402 + len(pieces)
-    texts = [one.content for one in everything(hx, "monday") if one.fidelity is Fidelity.COLD]
+    texts = [record.content for record in everything(hx, "monday") if record.fidelity is Fidelity.COLD]
     assert not [piece for piece in pieces[1:] if any(piece in text for text in texts)]
 
 
@@ -688,7 +690,7 @@ def test_a_year_old_session_leaves_full_detail_but_for_what_is_pinned(hx, clock)
     assert (1, 600, 600) == (made.range_start, made.range_end, made.tokens_before)
     assert made.tokens_after == hx.xdb.get_context_state("old")["current_tokens"]
     assert list(range(100, 120)) == [
-        one.tick for one in everything(hx, "old") if one.fidelity is Fidelity.WARM
+        record.tick for record in everything(hx, "old") if record.fidelity is Fidelity.WARM
     ]
     assert 100 == hx.xdb.get_context_state("young")["current_tokens"]
     assert 50 == len(everything(hx, "bench"))
@@ -720,7 +722,7 @@ def test_a_long_session_is_compacted_in_parts(hx, clock, monkeypatch):
 
     made = hx.xdb.compactions("old")
     assert (1, 500) == (made[0].range_start, made[-1].range_end)
-    assert all(one.range_end % 20 == 0 for one in made)
+    assert all(compaction.range_end % 20 == 0 for compaction in made)
     accounted(hx, "old", 500)
 
 
@@ -736,8 +738,8 @@ def test_pressure_takes_the_windows_of_ended_sessions_only(hx):
     assert [] == compactor.expire("running", CompactionTrigger.STORAGE_PRESSURE)
 
     assert (CompactionTrigger.STORAGE_PRESSURE, 200) == (made.trigger, made.tokens_before)
-    assert {Fidelity.COLD} == {one.fidelity for one in everything(hx, "ended")}
-    assert {Fidelity.HOT} == {one.fidelity for one in everything(hx, "running")}
+    assert {Fidelity.COLD} == {record.fidelity for record in everything(hx, "ended")}
+    assert {Fidelity.HOT} == {record.fidelity for record in everything(hx, "running")}
     with pytest.raises(NotFound):
         compactor.expire("never", CompactionTrigger.STORAGE_PRESSURE)
     accounted(hx, "ended", 200)
@@ -808,7 +810,7 @@ def test_a_writer_that_fails_breaks_no_compaction_and_is_asked_again(hx, caplog)
 
     failing.fails = False
     hx.maintain()
-    assert {one.id for one in made} <= {
+    assert {compaction.id for compaction in made} <= {
         memory.source_id for memory in hx.memories(space="experience", limit=100)
     }
 
@@ -836,16 +838,16 @@ def test_the_memory_of_what_was_compressed_further_is_archived(hx, clock):
         clock.advance(days=1)
     clock.advance(days=30)
     hx.maintain()
-    compactions = {one.id for one in hx.xdb.compactions("*")}
+    compactions = {compaction.id for compaction in hx.xdb.compactions("*")}
     assert compactions == {memory.source_id for memory in hx.memories(space="experience")}
 
     hx.xdb.check_and_compress(max_storage_bytes=1)
     hx.maintain()
 
     left = hx.xdb.compressed_records(session_id="*")
-    assert [hexad.CompressionLevel.YEAR] == [one.level for one in left]
+    assert [hexad.CompressionLevel.YEAR] == [compaction.level for compaction in left]
     active = hx.memories(space="experience")
-    assert [one.id for one in left] == [memory.source_id for memory in active]
+    assert [compaction.id for compaction in left] == [memory.source_id for memory in active]
     assert left[0].summary == active[0].raw
     assert left[0].start_time == active[0].valid_from
     archived = {memory.source_id for memory in hx.memories(space="experience", status="archived")}
@@ -899,6 +901,6 @@ def test_a_store_that_is_closed_lets_a_compaction_come_to_its_end(opened):
     thread.join()
 
     again = opened()
-    assert ["They fixed the lexer."] == [one.summary for one in again.xdb.compactions("monday")]
+    assert ["They fixed the lexer."] == [compaction.summary for compaction in again.xdb.compactions("monday")]
     assert ["They fixed the lexer."] == [memory.raw for memory in again.memories(space="experience")]
     accounted(again, "monday", 800)

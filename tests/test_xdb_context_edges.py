@@ -27,27 +27,27 @@ def all_of(hx: Hexad, session: str = "monday") -> list[hexad.TimestepRecord]:
 def accounted(hx: Hexad, tokens: int) -> None:
     found, (info,) = all_of(hx), hx.xdb.sessions()
     live = sum(
-        one.token_count
-        for one in found
-        if one.fidelity is not Fidelity.COLD and one.tick > info.compacted_through
+        record.token_count
+        for record in found
+        if record.fidelity is not Fidelity.COLD and record.tick > info.compacted_through
     )
-    assert tokens == sum(one.token_count for one in found) == sum(one.timesteps for one in found)
+    assert tokens == sum(record.token_count for record in found) == sum(record.timesteps for record in found)
     summary = hx.xdb.context("monday").summary
     assert live + estimate_tokens(summary) == hx.xdb.get_context_state("monday")["current_tokens"]
 
 
 def test_two_programs_that_summarise_the_same_range_store_it_once(opened):
-    one, two = opened(), opened()
+    first, two = opened(), opened()
     other = threading.Event()
 
     def slow(_prompt: str) -> str:
         assert other.wait(30)
         return "By one."
 
-    one.xdb.set_summarizer(slow)
+    first.xdb.set_summarizer(slow)
     two.xdb.set_summarizer(lambda _prompt: "By two.")
     two.xdb.start_session("monday", 1000)
-    thread = threading.Thread(target=lambda: (one.xdb.start_session("monday"), tell(one, 800)))
+    thread = threading.Thread(target=lambda: (first.xdb.start_session("monday"), tell(first, 800)))
     thread.start()
     while len(all_of(two)) < 800:
         thread.join(0.01)
@@ -55,8 +55,8 @@ def test_two_programs_that_summarise_the_same_range_store_it_once(opened):
     other.set()
     thread.join()
 
-    assert ["By two."] == [made.summary for made in one.xdb.compactions("monday")]
-    accounted(one, 800)
+    assert ["By two."] == [made.summary for made in first.xdb.compactions("monday")]
+    accounted(first, 800)
 
 
 def test_what_a_slower_program_writes_into_a_range_that_left_is_compacted_with_the_next(opened):
@@ -72,14 +72,20 @@ def test_what_a_slower_program_writes_into_a_range_that_left_is_compacted_with_t
     tell(slow, 10, name="slow", start=1)
     slow.xdb.flush()
 
-    late = [one for one in all_of(fast) if one.fidelity is Fidelity.HOT and one.tick <= made.range_end]
+    late = [
+        record for record in all_of(fast) if record.fidelity is Fidelity.HOT and record.tick <= made.range_end
+    ]
     assert 10 == len(late)
     accounted(fast, 810)
 
     again = fast.xdb.request_compaction()
     assert again is not None
     assert 2 == again.range_start
-    assert not [one for one in all_of(fast) if one.fidelity is Fidelity.HOT and one.tick <= again.range_end]
+    assert not [
+        record
+        for record in all_of(fast)
+        if record.fidelity is Fidelity.HOT and record.tick <= again.range_end
+    ]
     accounted(fast, 810)
 
 
@@ -103,19 +109,19 @@ def test_a_program_that_fell_behind_goes_on_where_the_window_is(opened):
 
 
 def test_a_range_of_which_all_is_pinned_is_compacted_once(opened):
-    one, two = opened(), opened()
+    first, two = opened(), opened()
     other = threading.Event()
 
     def slow(_prompt: str) -> str:
         assert other.wait(30)
         return "By one."
 
-    one.xdb.set_summarizer(slow)
+    first.xdb.set_summarizer(slow)
     two.xdb.start_session("monday", 1000)
     tell(two, 790)
     two.xdb.pin_window((1, 790))
     two.xdb.flush()
-    thread = threading.Thread(target=lambda: (one.xdb.start_session("monday"), tell(one, 20, start=790)))
+    thread = threading.Thread(target=lambda: (first.xdb.start_session("monday"), tell(first, 20, start=790)))
     thread.start()
     while len(all_of(two)) < 800:
         thread.join(0.01)
@@ -123,8 +129,8 @@ def test_a_range_of_which_all_is_pinned_is_compacted_once(opened):
     other.set()
     thread.join()
 
-    assert ["local"] == [made.generated_by for made in one.xdb.compactions("monday")]
-    accounted(one, 810)
+    assert ["local"] == [made.generated_by for made in first.xdb.compactions("monday")]
+    accounted(first, 810)
 
 
 def test_a_summary_is_smaller_than_texts_that_count_for_little(opened):
@@ -152,7 +158,11 @@ def test_a_window_that_is_let_go_while_a_summary_is_written_leaves_nothing_behin
 
     (made,) = hx.xdb.compactions()
 
-    assert not [one for one in all_of(hx) if one.fidelity is not Fidelity.COLD and one.tick <= made.range_end]
+    assert not [
+        record
+        for record in all_of(hx)
+        if record.fidelity is not Fidelity.COLD and record.tick <= made.range_end
+    ]
     accounted(hx, 800)
 
 
@@ -250,7 +260,7 @@ def test_texts_without_a_word_are_compacted_too(opened):
     for content in ("", " ", "\n", "\ufffd") * 20:
         hx.xdb.record("output", content, token_count=2, event_id="e")
     assert hx.xdb.compactions()
-    accounted_tokens = sum(one.token_count for one in all_of(hx))
+    accounted_tokens = sum(record.token_count for record in all_of(hx))
     assert 160 == accounted_tokens
     assert hx.xdb.get_context_state()["current_tokens"] < 80
 
@@ -382,5 +392,5 @@ def test_an_inference_that_answers_oddly_keeps_no_window_full(
 
     made = hx.xdb.compactions()
     assert made
-    assert summary is None or {summary} == {one.summary for one in made}
+    assert summary is None or {summary} == {compaction.summary for compaction in made}
     assert hx.xdb.get_context_state()["utilization"] < 0.8

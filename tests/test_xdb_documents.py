@@ -227,7 +227,7 @@ def test_damaged_missing_and_outdated_copies_are_noticed_and_written_anew(hx):
     assert ["specs/0.md", "specs/2.md"] == [path for path, _ in report.skipped]
     assert ("specs/1.md", "specs/3.md") == report.restored
     assert ["specs/0.md", "specs/2.md"] == documents.write_copies()
-    assert ["text 0", "text 1", "text 2", "newer"] == [documents.file(one).read_text() for one in ids]
+    assert ["text 0", "text 1", "text 2", "newer"] == [documents.file(item).read_text() for item in ids]
     assert [] == hx.check()
 
 

@@ -19,7 +19,7 @@ from hexad.experience.recording import recorder
 
 
 def contents(hx: Hexad) -> list[str]:
-    return [one.content for one in hx.xdb.recall(session_id="*", limit=100_000)]
+    return [record.content for record in hx.xdb.recall(session_id="*", limit=100_000)]
 
 
 def test_a_forked_child_cannot_write_what_its_parent_recorded(opened):
@@ -72,7 +72,7 @@ def test_what_a_thread_recorded_while_another_closed_the_store_is_there(opened):
         for thread in threads:
             thread.join()
         again = opened()
-        found = {one.id for one in again.xdb.recall(session_id="monday", limit=100_000)}
+        found = {record.id for record in again.xdb.recall(session_id="monday", limit=100_000)}
         missing += len(set(recorded) - found)
         again.close()
     assert 0 == missing
@@ -107,7 +107,7 @@ def test_an_interrupted_write_damages_nothing_and_loses_no_record_that_has_an_id
         files.set_hook(previous)
     hx.xdb.record("output", "two", {"c2": 0.75})
 
-    assert expected == {one.content: one.concept_activations for one in hx.xdb.recall()}
+    assert expected == {record.content: record.concept_activations for record in hx.xdb.recall()}
     assert len(expected) == len(contents(hx))
 
 
@@ -135,7 +135,7 @@ def test_a_store_may_lie_in_a_folder_of_any_name(tmp_path: Path, folder: str):
         hx.xdb.record("output", "not yet")
 
         assert [("ts-monday-1", "sealed"), ("ts-monday-2", "not yet")] == [
-            (one.id, one.content) for one in hx.xdb.recall()
+            (record.id, record.content) for record in hx.xdb.recall()
         ]
 
 
@@ -182,26 +182,26 @@ def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, m
     finally:
         files.set_hook(previous)
 
-    assert sorted(one for one in outcomes if isinstance(one, str)) == sorted(
-        one.id for one in hx.xdb.recall() if one.content != "zero"
+    assert sorted(outcome for outcome in outcomes if isinstance(outcome, str)) == sorted(
+        record.id for record in hx.xdb.recall() if record.content != "zero"
     )
 
 
 def test_a_session_that_another_program_went_on_with_is_resumed_after_its_highest_tick(opened):
-    one, other = opened(), opened()
-    one.xdb.start_session("monday")
-    one.xdb.record("input", "first")
-    one.xdb.end_session()
+    first, other = opened(), opened()
+    first.xdb.start_session("monday")
+    first.xdb.record("input", "first")
+    first.xdb.end_session()
     other.xdb.start_session("monday")
     other.xdb.record("input", "second")
     other.xdb.end_session()
-    one.xdb.start_session("monday")
-    one.xdb.record("input", "third")
+    first.xdb.start_session("monday")
+    first.xdb.record("input", "third")
     other.xdb.start_session("monday")
     other.xdb.record("input", "fourth")
     other.xdb.flush()
 
-    assert ["first", "second", "third", "fourth"] == contents(one)
+    assert ["first", "second", "third", "fourth"] == contents(first)
 
 
 def test_sealing_beside_an_older_database_removes_no_segment_that_holds_all_that_is_left(opened, project):
@@ -321,7 +321,7 @@ def test_a_range_of_times_may_be_open_and_of_dates(hx: Hexad) -> None:
     monday = date(2026, 1, 5)
 
     asked = [(monday, None), (None, monday), (None, monday + day), (monday + day, None), (None, None)]
-    assert [1, 0, 1, 0, 1] == [len(hx.xdb.recall(time_range=one)) for one in asked]
+    assert [1, 0, 1, 0, 1] == [len(hx.xdb.recall(time_range=times)) for times in asked]
 
 
 def test_scores_are_asked_for_from_the_lowest_on(hx: Hexad) -> None:

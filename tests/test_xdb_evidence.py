@@ -55,7 +55,7 @@ def rows_of(path: Path) -> list[dict]:
             "SELECT * REPLACE (epoch_us(timestamp) AS timestamp) FROM read_parquet(?) ORDER BY session_id, tick",
             [str(path / "timesteps.parquet")],
         )
-        names = [one[0] for one in found.description]
+        names = [row[0] for row in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
@@ -71,7 +71,7 @@ def test_a_package_holds_every_timestep_of_the_evidence_in_words(hx):
     path = hx.xdb.export_submission("graft-1")
 
     assert hx.path / "exports" / "graft-1" == path
-    shown = {one.id: one for one in hx.xdb.recall(session_id="*", limit=1_000)}
+    shown = {record.id: record for record in hx.xdb.recall(session_id="*", limit=1_000)}
     rows = rows_of(path)
     assert [f"ts-monday-{tick}" for tick in range(9, 13)] + ["ts-tuesday-3", "ts-tuesday-4"] == [
         row["id"] for row in rows
@@ -97,9 +97,9 @@ def test_a_package_holds_the_tags_and_the_comments_on_the_evidence(hx):
 
     assert {"Curiosity", "surprising"} == {tag["name"] for tag in found["tags"]}
     assert [("here", 0.8), (None, 1.0), (None, 1.0)] == [
-        (one["note"], one["confidence"]) for one in found["applications"]
+        (application["note"], application["confidence"]) for application in found["applications"]
     ]
-    assert ["Look at this."] == [one["content"] for one in found["comments"]]
+    assert ["Look at this."] == [comment["content"] for comment in found["comments"]]
 
 
 @pytest.mark.row("H177")
@@ -119,17 +119,17 @@ def test_the_manifest_says_what_the_package_is(hx, clock):
         "tag_applications": 3,
         "comments": 1,
     } == (manifest["counts"])
-    assert {"manifest.json", *manifest["files"]} == {one.name for one in path.iterdir()}
+    assert {"manifest.json", *manifest["files"]} == {file.name for file in path.iterdir()}
     assert (hexad.__version__, clock.now().isoformat().replace("+00:00", "Z")) == (
         manifest["hexad_version"],
         manifest["created_at"],
     )
     windows = told(path, "windows.json")["windows"]
     assert [("tuesday", 3, 4), ("monday", 9, 12)] == [
-        (one["session_id"], one["start_tick"], one["end_tick"]) for one in windows
+        (window["session_id"], window["start_tick"], window["end_tick"]) for window in windows
     ]
     assert [] == hx.xdb.verify_export("graft-1")
-    assert {0o600} == {one.stat().st_mode & 0o777 for one in path.iterdir()}
+    assert {0o600} == {file.stat().st_mode & 0o777 for file in path.iterdir()}
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -159,14 +159,16 @@ def test_evidence_with_many_concepts_and_none_is_written(hx):
     hx.xdb.start_session("many")
     for number in range(30):
         hx.xdb.record(
-            "input", 'it\'s "this"\n', {f"p::'{number}.{one}": (one + 1) / 16 for one in range(number % 11)}
+            "input",
+            'it\'s "this"\n',
+            {f"p::'{number}.{index}": (index + 1) / 16 for index in range(number % 11)},
         )
     hx.xdb.tag("Curiosity", tick_range=(1, 30))
     hx.xdb.submit_graft("Curiosity", "graft-2")
 
     rows = [row for row in rows_of(hx.xdb.export_submission("graft-2")) if row["session_id"] == "many"]
 
-    assert [dict(one.concept_activations) for one in hx.xdb.recall()] == [
+    assert [dict(record.concept_activations) for record in hx.xdb.recall()] == [
         row["concept_activations"] for row in rows
     ]
 
@@ -190,7 +192,7 @@ def test_what_an_agent_may_not_see_is_in_no_package_and_no_window(hx, opened, mo
 
 
 def stamps(path: Path) -> dict[str, int]:
-    return {one.name: one.stat().st_mtime_ns for one in path.iterdir()}
+    return {file.name: file.stat().st_mtime_ns for file in path.iterdir()}
 
 
 def test_a_package_that_says_the_same_stays_as_it_is(hx, clock):
@@ -201,7 +203,7 @@ def test_a_package_that_says_the_same_stays_as_it_is(hx, clock):
     assert path == hx.xdb.export_submission("graft-1")
 
     assert before == stamps(path)
-    assert ["graft-1"] == [one.name for one in path.parent.iterdir()]
+    assert ["graft-1"] == [file.name for file in path.parent.iterdir()]
 
 
 def test_a_package_is_renewed_when_there_is_more_to_say(hx):
@@ -210,8 +212,10 @@ def test_a_package_is_renewed_when_there_is_more_to_say(hx):
 
     hx.xdb.export_submission("graft-1")
 
-    assert ["Look at this.", "And this."] == [one["content"] for one in told(path, "tags.json")["comments"]]
-    assert ["graft-1"] == [one.name for one in path.parent.iterdir()]
+    assert ["Look at this.", "And this."] == [
+        comment["content"] for comment in told(path, "tags.json")["comments"]
+    ]
+    assert ["graft-1"] == [file.name for file in path.parent.iterdir()]
     assert [] == hx.xdb.verify_export("graft-1")
 
 
@@ -264,12 +268,14 @@ def test_nothing_else_is_written_over(hx, tmp_path, there):
     else:
         hx.xdb.submit_graft("Curiosity", "graft-2")
         hx.xdb.export_submission("graft-2", place)
-    before = {one.name: one.read_bytes() for one in place.iterdir()} if place.is_dir() else place.read_bytes()
+    before = (
+        {path.name: path.read_bytes() for path in place.iterdir()} if place.is_dir() else place.read_bytes()
+    )
 
     with pytest.raises(Conflict, match="is there and no package of submission 'graft-1'"):
         hx.xdb.export_submission("graft-1", place)
     assert before == (
-        {one.name: one.read_bytes() for one in place.iterdir()} if place.is_dir() else place.read_bytes()
+        {path.name: path.read_bytes() for path in place.iterdir()} if place.is_dir() else place.read_bytes()
     )
 
 
@@ -393,7 +399,7 @@ def test_files_whose_hashes_were_forged_are_looked_into(hx):
     entry = {"bytes": 2, "sha256": "04a71a2c3f8d9ab7e5d5ae1c5e1a3c3c1e0e0b9b5a3f2d8c6a3c4b5d6e7f8091"}
     manifest["files"] |= {"timesteps.parquet": entry, "windows.json": entry}
     forge(path, manifest)
-    assert 2 == len([one for one in hx.xdb.verify_export("graft-1") if "was changed" in one])
+    assert 2 == len([item for item in hx.xdb.verify_export("graft-1") if "was changed" in item])
     entry["sha256"] = hashlib.sha256(b"{]").hexdigest()
     forge(path, manifest)
 
@@ -417,7 +423,7 @@ def test_on_a_full_disk_there_is_the_old_package_or_none(hx, operation):
     finally:
         files.set_hook(previous)
     exports = hx.path / "exports"
-    left = [one.name for one in exports.iterdir()] if exports.exists() else []
+    left = [path.name for path in exports.iterdir()] if exports.exists() else []
     assert left in ([], ["graft-1"])
     assert [] == hx.xdb.verify_export(hx.xdb.export_submission("graft-1"))
 
@@ -432,4 +438,4 @@ def test_what_a_killed_export_left_is_removed_or_put_back(hx):
     assert [] == hx.xdb.verify_export("graft-1")
     hx.xdb.export_submission("graft-1")
 
-    assert ["graft-1"] == [one.name for one in path.parent.iterdir()]
+    assert ["graft-1"] == [file.name for file in path.parent.iterdir()]

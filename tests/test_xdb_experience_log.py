@@ -78,7 +78,7 @@ def test_a_record_without_a_tick_gets_the_next_and_one_with_a_tick_may_leave_a_g
     ]
 
     assert ["ts-s-1", "ts-s-5", "ts-s-6", "ts-s-100000", "ts-s-100001"] == ids
-    assert ids == [one.id for one in log.query()]
+    assert ids == [record.id for record in log.query()]
 
 
 def test_a_tick_that_may_have_been_used_is_refused_with_the_next_free_one(log, opened: Opener) -> None:
@@ -94,7 +94,7 @@ def test_a_tick_that_may_have_been_used_is_refused_with_the_next_free_one(log, o
     assert "ts-s-5000" == other.experience_log.record_timestep(step(5000))
     other.flush()
     assert "ts-s-11" == log.record_timestep(step(11)), "the process that has the tick may use it"
-    assert [10, 11, 5000] == [one.tick for one in log.query()]
+    assert [10, 11, 5000] == [record.tick for record in log.query()]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def filled(log, hx: Hexad):
 def test_each_filter_of_a_query_holds_and_all_together(filled, question, expected: str) -> None:
     found = filled.query(**question)
 
-    assert expected == " ".join(one.content.removeprefix("word ") for one in found)
+    assert expected == " ".join(record.content.removeprefix("word ") for record in found)
 
 
 def application(tag: Tag, target, **fields: object) -> TagApplication:
@@ -240,7 +240,7 @@ def test_an_application_that_cannot_be_is_refused_and_nothing_is_stored(log, hx:
     ):
         with pytest.raises(error, match=words):
             log.add_tag(bad)
-    assert ["ta-1"] == [one.id for one in hx.xdb.tag_applications("x")]
+    assert ["ta-1"] == [tag_application.id for tag_application in hx.xdb.tag_applications("x")]
 
 
 @pytest.mark.row("H109", "H111")

@@ -34,7 +34,7 @@ def test_bools_of_numpy_and_none_are_taken(hx: Hexad) -> None:
     hx.xdb.record_many(columns)
     hx.xdb.record_many([{"event_type": "input", "content": "a", "event_start": None}])
 
-    assert [True, True, False] == [one.event_start for one in hx.xdb.recall()]
+    assert [True, True, False] == [record.event_start for record in hx.xdb.recall()]
 
 
 @pytest.mark.parametrize("ticks", [(5, 9), (0, 2), (2, 2), (100, 200), (0, 0)])
@@ -62,4 +62,4 @@ def test_a_range_that_ends_later_covers_what_comes(hx: Hexad) -> None:
     hx.xdb.tag("open", tick_range=(1, 10**9))
     hx.xdb.record("input", "b")
 
-    assert [1, 2] == [one.tick for one in hx.xdb.recall(tags=["open"])]
+    assert [1, 2] == [record.tick for record in hx.xdb.recall(tags=["open"])]

@@ -45,7 +45,7 @@ def test_maintain_compacts_a_window_that_was_left_full(left: Path) -> None:
         assert report.compacted >= 1
         assert hx.xdb.get_context_state("s")["utilization"] < 0.8  # type: ignore[operator]
         assert hx.xdb.get_context_state("kept")["current_tokens"] == 600
-        assert {"context_full"} == {one.trigger.value for one in hx.xdb.compactions()}
+        assert {"context_full"} == {compaction.trigger.value for compaction in hx.xdb.compactions()}
         assert hx.maintain().compacted == 0
 
 

@@ -83,7 +83,7 @@ def test_hidden_concepts_take_no_place_among_the_ten_strongest(configured: Confi
     )
 
     expected = [f"mind::C{at:02}" for at in range(10)]
-    assert [expected] * 3 == [list(one.concept_activations) for one in hx.xdb.recall()]
+    assert [expected] * 3 == [list(record.concept_activations) for record in hx.xdb.recall()]
 
 
 def test_without_the_setting_every_concept_is_seen_and_with_an_empty_list_none(
@@ -92,12 +92,12 @@ def test_without_the_setting_every_concept_is_seen_and_with_an_empty_list_none(
     hx = configured()
     hx.xdb.start_session("s")
     hx.xdb.record("output", "x", {SEEN: 0.5, HIDDEN: 0.5})
-    assert [{SEEN: 0.5, HIDDEN: 0.5}] == [one.concept_activations for one in hx.xdb.recall()]
+    assert [{SEEN: 0.5, HIDDEN: 0.5}] == [record.concept_activations for record in hx.xdb.recall()]
 
     hx = configured("lenses = []")
     hx.xdb.start_session("s")
     hx.xdb.record("output", "y", {SEEN: 0.5, HIDDEN: 0.5})
-    assert [{}, {}] == [one.concept_activations for one in hx.xdb.recall()]
+    assert [{}, {}] == [record.concept_activations for record in hx.xdb.recall()]
 
 
 @pytest.mark.row("H097")
@@ -111,9 +111,11 @@ def test_what_was_recorded_before_the_setting_was_tightened_is_hidden_too(config
     hx = configured(f'lenses = ["{SEEN}"]')
 
     assert {SEEN: 0.5} == hx.xdb.get_timestep(step).concept_activations
-    assert [{SEEN: 0.5}, {SEEN: 0.7}] == [one.concept_activations for one in hx.xdb.recall(session_id="s")]
+    assert [{SEEN: 0.5}, {SEEN: 0.7}] == [
+        record.concept_activations for record in hx.xdb.recall(session_id="s")
+    ]
     assert [0.7, 0.5] == [
-        one.concept_activations[SEEN] for one in hx.xdb.recall_by_concept(SEEN, min_activation=0.0)
+        record.concept_activations[SEEN] for record in hx.xdb.recall_by_concept(SEEN, min_activation=0.0)
     ]
 
 
@@ -161,33 +163,35 @@ def test_what_a_rule_tagged_with_a_hidden_concept_is_nowhere_and_what_somebody_t
     other = hx.xdb.record("output", "y")
     hx.xdb.tag("mind::Envy", timestep_id=other)
     hx.xdb.flush()
-    both = [one.id for one in hx.xdb.get_tags_for_timestep(step)]
+    both = [tag.id for tag in hx.xdb.get_tags_for_timestep(step)]
     assert {"mind::Joy", "mind::Envy"} == set(both)
 
     hx = configured('lenses = ["mind::Joy", "mind::Emotion"]', "auto_tag_threshold = 0.8")
     xdb = hx.xdb
 
-    assert ["mind::Joy"] == [one.id for one in xdb.get_tags_for_timestep(step)]
+    assert ["mind::Joy"] == [tag.id for tag in xdb.get_tags_for_timestep(step)]
     assert ["mind::Joy", "mind::Emotion"] == [
-        one.tag_id for one in xdb.get_applications_for_timestep(step, inherited=True)
+        application.tag_id for application in xdb.get_applications_for_timestep(step, inherited=True)
     ]
-    assert ["y"] == [one.content for one in xdb.recall(tags=["mind::Envy"], session_id="s")]
-    assert [other] == [one.target.timestep_id for one in xdb.tag_applications("mind::Envy")]
-    assert ["x", "y"] == [one.content for one in xdb.recall(tags=["mind::Emotion"], session_id="s")]
+    assert ["y"] == [record.content for record in xdb.recall(tags=["mind::Envy"], session_id="s")]
+    assert [other] == [
+        tag_application.target.timestep_id for tag_application in xdb.tag_applications("mind::Envy")
+    ]
+    assert ["x", "y"] == [record.content for record in xdb.recall(tags=["mind::Emotion"], session_id="s")]
     assert ["mind::Envy", "mind::Emotion"] == [
-        one.id for one in xdb.get_tags_for_timestep(other, inherited=True)
+        tag.id for tag in xdb.get_tags_for_timestep(other, inherited=True)
     ]
 
     hx = configured('lenses = ["mind::Joy"]')
 
-    assert ["mind::Joy"] == [one.id for one in hx.xdb.get_tags_for_timestep(step, inherited=True)]
-    assert ["y"] == [one.content for one in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
-    assert ["x"] == [one.content for one in hx.xdb.recall(tags=["mind::Joy"], session_id="s")]
+    assert ["mind::Joy"] == [tag.id for tag in hx.xdb.get_tags_for_timestep(step, inherited=True)]
+    assert ["y"] == [record.content for record in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
+    assert ["x"] == [record.content for record in hx.xdb.recall(tags=["mind::Joy"], session_id="s")]
 
     hx = configured('lenses = ["mind::Emotion"]')
 
     assert [] == hx.xdb.get_tags_for_timestep(step, inherited=True)
-    assert ["y"] == [one.content for one in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
+    assert ["y"] == [record.content for record in hx.xdb.recall(tags=["mind::Emotion"], session_id="s")]
 
 
 def test_a_branch_of_the_hierarchy_may_be_seen_as_soon_as_its_pack_is_loaded(
@@ -201,7 +205,7 @@ def test_a_branch_of_the_hierarchy_may_be_seen_as_soon_as_its_pack_is_loaded(
     hx.xdb.record("output", "after", {"mind::Joy": 0.9, "mind::Doubt": 0.9})
 
     assert [("before", {}), ("after", {"mind::Joy": 0.9})] == [
-        (one.content, one.concept_activations) for one in hx.xdb.recall()
+        (record.content, record.concept_activations) for record in hx.xdb.recall()
     ]
 
 
@@ -224,7 +228,9 @@ def test_a_variable_names_lenses_with_commas(monkeypatch: pytest.MonkeyPatch) ->
         hx.xdb.start_session("s")
         hx.xdb.record("output", "x", {SEEN: 0.5, "world::Stone": 0.5, HIDDEN: 0.5})
 
-        assert [{SEEN: 0.5, "world::Stone": 0.5}] == [one.concept_activations for one in hx.xdb.recall()]
+        assert [{SEEN: 0.5, "world::Stone": 0.5}] == [
+            record.concept_activations for record in hx.xdb.recall()
+        ]
 
 
 @pytest.mark.row("H097")
@@ -284,7 +290,7 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
     """What an agent that asks for everything is answered, by the call; but for memories that were written before."""
     xdb = hx.xdb
     everything = {"session_id": "*", "limit": 1_000}
-    windows = [window for one in xdb.sessions() for window in xdb.windows(session_id=one.id)]
+    windows = [window for session in xdb.sessions() for window in xdb.windows(session_id=session.id)]
     answers: dict[str, object] = {
         "recall": xdb.recall(**everything),
         "recall of a concept": xdb.recall(concepts=[SEEN], **everything),
@@ -292,26 +298,28 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
         "recall_events": xdb.recall_events(**everything),
         "words": xdb.recall_events("word", **everything),
         "get_timestep": [
-            xdb.get_timestep(one.id) for one in xdb.recall(**everything) if one.id.startswith("ts-")
+            xdb.get_timestep(record.id) for record in xdb.recall(**everything) if record.id.startswith("ts-")
         ],
         "query": xdb.experience_log.query(limit=1_000),
         "compressed": xdb.compressed_records(**everything),
-        "one compressed": [xdb.get_compressed_record(one.id) for one in xdb.compressed_records(**everything)],
+        "one compressed": [
+            xdb.get_compressed_record(record.id) for record in xdb.compressed_records(**everything)
+        ],
         "compactions": xdb.compactions(session_id="*"),
-        "context": [(xdb.context(one.id), str(xdb.context(one.id))) for one in xdb.sessions()],
-        "state": (xdb.get_state(), [xdb.get_context_state(one.id) for one in xdb.sessions()]),
-        "windows": (windows, [xdb.get_window(one.id) for one in windows]),
+        "context": [(xdb.context(session.id), str(xdb.context(session.id))) for session in xdb.sessions()],
+        "state": (xdb.get_state(), [xdb.get_context_state(session.id) for session in xdb.sessions()]),
+        "windows": (windows, [xdb.get_window(window.id) for window in windows]),
         "submission": (xdb.submissions(), xdb.get_windows_for_submission("graft-1")),
         "usage": (xdb.usage(), xdb.session_totals()),
         "tags of one": [
             (
-                xdb.get_tags_for_timestep(one.id, inherited=True),
-                xdb.get_applications_for_timestep(one.id, inherited=True),
+                xdb.get_tags_for_timestep(record.id, inherited=True),
+                xdb.get_applications_for_timestep(record.id, inherited=True),
             )
-            for one in xdb.recall(**everything)
-            if one.id.startswith("ts-")
+            for record in xdb.recall(**everything)
+            if record.id.startswith("ts-")
         ],
-        "bud": [xdb.get_bud_examples(one.id) for one in xdb.get_buds()],
+        "bud": [xdb.get_bud_examples(bud.id) for bud in xdb.get_buds()],
         "activity": xdb.activity(session_id="*"),
         "memories": [
             (hit.text, hit.memory) for hit in hx.recall("word", limit=50) if hit.memory.id not in kept
@@ -323,7 +331,7 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
 def session_layer(hx: Hexad, text: str) -> list[str]:
     """What COLD records say in a context that asks for a word."""
     found = hx._parts.session_layer.items(MemoryQuery(text=text, now=hx.clock.now()), limit=100)
-    return [one.text for one in found if one.kind == "cold"]
+    return [memory_item.text for memory_item in found if memory_item.kind == "cold"]
 
 
 @pytest.mark.row("H097")
@@ -344,7 +352,7 @@ def test_a_summary_of_days_names_no_concept_that_was_hidden_later(configured: Co
     hx.xdb.check_and_compress(max_storage_bytes=0)
     [year] = hx.xdb.compressed_records(session_id="*")
     assert "In 2026 I worked mainly on Deceit, Joy and Envy." in year.summary
-    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="*", text_search="deceit", limit=1)]
+    assert [year.id] == [record.id for record in hx.xdb.recall(session_id="*", text_search="deceit", limit=1)]
     assert [year.summary] == session_layer(hx, "deceit")
 
     hx = configured('lenses = ["mind::*"]')
@@ -372,7 +380,7 @@ def test_a_generator_is_not_told_what_was_hidden_after_days_were_compressed(conf
     hx.xdb.request_compaction()
     hx.xdb.end_session()
     step = hx.xdb.check_and_compress(max_storage_bytes=900)
-    while not any("Deceit" in one.summary for one in hx.xdb.compressed_records(session_id="*")):
+    while not any("Deceit" in record.summary for record in hx.xdb.compressed_records(session_id="*")):
         step = hx.xdb.check_and_compress(max_storage_bytes=step.bytes_after - 1)
     prompts: list[str] = []
 
@@ -381,4 +389,4 @@ def test_a_generator_is_not_told_what_was_hidden_after_days_were_compressed(conf
     hx.xdb.check_and_compress(max_storage_bytes=0)
 
     assert prompts
-    assert [] == [one for one in prompts if "Deceit" in one]
+    assert [] == [prompt for prompt in prompts if "Deceit" in prompt]

@@ -17,7 +17,7 @@ def say(hx: Hexad, event_type: str, text: str, *, event: str, size: int = 12) ->
 
 
 def told(events: list[EventRecord]) -> str:
-    return "|".join(one.content for one in events)
+    return "|".join(event.content for event in events)
 
 
 @pytest.mark.parametrize("event_type", _TYPES)
@@ -29,7 +29,7 @@ def test_a_secret_spread_over_pieces_of_any_event_is_gone_once_it_is_sealed(
     say(hx, event_type, f"the key is {_KEY} indeed", event="t")
     hx.xdb.seal()
 
-    found = "".join(one.content for one in hx.xdb.recall(limit=100))
+    found = "".join(record.content for record in hx.xdb.recall(limit=100))
 
     assert "N0pQ" not in found
     assert "REDACTED" in found
@@ -54,7 +54,7 @@ def test_a_secret_spread_over_pieces_reaches_no_package_no_window_and_no_reply(
 
     rows = duckdb.sql(f"SELECT content FROM '{path}/timesteps.parquet' ORDER BY tick").fetchall()
     assert "N0pQ" not in "".join(row[0] for row in rows)
-    assert "N0pQ" not in "".join(one.content for one in hx.xdb.context("s").events)
+    assert "N0pQ" not in "".join(event.content for event in hx.xdb.context("s").events)
 
     hx.xdb.resolve_submission("leak1", accepted=True)
     hx.xdb.request_compaction("s")
@@ -74,8 +74,10 @@ def test_an_event_reads_the_same_before_and_after_it_was_compacted(
     if sealed:
         hx.xdb.seal()
     before = hx.xdb.recall_events("quarterly warehouse")
-    assert ["the quarterly benchmark of the warehouse"] == [one.content for one in before]
-    assert ["the quarterly benchmark of the warehouse"] == [one.content for one in hx.xdb.context("s").events]
+    assert ["the quarterly benchmark of the warehouse"] == [record.content for record in before]
+    assert ["the quarterly benchmark of the warehouse"] == [
+        event.content for event in hx.xdb.context("s").events
+    ]
     assert hx.xdb.recall(text_search="benchmark of")
 
     hx.xdb.record("input", "and now something else", event_id="u", token_count=20)
@@ -91,8 +93,8 @@ def test_an_event_reads_the_same_before_and_after_it_was_compacted(
 def test_a_call_and_its_response_stand_on_lines_of_their_own(opened: Opener, cut: int | None) -> None:
     hx = opened()
     hx.xdb.start_session("s")
-    pieces = [("tool_call", one) for one in ("look(", "'war", "ehouse", "')")]
-    pieces += [("tool_response", one) for one in ("nine", " hun", "dred pal", "lets")]
+    pieces = [("tool_call", piece) for piece in ("look(", "'war", "ehouse", "')")]
+    pieces += [("tool_response", piece) for piece in ("nine", " hun", "dred pal", "lets")]
     pieces += [("tool_call", "ag"), ("tool_call", "ain()")]
     for at, (event_type, content) in enumerate(pieces):
         if at == cut:
@@ -100,10 +102,10 @@ def test_a_call_and_its_response_stand_on_lines_of_their_own(opened: Opener, cut
         hx.xdb.record(event_type, content, event_id="t")
     expected = "look('warehouse')\nnine hundred pallets\nagain()"
 
-    assert [expected] == [one.content for one in hx.xdb.recall_events("hundred warehouse")]
-    assert [expected] == [one.content for one in hx.xdb.context("s").events]
+    assert [expected] == [recall_event.content for recall_event in hx.xdb.recall_events("hundred warehouse")]
+    assert [expected] == [event.content for event in hx.xdb.context("s").events]
     hx.xdb.seal()
-    assert [expected] == [one.content for one in hx.xdb.recall_events("hundred warehouse")]
+    assert [expected] == [recall_event.content for recall_event in hx.xdb.recall_events("hundred warehouse")]
     hx.xdb.record("input", "and now something else", event_id="u", token_count=20)
     hx.xdb.request_compaction("s")
-    assert [expected] == [one.content for one in hx.xdb.recall_events("hundred warehouse")]
+    assert [expected] == [recall_event.content for recall_event in hx.xdb.recall_events("hundred warehouse")]

@@ -56,7 +56,7 @@ def rows_of(count: int) -> list[dict[str, Any]]:
             "event_type": kinds[at % 6],
             "content": f" word {at} é" if at % 7 else f"password: {PASSWORD}",
             "concept_activations": {
-                f"pack::C{(at + one) % 30}": (at + one) % 8 / 8 for one in range(at % 14)
+                f"pack::C{(at + number) % 30}": (at + number) % 8 / 8 for number in range(at % 14)
             },
             "event_id": None if at % 5 == 0 else f"event {at // 50}",
             "event_start": at % 50 == 1,
@@ -73,25 +73,27 @@ def rows_of(count: int) -> list[dict[str, Any]]:
 def columns_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     columns: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]}
     columns["timestamp"] = np.array(
-        [one.replace(tzinfo=None) for one in columns["timestamp"]], "datetime64[ns]"
+        [timestamp.replace(tzinfo=None) for timestamp in columns["timestamp"]], "datetime64[ns]"
     )
     columns["token_count"] = np.array(columns["token_count"], np.uint16)
     columns["content"] = np.array(columns["content"], dtype=object)
     given = columns.pop("concept_activations")
     return columns | {
-        "concepts": [tuple(one) for one in given],
-        "scores": [np.array(list(one.values()), np.float32) for one in given],
+        "concepts": [tuple(activations) for activations in given],
+        "scores": [np.array(list(activations.values()), np.float32) for activations in given],
     }
 
 
 def relation_of(con: duckdb.DuckDBPyConnection, columns: dict[str, Any]) -> duckdb.DuckDBPyRelation:
     """The columns as a table; lists travel as texts, because DuckDB takes flat columns."""
     flat = {
-        name: np.array([None if one is None else str(one) for one in column], dtype=object)
+        name: np.array([None if cell is None else str(cell) for cell in column], dtype=object)
         for name, column in columns.items()
     }
-    flat["concepts"] = np.array(["\n".join(one) for one in columns["concepts"]], dtype=object)
-    flat["scores"] = np.array([" ".join(map(str, one.tolist())) for one in columns["scores"]], dtype=object)
+    flat["concepts"] = np.array(["\n".join(concept) for concept in columns["concepts"]], dtype=object)
+    flat["scores"] = np.array(
+        [" ".join(map(str, score.tolist())) for score in columns["scores"]], dtype=object
+    )
     con.register("flat", flat)
     con.execute(
         "CREATE OR REPLACE TABLE given AS SELECT event_type, content, event_id, event_start::BOOLEAN AS event_start,"
@@ -106,8 +108,8 @@ def relation_of(con: duckdb.DuckDBPyConnection, columns: dict[str, Any]) -> duck
 def everything(hx: Hexad, session: str) -> list[hexad.TimestepRecord]:
     """What is recorded in a session, as if it had been in `monday`."""
     return [
-        replace(one, id=f"ts-monday-{one.tick}", session_id="monday")
-        for one in hx.xdb.recall(session_id=session, limit=100_000)
+        replace(record, id=f"ts-monday-{record.tick}", session_id="monday")
+        for record in hx.xdb.recall(session_id=session, limit=100_000)
     ]
 
 
@@ -131,10 +133,12 @@ def test_rows_columns_and_arrow_give_the_same_records(hx, xdb, arrow, sealed):
     first = everything(hx, "rows")
 
     assert 9_000 == len(first)
-    assert [*range(1, 9_001)] == [one.tick for one in first]
+    assert [*range(1, 9_001)] == [record.tick for record in first]
     assert (" word 8999 é", START + timedelta(milliseconds=8_999)) == (first[-1].content, first[-1].timestamp)
-    assert {10} == {len(one.concept_activations) for one in first[10:14]}
-    assert not [one for one in first if PASSWORD in one.content and (sealed or one.event_type != "output")]
+    assert {10} == {len(record.concept_activations) for record in first[10:14]}
+    assert not [
+        record for record in first if PASSWORD in record.content and (sealed or record.event_type != "output")
+    ]
     for session in ("columns", "arrow", "once"):
         assert first == everything(hx, session)
 
@@ -156,7 +160,7 @@ def test_a_secret_in_an_input_of_a_batch_never_reaches_the_disk(hx, xdb, arrow, 
 
     assert "the password: [REDACTED:password]" == found[700].content
     assert [f"line {at}" for at in range(1_000) if at != 700] == [
-        one.content for one in found if one.tick != 701
+        record.content for record in found if record.tick != 701
     ]
     for path in hx.path.rglob("*"):
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes()
@@ -169,7 +173,7 @@ def test_large_texts_become_several_frames(hx, xdb):
     frames = [frame for path in list_logs(hx.path / "stream" / "log") for frame in read_log(path).frames]
     assert 3 == len(frames)
     assert max(len(frame.contents) for frame in frames) <= 8 << 20
-    assert [len(text) - at for at in range(20)] == [len(one.content) for one in xdb.recall()]
+    assert [len(text) - at for at in range(20)] == [len(record.content) for record in xdb.recall()]
 
 
 @pytest.mark.parametrize("way", ["rows", "columns", "arrow"])
@@ -237,9 +241,9 @@ def test_columns_may_be_numpy_arrays_of_any_fitting_kind(xdb):
         }
     )
 
-    one, two, three = xdb.recall()
+    first, two, three = xdb.recall()
 
-    assert ("one", True, 1, 1) == (one.content, one.event_start, one.token_id, one.token_count)
+    assert ("one", True, 1, 1) == (first.content, first.event_start, first.token_id, first.token_count)
     assert ("twö", False, 2, 2, {"b": 2.0, "a": 1.0}) == (
         two.content, two.event_start, two.token_id, two.token_count, two.concept_activations,
     )  # fmt: skip
@@ -248,7 +252,7 @@ def test_columns_may_be_numpy_arrays_of_any_fitting_kind(xdb):
         START + timedelta(microseconds=1),
         datetime(2026, 1, 1, tzinfo=UTC),
         datetime(2026, 3, 3, tzinfo=UTC),
-    ] == [one.timestamp for one in (one, two, three)]
+    ] == [record.timestamp for record in (first, two, three)]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,7 @@ def test_columns_may_be_numpy_arrays_of_any_fitting_kind(xdb):
 def test_arrow_may_hold_activations_in_any_common_form(xdb, arrow, activations):
     xdb.record_many(arrow.sql(f"SELECT 'output' AS event_type, 'x' AS content, {activations} FROM range(3)"))
 
-    assert [{"a": 0.5, "b": 0.25}] * 3 == [one.concept_activations for one in xdb.recall()]
+    assert [{"a": 0.5, "b": 0.25}] * 3 == [record.concept_activations for record in xdb.recall()]
 
 
 @pytest.mark.parametrize(
@@ -284,10 +288,10 @@ def test_arrow_may_hold_times_of_any_kind(xdb, arrow, time):
         )
     )
 
-    one, two = xdb.recall()
+    first, two = xdb.recall()
 
-    assert [datetime(2026, 1, 1, tzinfo=UTC), START] == [one.timestamp, two.timestamp]
-    assert (0, False, 1, True) == (one.token_id, one.event_end, two.token_id, two.event_end)
+    assert [datetime(2026, 1, 1, tzinfo=UTC), START] == [first.timestamp, two.timestamp]
+    assert (0, False, 1, True) == (first.token_id, first.event_end, two.token_id, two.event_end)
 
 
 @pytest.mark.parametrize(
@@ -348,19 +352,19 @@ def test_threads_that_record_many_at_once_share_no_tick(hx, xdb):
     ids: list[str] = []
 
     def work(at: int) -> None:
-        columns = {"event_type": ["output"] * 3_000, "content": [f"{at}.{one}" for one in range(3_000)]}
+        columns = {"event_type": ["output"] * 3_000, "content": [f"{at}.{number}" for number in range(3_000)]}
         ids.extend(xdb.record_many(columns, session_id="monday"))
 
     threads = [threading.Thread(target=work, args=(at,)) for at in range(4)]
-    [one.start() for one in threads]
-    [one.join() for one in threads]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
 
     assert 12_000 == len(set(ids)) == len(xdb.recall(limit=20_000))
     by_thread = [
-        [one.content for one in xdb.recall(limit=20_000) if one.content.startswith(f"{at}.")]
+        [record.content for record in xdb.recall(limit=20_000) if record.content.startswith(f"{at}.")]
         for at in range(4)
     ]
-    assert [[f"{at}.{one}" for one in range(3_000)] for at in range(4)] == by_thread
+    assert [[f"{at}.{number}" for number in range(3_000)] for at in range(4)] == by_thread
 
 
 def test_a_batch_that_the_disk_refuses_is_not_there_and_may_be_given_again(hx, xdb):
@@ -380,7 +384,7 @@ def test_a_batch_that_the_disk_refuses_is_not_there_and_may_be_given_again(hx, x
         files.set_hook(previous)
     xdb.record_many(rows)
 
-    assert ["before", *"abcde"] == [one.content for one in xdb.recall()]
+    assert ["before", *"abcde"] == [record.content for record in xdb.recall()]
 
 
 @pytest.mark.row("H098", "H136")
@@ -427,7 +431,7 @@ def test_the_thread_that_writes_comes_back_after_it_died(opened, monkeypatch):
         xdb.record("output", "goes on")
         reader = opened().xdb
         for _ in range(1_000):
-            found = [one.content for one in reader.recall(session_id="monday")]
+            found = [record.content for record in reader.recall(session_id="monday")]
             if len(found) == 3:
                 break
             threading.Event().wait(0.01)

@@ -47,13 +47,13 @@ def test_a_tag_that_is_used_goes_with_its_uses_only_by_force(xdb) -> None:
 
     with pytest.raises(Conflict, match="'noise' is used 2 times; with force=True"):
         xdb.remove_tag("noise")
-    assert [1, 3, 4] == [one.tick for one in xdb.recall(tags=["noise"])]
+    assert [1, 3, 4] == [record.tick for record in xdb.recall(tags=["noise"])]
 
     assert 2 == xdb.remove_tag("noise", force=True)
     assert [] == xdb.recall(tags=["noise"])
     assert ["signal"] == [tag.name for tag in xdb.get_tags_for_timestep("ts-s-1")]
     xdb.tag("noise", timestep_id="ts-s-2")
-    assert [2] == [one.tick for one in xdb.recall(tags=["noise"])], "the same name is a new tag"
+    assert [2] == [record.tick for record in xdb.recall(tags=["noise"])], "the same name is a new tag"
 
 
 def test_a_bud_goes_only_by_force_and_not_while_a_submission_waits_for_an_answer(xdb) -> None:
@@ -172,7 +172,7 @@ def test_what_is_purged_is_gone_from_every_file_of_the_store(
     gone = documents.remove_document(document.id, purge=True)
 
     assert gone.purged
-    assert [gone.id] == [one.id for one in documents.removed_documents() if one.purged]
+    assert [gone.id] == [document.id for document in documents.removed_documents() if document.purged]
     assert SAID not in everything_stored(hx)
     with pytest.raises(Conflict, match="was purged: nothing is left"):
         documents.restore_document(document.id)

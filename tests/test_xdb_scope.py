@@ -38,6 +38,6 @@ def test_what_is_learned_is_for_the_agent_to_say(hx: Hexad) -> None:
     hx.xdb.tag("whatever I call it", timestep_id=step)
     bud = hx.xdb.create_bud_tag("an idea that nobody had", "mine")
 
-    assert [step] == [one.id for one in hx.xdb.recall(concepts=["a concept of my own", "😀::Joy"])]
-    assert [step] == [one.id for one in hx.xdb.recall(tags=["whatever I call it"])]
-    assert [bud.id] == [one.id for one in hx.xdb.get_buds()]
+    assert [step] == [record.id for record in hx.xdb.recall(concepts=["a concept of my own", "😀::Joy"])]
+    assert [step] == [record.id for record in hx.xdb.recall(tags=["whatever I call it"])]
+    assert [bud.id] == [tag.id for tag in hx.xdb.get_buds()]

@@ -35,18 +35,20 @@ def test_every_call_of_a_handle_is_about_its_own_session(hx: Hexad, handle: Boun
     handle.comment("Odd.", tick_range=(6, 7))
     handle.pin_window((7, 7))
 
-    assert ["mine"] * 3 == [one.session_id for one in handle.recall()][-3:]
-    assert {"mine"} == {one.session_id for one in handle.recall_events()}
-    assert {"mine"} == {one.session_id for one in handle.recall_by_concept("p::A")}
-    assert ["surprising "] == [one.content for one in handle.recall_surprising()]
-    assert {"mine"} == {one.session_id for one in handle.compressed_records()}
-    assert {"mine"} == {one.session_id for one in handle.compactions()}
-    assert {"mine"} == {one.session_id for one in handle.windows()}
-    assert ["mine"] == [one.target.session_id for one in handle.tag_applications("surprising")]
-    assert ["Odd."] == [one.content for one in handle.get_comments_for_range(1, 9)]
+    assert ["mine"] * 3 == [hit.session_id for hit in handle.recall()][-3:]
+    assert {"mine"} == {recall_event.session_id for recall_event in handle.recall_events()}
+    assert {"mine"} == {record.session_id for record in handle.recall_by_concept("p::A")}
+    assert ["surprising "] == [record.content for record in handle.recall_surprising()]
+    assert {"mine"} == {record.session_id for record in handle.compressed_records()}
+    assert {"mine"} == {compaction.session_id for compaction in handle.compactions()}
+    assert {"mine"} == {window.session_id for window in handle.windows()}
+    assert ["mine"] == [
+        tag_application.target.session_id for tag_application in handle.tag_applications("surprising")
+    ]
+    assert ["Odd."] == [comment.content for comment in handle.get_comments_for_range(1, 9)]
     assert "mine" == handle.get_context_state()["session_id"]
     assert "elsewhere" not in str(handle.context())
-    assert 7 == sum(one.timesteps for one in handle.activity())
+    assert 7 == sum(bucket.timesteps for bucket in handle.activity())
     assert ["ts-mine-8"] == handle.record_many([{"event_type": "output", "content": "x"}])
     assert tick == hx.xdb.get_state()["current_tick"], "the other session was left alone"
 
@@ -58,6 +60,6 @@ def test_a_call_of_a_handle_takes_no_session_and_has_the_parameters_of_the_call_
     of_handle = inspect.signature(getattr(BoundSession, name)).parameters
     of_xdb = inspect.signature(getattr(Xdb, name)).parameters
 
-    assert [one for one in of_xdb if one != "session_id"] == [*of_handle]
+    assert [parameter for parameter in of_xdb if parameter != "session_id"] == [*of_handle]
     with pytest.raises(TypeError, match="session_id"):
         getattr(handle, name)(session_id="other")

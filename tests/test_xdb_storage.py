@@ -74,7 +74,7 @@ def stored(hx: Hexad, level: CompressionLevel) -> list[CompressedRecord]:
 def sums(hx: Hexad) -> tuple[int, int]:
     """Timesteps and tokens, wherever they are."""
     found = hx.xdb.recall(session_id="*", limit=100_000)
-    return sum(one.timesteps for one in found), sum(one.token_count for one in found)
+    return sum(record.timesteps for record in found), sum(record.token_count for record in found)
 
 
 @pytest.fixture
@@ -108,10 +108,12 @@ def test_records_go_from_level_to_level_and_stand_for_the_same_all_the_way(hx):
         assert [] == stored(hx, source)
         coarser = stored(hx, target)
         assert passed.into == len(coarser)
-        assert {one.id for one in finer} == {one for record in coarser for one in record.source_record_ids}
-        assert len(finer) == sum(one.record_count for one in coarser)
+        assert {record.id for record in finer} == {
+            source_record_id for record in coarser for source_record_id in record.source_record_ids
+        }
+        assert len(finer) == sum(record.record_count for record in coarser)
         assert before == sums(hx)
-        assert {None} == {tick for one in coarser for tick in (one.start_tick, one.end_tick)}
+        assert {None} == {tick for record in coarser for tick in (record.start_tick, record.end_tick)}
         finer = coarser
 
     [year] = finer
@@ -130,7 +132,7 @@ def test_a_session_has_one_record_however_often_it_is_compressed(hx):
     made = []
     for _ in range(3):
         run(hx, REPLY, batch=3)
-        made.append([one for one in stored(hx, SESSION) if one.session_id == "monday"])
+        made.append([record for record in stored(hx, SESSION) if record.session_id == "monday"])
 
     assert [1, 1, 1] == list(map(len, made))
     [first], [second], [third] = made
@@ -138,7 +140,7 @@ def test_a_session_has_one_record_however_often_it_is_compressed(hx):
     assert second.id == third.source_record_ids[0]
     assert 4 * 7 == third.timesteps
     assert all(text in third.summary for text in texts)
-    assert ["monday"] == [one.session_id for one in hx.xdb.compressed_records(session_id="monday")]
+    assert ["monday"] == [record.session_id for record in hx.xdb.compressed_records(session_id="monday")]
 
 
 @pytest.mark.row("H075", "H078")
@@ -167,14 +169,14 @@ def test_a_week_is_the_iso_week_also_at_new_year(hx):
 
     weeks = stored(hx, WEEK)
 
-    assert [3, 1] == [one.record_count for one in weeks]
+    assert [3, 1] == [week.record_count for week in weeks]
     assert ["In week 1 of 2025", "In week 2 of 2025"] == [
-        hexad.compress_records([one], WEEK, summarize=lambda _: "").summary or span(one) for one in weeks
+        hexad.compress_records([week], WEEK, summarize=lambda _: "").summary or span(week) for week in weeks
     ]
 
     for source in (WEEK, MONTH, QUARTER):
         run(hx, source)
-    assert [2024, 2025] == [one.start_time.year for one in stored(hx, YEAR)]
+    assert [2024, 2025] == [record.start_time.year for record in stored(hx, YEAR)]
 
 
 def span(record: CompressedRecord) -> str:
@@ -191,7 +193,7 @@ def test_months_and_quarters_are_those_of_the_calendar(hx):
     for source in LEVELS[:5]:
         run(hx, source)
 
-    found = {one.summary.split(" I worked")[0]: one.timesteps for one in stored(hx, QUARTER)}
+    found = {record.summary.split(" I worked")[0]: record.timesteps for record in stored(hx, QUARTER)}
 
     assert {"In 2025 Q1": 2, "In 2025 Q2": 4, "In 2025 Q3": 2} == found
 
@@ -222,7 +224,7 @@ def test_late_replies_of_an_old_session_join_what_became_of_it(hx):
     assert before == sums(hx)
     assert (JULY, JULY + timedelta(days=400)) == (year.start_time, year.end_time)
     assert {"It began.", "It went on.", "This came late."} <= set(year.summary.splitlines())
-    assert [year.id] == [one.id for one in hx.xdb.recall(session_id="long")]
+    assert [year.id] == [record.id for record in hx.xdb.recall(session_id="long")]
 
 
 def test_a_record_of_several_sessions_is_found_by_each_of_them(hx):
@@ -232,7 +234,7 @@ def test_a_record_of_several_sessions_is_found_by_each_of_them(hx):
     hx.xdb.check_and_compress(max_storage_bytes=0)
 
     found = {
-        name: [one.id for one in hx.xdb.recall(session_id=name)]
+        name: [record.id for record in hx.xdb.recall(session_id=name)]
         for name in ("monday", "tuesday", "elsewhere")
     }
 
@@ -260,7 +262,7 @@ def test_compactions_are_kept_beside_replies_and_go_into_what_the_day_says(hx):
     run(hx, SESSION)
     assert [] == hx.xdb.compactions("monday")
     [day] = stored(hx, DAY)
-    assert {one.id for one in compactions} < set(day.source_record_ids)
+    assert {compaction.id for compaction in compactions} < set(day.source_record_ids)
     assert before == sums(hx)
 
 
@@ -314,7 +316,7 @@ def test_the_agents_own_inference_writes_the_summaries(hx):
 
     report = hx.xdb.check_and_compress(max_storage_bytes=0)
 
-    assert ["I mended the parser."] == [one.summary for one in stored(hx, YEAR)]
+    assert ["I mended the parser."] == [record.summary for record in stored(hx, YEAR)]
     assert 6 == sum(report.summaries.values())
     assert "local" not in report.summaries
     assert "The parser failed at" in asked[0][1]
@@ -408,7 +410,7 @@ def test_the_finest_goes_first_and_of_it_the_oldest(hx):
 
     assert [(REPLY, SESSION)] == [(step.source, step.target) for step in report.steps]
     assert "s0" == stored(hx, SESSION)[0].session_id
-    left = {one.session_id for one in stored(hx, REPLY)}
+    left = {record.session_id for record in stored(hx, REPLY)}
     gone = {f"s{day}" for day in range(6)} - left
     assert gone
     assert max(gone) < min(left)
@@ -472,17 +474,17 @@ def test_hot_warm_and_submitted_stay_as_they_are(hx):
     hx.xdb.tag(bud.id, tick_range=(31, 40))
     hx.xdb.submit_graft(bud.id, "graft-1")
     hx._parts.experiencing.replies.release("monday", [(1, 60)])
-    kept = [one for one in hx.xdb.recall(limit=1_000) if one.fidelity is not Fidelity.COLD]
+    kept = [timestep for timestep in hx.xdb.recall(limit=1_000) if timestep.fidelity is not Fidelity.COLD]
 
     hx.xdb.check_and_compress(max_storage_bytes=0)
 
     found = hx.xdb.recall(session_id="monday", limit=1_000)
-    assert kept == [one for one in found if one.fidelity is not Fidelity.COLD]
+    assert kept == [timestep for timestep in found if timestep.fidelity is not Fidelity.COLD]
     assert {"warm": 20, "submitted": 10, "hot": 30} == {
-        fidelity: sum(one.fidelity.value == fidelity for one in kept)
+        fidelity: sum(timestep.fidelity.value == fidelity for timestep in kept)
         for fidelity in ("warm", "submitted", "hot")
     }
-    assert [YEAR] == [one.compression_level for one in found if one.fidelity is Fidelity.COLD]
+    assert [YEAR] == [timestep.compression_level for timestep in found if timestep.fidelity is Fidelity.COLD]
 
 
 @pytest.mark.row("H181")
@@ -549,7 +551,7 @@ def test_usage_counts_all_there_is_by_file_fidelity_and_level(hx):
 
     usage = hx.xdb.usage()
 
-    counted = {one.value: (amount.timesteps, amount.tokens) for one, amount in usage.by_fidelity.items()}
+    counted = {item.value: (amount.timesteps, amount.tokens) for item, amount in usage.by_fidelity.items()}
     assert {"hot": (61, 67), "warm": (9, 9), "submitted": (0, 0), "cold": (21, 21)} == counted
     assert (7, 21) == (usage.by_level[REPLY].records, usage.by_level[REPLY].timesteps)
     assert (100_000, 9) == (usage.warm_quota_tokens, usage.warm_used_tokens)
@@ -564,7 +566,9 @@ def test_usage_counts_all_there_is_by_file_fidelity_and_level(hx):
     assert usage.total_bytes >= sum(
         (usage.logs_bytes, usage.segments_bytes, usage.documents_bytes, usage.tables_bytes)
     )
-    stream = sum(usage.by_fidelity[one].bytes for one in (Fidelity.HOT, Fidelity.WARM, Fidelity.SUBMITTED))
+    stream = sum(
+        usage.by_fidelity[fidelity].bytes for fidelity in (Fidelity.HOT, Fidelity.WARM, Fidelity.SUBMITTED)
+    )
     assert abs(size["stream"] - stream) <= 2
     assert not usage.over_threshold
 
@@ -672,7 +676,7 @@ def test_a_year_is_found_by_concept_tag_text_and_time(hx):
     hx.xdb.check_and_compress(max_storage_bytes=0)
 
     def found(**asked) -> list[int]:
-        return [one.timestamp.year for one in hx.xdb.recall(session_id="*", **asked)]
+        return [timestep.timestamp.year for timestep in hx.xdb.recall(session_id="*", **asked)]
 
     assert [2025, 2026] == found()
     assert [2025] == found(concepts=["w::Parsing"]) == found(concepts={"w::Parsing": (0.7, 0.8)})
@@ -682,9 +686,11 @@ def test_a_year_is_found_by_concept_tag_text_and_time(hx):
     assert [2025] == found(time_range=("2025-01-01", "2025-12-31"))
     assert [2026] == found(time_range=("2026-11-01", "2026-11-30"))
     assert [(Fidelity.COLD, YEAR)] * 2 == [
-        (one.fidelity, one.compression_level) for one in hx.xdb.recall(session_id="*")
+        (timestep.fidelity, timestep.compression_level) for timestep in hx.xdb.recall(session_id="*")
     ]
-    assert [2025] == [one.timestamp.year for one in hx.xdb.recall_by_concept("w::Parsing", session_id="*")]
+    assert [2025] == [
+        timestep.timestamp.year for timestep in hx.xdb.recall_by_concept("w::Parsing", session_id="*")
+    ]
 
 
 @pytest.mark.row("H091")
@@ -699,11 +705,13 @@ def test_what_is_recent_is_vivid_and_what_is_long_ago_an_impression(hx):
     hx.xdb.check_and_compress(max_storage_bytes=round(size * 0.06 / 0.8))
 
     found = hx.xdb.recall(session_id="*", limit=1_000)
-    assert {Fidelity.HOT} == {one.fidelity for one in found if one.session_id == "now"}
-    cold = [one for one in found if one.fidelity is Fidelity.COLD]
-    coarse = [one.compression_level for one in sorted(cold, key=lambda one: one.timestamp)]
+    assert {Fidelity.HOT} == {timestep.fidelity for timestep in found if timestep.session_id == "now"}
+    cold = [timestep for timestep in found if timestep.fidelity is Fidelity.COLD]
+    coarse = [
+        timestep.compression_level for timestep in sorted(cold, key=lambda timestep: timestep.timestamp)
+    ]
     assert coarse == sorted(coarse, reverse=True)
-    [*_, quarter] = [one for one in cold if "Topic2" in " ".join(one.concept_activations)]
+    [*_, quarter] = [timestep for timestep in cold if "Topic2" in " ".join(timestep.concept_activations)]
     assert "Topic2" in quarter.content
 
 
@@ -733,7 +741,7 @@ def test_sessions_that_ended_leave_full_detail_where_everything_has_a_limit(conf
     assert Stopped.UNDER_THRESHOLD is report.stopped
     assert hx.xdb.storage_manager.get_current_usage() <= total * 0.97
     detail = {
-        name: {one.fidelity for one in hx.xdb.recall(session_id=name, limit=10_000)}
+        name: {record.fidelity for record in hx.xdb.recall(session_id=name, limit=10_000)}
         for name in ("old 0", "old 2", "running")
     }
     assert {"old 0": {Fidelity.COLD}, "old 2": {Fidelity.HOT}, "running": {Fidelity.HOT}} == detail
@@ -749,7 +757,7 @@ def test_upkeep_holds_everything_against_its_limit(configured):
 
     assert 6 == hx.maintain().compressed
 
-    assert [YEAR] == [one.compression_level for one in hx.xdb.recall(session_id="*")]
+    assert [YEAR] == [timestep.compression_level for timestep in hx.xdb.recall(session_id="*")]
 
 
 def test_the_background_holds_everything_against_its_limit_too(configured):
@@ -762,7 +770,7 @@ def test_the_background_holds_everything_against_its_limit_too(configured):
     hx.recall("anything")
 
     assert hx.wait_for_background()
-    assert [YEAR] == [one.compression_level for one in hx.xdb.recall(session_id="*")]
+    assert [YEAR] == [record.compression_level for record in hx.xdb.recall(session_id="*")]
 
 
 def test_a_store_without_experience_has_nothing_to_compress(configured):
@@ -781,4 +789,4 @@ def test_without_such_a_limit_sessions_that_ended_stay_as_they_are(hx):
     report = hx.xdb.check_and_compress(max_storage_bytes=0)
 
     assert ((), Stopped.UNDER_THRESHOLD) == (report.expired_sessions, report.stopped)
-    assert {Fidelity.HOT} == {one.fidelity for one in hx.xdb.recall(session_id="*")}
+    assert {Fidelity.HOT} == {timestep.fidelity for timestep in hx.xdb.recall(session_id="*")}

@@ -36,7 +36,7 @@ def bud_status(hx: Hexad, name: str = "Curiosity") -> BudStatus | None:
 
 
 def ranges(windows) -> list[tuple[str, int, int]]:
-    return [(one.session_id, one.start_tick, one.end_tick) for one in windows]
+    return [(window.session_id, window.start_tick, window.end_tick) for window in windows]
 
 
 # Handing in -------------------------------------------------------------------------------------------------------
@@ -55,12 +55,12 @@ def test_tagged_experience_becomes_the_evidence_of_a_graft(hx, clock):
     ids = hx.xdb.submit_graft(bud.id, "graft-1")
 
     windows = hx.xdb.get_windows_for_submission("graft-1")
-    assert ids == [one.id for one in windows]
+    assert ids == [window.id for window in windows]
     assert [("tuesday", 3, 4), ("monday", 2, 2), ("monday", 4, 6), ("monday", 9, 12)] == ranges(windows)
     assert {(Fidelity.SUBMITTED, ("graft-1",), False)} == {
-        (one.fidelity, one.submission_ids, one.pinned) for one in windows
+        (window.fidelity, window.submission_ids, window.pinned) for window in windows
     }
-    assert [2, 1, 3, 4] == [one.token_count for one in windows]
+    assert [2, 1, 3, 4] == [window.token_count for window in windows]
     assert "hshssshhssss" + "h" * 8 == fidelities(hx)
     assert BudStatus.TRAINING is bud_status(hx, "Noticing")
     submission = hx.xdb.get_submission("graft-1")
@@ -211,7 +211,7 @@ def test_what_turns_cold_while_it_is_handed_in_or_pinned_is_no_window(hx, opened
     hx._parts.base.db.tracer = compact_meanwhile
     with pytest.raises(InvalidInput, match="full detail"):
         hx.xdb.submit_graft("Curiosity", "graft-1")
-    last = max(one.end_tick or 0 for one in hx.xdb.recall())
+    last = max(record.end_tick or 0 for record in hx.xdb.recall())
     waiting += ["FROM stream_segments", "FROM sessions WHERE id"]
     with pytest.raises(Conflict, match="COLD already"):
         hx.xdb.pin_window((last + 1, last + 2))
@@ -239,8 +239,10 @@ def test_evidence_outlives_the_context_and_pressure(hx):
     hx.xdb.check_and_compress()
     hx.maintain()
 
-    kept = [one for one in hx.xdb.recall(session_id="monday") if one.fidelity is Fidelity.SUBMITTED]
-    assert [(9, "w9 "), (10, "w10 "), (11, "w11 "), (12, "w12 ")] == [(one.tick, one.content) for one in kept]
+    kept = [record for record in hx.xdb.recall(session_id="monday") if record.fidelity is Fidelity.SUBMITTED]
+    assert [(9, "w9 "), (10, "w10 "), (11, "w11 "), (12, "w12 ")] == [
+        (record.tick, record.content) for record in kept
+    ]
 
 
 @pytest.mark.row("H057", "H073", "H088")
@@ -259,8 +261,10 @@ def test_what_was_accepted_becomes_replies(hx, clock, compacted):
         window.fidelity, window.compression_level, window.submission_ids, window.summary, window.token_count,
     )  # fmt: skip
     shown = hx.xdb.recall(tick_range=(9, 12))
-    assert [(9, 12, 4)] == [(one.tick, one.end_tick, one.timesteps) for one in shown if one.tick == 9]
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert [(9, 12, 4)] == [
+        (record.tick, record.end_tick, record.timesteps) for record in shown if record.tick == 9
+    ]
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
     assert BudStatus.PROMOTED is bud_status(hx)
     assert submission == hx.xdb.resolve_submission("graft-1", True)
     assert [submission] == hx.xdb.submissions("accepted")
@@ -288,7 +292,7 @@ def test_what_was_rejected_is_warm_until_its_grace_is_over(hx, clock):
     assert 1 == hx.maintain().let_go
     assert "C" == fidelities(hx, ticks=(9, 12))
     assert Fidelity.COLD is hx.xdb.get_window(window_id).fidelity
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
 
 
 @pytest.mark.row("H089")
@@ -356,8 +360,8 @@ def test_one_submission_does_not_release_what_overlaps_anothers_evidence(hx):
     assert "hCsssss" == fidelities(hx)[7:14]
     hx.xdb.resolve_submission("graft-2", True)
 
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
-    assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.recall(tick_range=(9, 15))}
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
+    assert {Fidelity.COLD} == {record.fidelity for record in hx.xdb.recall(tick_range=(9, 15))}
 
 
 @pytest.mark.row("H119", "H148")
@@ -370,7 +374,7 @@ def test_examples_are_found_at_whatever_fidelity_is_left(hx):
     examples = hx.xdb.get_bud_examples(bud)
 
     assert [("w9 w10 w11 w12 ", Fidelity.COLD), ("w20 ", Fidelity.HOT)] == [
-        (one.content, one.fidelity) for one in examples
+        (example.content, example.fidelity) for example in examples
     ]
     assert examples == hx.xdb.tag_index.get_bud_examples(bud)
 
@@ -405,10 +409,10 @@ def test_however_much_is_read_at_once_an_event_is_one_reply_without_its_secret(h
     hx.xdb.resolve_submission("graft-1", True)
 
     found = hx.xdb.recall(session_id="long")
-    assert count == sum(one.timesteps for one in found)
-    assert ["answer-0", "answer-1", "answer-3"] == [one.event_id for one in found]
-    assert [texts[0], texts[3]] == [one.content for one in found if one.event_id != "answer-1"]
-    assert not any(secret[at : at + 12] in one.content for one in found for at in range(28))
+    assert count == sum(record.timesteps for record in found)
+    assert ["answer-0", "answer-1", "answer-3"] == [record.event_id for record in found]
+    assert [texts[0], texts[3]] == [record.content for record in found if record.event_id != "answer-1"]
+    assert not any(secret[at : at + 12] in record.content for record in found for at in range(28))
 
 
 @pytest.mark.row("H088")
@@ -421,7 +425,7 @@ def test_ticks_that_were_never_used_cost_no_time(hx):
 
     hx.xdb.resolve_submission("graft-1", True)
 
-    [reply] = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
+    [reply] = [record for record in hx.xdb.recall() if record.fidelity is Fidelity.COLD]
     assert ("w20 far ", 20, far, 2) == (reply.content, reply.tick, reply.end_tick, reply.timesteps)
 
 
@@ -433,8 +437,8 @@ def test_evidence_that_is_apart_does_not_become_one_reply(hx):
 
     hx.xdb.resolve_submission("graft-1", True)
 
-    replies = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
-    assert ["w9 ", "w12 ", "w15 w16 "] == [one.content for one in replies]
+    replies = [record for record in hx.xdb.recall() if record.fidelity is Fidelity.COLD]
+    assert ["w9 ", "w12 ", "w15 w16 "] == [reply.content for reply in replies]
 
 
 def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
@@ -447,7 +451,7 @@ def test_what_a_pin_kept_of_accepted_evidence_goes_with_the_pin(hx):
     hx.xdb.unpin_window(pinned.id)
 
     assert "hCChhhh" == fidelities(hx)[7:14]
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
 
 
 def test_a_window_that_is_pinned_again_counts_what_is_left_of_it(hx):

@@ -52,7 +52,9 @@ def test_the_uses_of_a_tag_are_those_of_a_session_or_of_all(hx, steps):
     hx.xdb.tag("seen", timestep_id=hx.xdb.record("output", "x"))
 
     def sessions(**asked):
-        return sorted(one.target.session_id for one in hx.xdb.tag_applications("seen", **asked))
+        return sorted(
+            tag_application.target.session_id for tag_application in hx.xdb.tag_applications("seen", **asked)
+        )
 
     assert ["another"] == sessions(session_id="another")
     assert 2 == len(sessions()) == len(sessions(session_id="*"))
@@ -72,9 +74,9 @@ def test_a_tag_on_a_timestep_an_event_and_a_range_is_on_the_ticks_that_it_covers
     assert {7: ["stretch"], 8: ["stretch"]} == {t: tags for t, tags in carried.items() if tags and t > 6}
     kinds = [hx.xdb.tag_applications(name)[0] for name in ("single", "whole call", "stretch")]
     assert [TargetType.TIMESTEP, TargetType.EVENT, TargetType.RANGE] == [
-        one.target.target_type for one in kinds
+        kind.target.target_type for kind in kinds
     ]
-    assert {TagSource.MANUAL} == {one.source for one in kinds}
+    assert {TagSource.MANUAL} == {kind.source for kind in kinds}
     assert (4, 6) == (kinds[1].target.range_start, kinds[1].target.range_end)
 
 
@@ -85,7 +87,9 @@ def test_a_tag_is_found_by_id_then_by_name_and_created_last(hx, steps):
     hx.xdb.tag(first.id, timestep_id=steps[1])
     hx.xdb.tag("Ada", timestep_id=steps[2])  # part of a name is another name
 
-    assert [steps[0], steps[1]] == [one.target.timestep_id for one in hx.xdb.tag_applications(first.id)]
+    assert [steps[0], steps[1]] == [
+        tag_application.target.timestep_id for tag_application in hx.xdb.tag_applications(first.id)
+    ]
     assert ["Ada", "Ada Lovelace"] == names(hx.xdb.find_tags())
 
 
@@ -187,7 +191,9 @@ def test_a_concept_counts_for_those_above_it(hx, steps):
     assert {"BreadBaking", "Baking", "Cooking", "Food"} == set(
         names(hx.xdb.get_tags_for_timestep(steps[0], inherited=True))
     )
-    sources = [one.source for one in hx.xdb.get_applications_for_timestep(steps[0], inherited=True)]
+    sources = [
+        application.source for application in hx.xdb.get_applications_for_timestep(steps[0], inherited=True)
+    ]
     assert [TagSource.MANUAL, *[TagSource.INHERITED] * 3] == sources
 
 
@@ -421,12 +427,12 @@ def test_a_bound_session_tags_and_comments_on_its_own_ticks(hx, steps):
     bound.comment("hm", event_id="call")
 
     assert [1, 2] == ticks(bound.recall(tags=["x"]))
-    assert ["hm"] == [one.content for one in hx.xdb.get_comments_for_range("s-1", 4, 4)]
+    assert ["hm"] == [comment.content for comment in hx.xdb.get_comments_for_range("s-1", 4, 4)]
 
 
 def test_a_taken_away_tag_is_recalled_no_more(hx, steps):
-    one = hx.xdb.tag("x", timestep_id=steps[0])
-    hx.xdb.untag(one)
+    application = hx.xdb.tag("x", timestep_id=steps[0])
+    hx.xdb.untag(application)
 
     assert [] == hx.xdb.recall(tags=["x"])
 
@@ -448,6 +454,6 @@ def test_what_was_tagged_with_a_concept_before_its_pack_was_there_is_the_concept
     hx.xdb.load_concept_pack(pack)
 
     for asked in ("p::A", "p::B"):
-        assert [step] == [one.id for one in hx.xdb.recall(tags=[asked])]
+        assert [step] == [record.id for record in hx.xdb.recall(tags=[asked])]
     assert ["p::A"] == [tag.id for tag in hx.xdb.get_tags_for_timestep(step)]
     assert [] == hx.xdb.tag_index.find_tags(tag_type="custom")

@@ -41,7 +41,8 @@ def fidelities(hx: Hexad, session_id: str = "monday", ticks: tuple[int, int] | N
     """The first letters of what recall shows of a session, tick by tick; a COLD record is one C."""
     letters = {Fidelity.HOT: "h", Fidelity.WARM: "w", Fidelity.SUBMITTED: "s", Fidelity.COLD: "C"}
     return "".join(
-        letters[one.fidelity] for one in hx.xdb.recall(session_id=session_id, tick_range=ticks, limit=1_000)
+        letters[record.fidelity]
+        for record in hx.xdb.recall(session_id=session_id, tick_range=ticks, limit=1_000)
     )
 
 
@@ -110,7 +111,7 @@ def test_windows_are_found_by_what_they_are(hx):
     hx.xdb.unpin_window(late.id)
 
     def found(**wanted):
-        return [one.id for one in hx.xdb.windows(**wanted)]
+        return [window.id for window in hx.xdb.windows(**wanted)]
 
     assert [early.id, late.id, other.id] == found()
     assert [other.id] == found(session_id="tuesday")
@@ -260,15 +261,17 @@ def test_what_is_pinned_outlives_the_context(hx):
     compact_all(hx)
 
     shown = hx.xdb.recall()
-    assert ["w9 ", "w10 ", "w11 ", "w12 "] == [one.content for one in shown if one.fidelity is Fidelity.WARM]
-    assert {Fidelity.WARM, Fidelity.COLD} == {one.fidelity for one in shown}
+    assert ["w9 ", "w10 ", "w11 ", "w12 "] == [
+        record.content for record in shown if record.fidelity is Fidelity.WARM
+    ]
+    assert {Fidelity.WARM, Fidelity.COLD} == {record.fidelity for record in shown}
 
 
 @pytest.mark.row("H057", "H058")
 def test_what_is_unpinned_outside_of_the_context_becomes_replies(hx):
     window = hx.xdb.pin_window((9, 12))
     compact_all(hx)
-    between = [one for one in hx.xdb.recall() if one.fidelity is Fidelity.COLD]
+    between = [record for record in hx.xdb.recall() if record.fidelity is Fidelity.COLD]
 
     released = hx.xdb.unpin_window(window.id)
 
@@ -279,10 +282,10 @@ def test_what_is_unpinned_outside_of_the_context_becomes_replies(hx):
     )
     assert "w9 w10 w11 w12 " == released.summary
     assert {"pack::Odd": 1.0} == released.top_k_activations
-    [reply] = [one for one in hx.xdb.recall() if one not in between]
+    [reply] = [record for record in hx.xdb.recall() if record not in between]
     assert (reply.id,) == released.source_record_ids
     assert (9, 12, 4, 6) == (reply.tick, reply.end_tick, reply.timesteps, reply.token_count)
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
 
 
 @pytest.mark.row("H057", "H058")
@@ -292,17 +295,17 @@ def test_a_window_of_which_a_part_is_coarser_names_all_that_stands_for_it(hx):
     compact_all(hx)
     hx.xdb.unpin_window(wide.id)
     hx.xdb.check_and_compress(max_storage_bytes=0)
-    [year] = [one for one in hx.xdb.compressed_records() if one.level is CompressionLevel.YEAR]
+    [year] = [record for record in hx.xdb.compressed_records() if record.level is CompressionLevel.YEAR]
 
     hx.xdb.unpin_window(narrow.id)
 
-    replies = [one for one in hx.xdb.compressed_records() if one.level is CompressionLevel.REPLY]
-    assert 20 == year.timesteps + sum(one.timesteps for one in replies)
+    replies = [record for record in hx.xdb.compressed_records() if record.level is CompressionLevel.REPLY]
+    assert 20 == year.timesteps + sum(reply.timesteps for reply in replies)
     window = hx.xdb.get_window(wide.id)
-    assert [year.id, *(one.id for one in replies)] == list(window.source_record_ids)
+    assert [year.id, *(reply.id for reply in replies)] == list(window.source_record_ids)
     assert "w1 w2" in window.summary
     assert "w11 w12" in window.summary
-    assert {one.id for one in replies} == set(hx.xdb.get_window(narrow.id).source_record_ids)
+    assert {reply.id for reply in replies} == set(hx.xdb.get_window(narrow.id).source_record_ids)
 
 
 def test_what_another_window_keeps_stays(hx):
@@ -311,12 +314,12 @@ def test_what_another_window_keeps_stays(hx):
 
     hx.xdb.unpin_window(wide.id)
     assert "wwww" == fidelities(hx, ticks=(9, 12))
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
     hx.xdb.unpin_window(narrow.id)
 
     assert "C" * len(hx.xdb.recall()) == fidelities(hx)
-    assert 20 == sum(one.timesteps for one in hx.xdb.recall())
-    assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.windows()}
+    assert 20 == sum(record.timesteps for record in hx.xdb.recall())
+    assert {Fidelity.COLD} == {window.fidelity for window in hx.xdb.windows()}
 
 
 def test_of_a_range_that_is_partly_cold_what_is_left_is_pinned(hx):

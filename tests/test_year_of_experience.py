@@ -96,16 +96,17 @@ def test_the_past_is_told_the_more_briefly_the_longer_it_is_ago(lived: Lived) ->
     records = list(everything(lived.hx.xdb))
     now = lived.clock.now()
 
-    last_week = [one for one in records if now - one.timestamp < timedelta(days=4)]
+    last_week = [record for record in records if now - record.timestamp < timedelta(days=4)]
     spring = [
-        one
-        for one in records
-        if span(SHAPE.year, 2)[0] <= one.timestamp < span(SHAPE.year, 2)[1] and one.fidelity is Fidelity.COLD
+        record
+        for record in records
+        if span(SHAPE.year, 2)[0] <= record.timestamp < span(SHAPE.year, 2)[1]
+        and record.fidelity is Fidelity.COLD
     ]
 
-    assert {Fidelity.HOT} == {one.fidelity for one in last_week}
-    assert {CompressionLevel.QUARTER} == {one.compression_level for one in spring}
-    assert sum(one.timesteps for one in spring) > 500 * len(spring)
+    assert {Fidelity.HOT} == {record.fidelity for record in last_week}
+    assert {CompressionLevel.QUARTER} == {record.compression_level for record in spring}
+    assert sum(record.timesteps for record in spring) > 500 * len(spring)
 
 
 @pytest.mark.row("H091", "H077", "H079")
@@ -128,7 +129,7 @@ def test_the_third_quarter_says_in_a_sentence_what_it_was_about(lived: Lived) ->
 
     names = [topic.word.capitalize() for topic in lived.books.main_topics(3)]
     assert told.summary.startswith(f"In {SHAPE.year} Q3 I worked mainly on {names[0]}")
-    assert told.id in {one.id for one in lived.hx.xdb.recall(time_range=span(SHAPE.year, 3))}
+    assert told.id in {record.id for record in lived.hx.xdb.recall(time_range=span(SHAPE.year, 3))}
 
 
 @pytest.mark.row("H073", "H084", "H090")
@@ -136,14 +137,16 @@ def test_evidence_that_nobody_decided_on_is_there_to_the_letter(lived: Lived) ->
     xdb = lived.hx.xdb
     waiting = xdb.submissions("open")
 
-    kept = [one for one in lived.books.kept.values() if one.submissions]
-    assert {one.id for one in waiting} == {name for one in kept for name in one.submissions}
+    kept = [window for window in lived.books.kept.values() if window.submissions]
+    assert {submission.id for submission in waiting} == {
+        name for window in kept for name in window.submissions
+    }
     assert kept
-    for one in kept:
-        found = xdb.recall(session_id=one.session_id, tick_range=(one.first, one.last), limit=1_000)
+    for window in kept:
+        found = xdb.recall(session_id=window.session_id, tick_range=(window.first, window.last), limit=1_000)
         assert {Fidelity.SUBMITTED} == {step.fidelity for step in found}
-        assert one.last - one.first + 1 == len(found)
-    assert any(len(one.submissions) == 2 for one in kept)
+        assert window.last - window.first + 1 == len(found)
+    assert any(len(window.submissions) == 2 for window in kept)
     assert {BudStatus.TRAINING, BudStatus.PROMOTED, BudStatus.COLLECTING} == {
         bud.bud_status for bud in xdb.get_buds()
     }
@@ -171,9 +174,9 @@ def test_a_reply_of_500_tokens_takes_less_than_two_kilobytes(tmp_path: Path) -> 
         replies = lived.hx.xdb.compressed_records(level="REPLY", limit=10_000)
         usage = lived.hx.xdb.usage().by_level[CompressionLevel.REPLY]
 
-    long = [one for one in replies if one.timesteps > 200]
+    long = [reply for reply in replies if reply.timesteps > 200]
     assert len(long) >= 10
-    assert {10} == {len(one.top_k_activations) for one in long}
+    assert {10} == {len(record.top_k_activations) for record in long}
     assert len(replies) == usage.records
     assert 200 < usage.bytes / usage.records < 2_000
 

@@ -136,9 +136,9 @@ def _uses(
 
 def _mentions(module: Module, names: Collection[str]) -> Iterator[tuple[int, str]]:
     """Yield every import and every use of `names`; a use need not be a call: handing one on is a use too."""
-    for one in module.imports:
-        if one.target in names:
-            yield one.line, one.target
+    for import_ in module.imports:
+        if import_.target in names:
+            yield import_.line, import_.target
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Name | ast.Attribute):
             name = module.qualified(node)

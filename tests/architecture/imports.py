@@ -27,9 +27,9 @@ def part_of(name: str, parts: Mapping[str, str]) -> str | None:
 def own_imports(module: Module, modules: Modules, root: str) -> list[tuple[Import, str]]:
     """Return the imports of our own modules, each with the module that it loads."""
     return [
-        (one, module_of(one.target, modules) or root)
-        for one in module.imports
-        if one.target.split(".")[0] == root
+        (import_, module_of(import_.target, modules) or root)
+        for import_ in module.imports
+        if import_.target.split(".")[0] == root
     ]
 
 
@@ -65,7 +65,9 @@ def forbidden(
         allowed = table[part]
         if allowed is None:
             continue
-        uses = [(one.line, one.target, loaded) for one, loaded in own_imports(module, modules, root)]
+        uses = [
+            (import_.line, import_.target, loaded) for import_, loaded in own_imports(module, modules, root)
+        ]
         uses += [(line, name, name) for line, name in named_modules(module, modules, root)]
         for line, target, loaded in uses:
             other = part_of(loaded, parts)
@@ -82,8 +84,8 @@ def cycles(modules: Modules, *, root: str) -> list[Violation]:
         name: sorted(
             {
                 loaded
-                for one, loaded in own_imports(module, modules, root)
-                if not one.type_checking and loaded != name
+                for import_, loaded in own_imports(module, modules, root)
+                if not import_.type_checking and loaded != name
             }
         )
         for name, module in modules.items()
@@ -132,10 +134,10 @@ def _round_trip(graph: Mapping[str, list[str]], group: set[str]) -> list[str]:
 
 def relative(modules: Modules) -> list[Violation]:
     return [
-        _at(module, one.line, f"relative import of {one.target}; write the whole name")
+        _at(module, import_.line, f"relative import of {import_.target}; write the whole name")
         for module in modules.values()
-        for one in module.imports
-        if one.level
+        for import_ in module.imports
+        if import_.level
     ]
 
 
@@ -150,23 +152,33 @@ def hidden(
     """Return imports inside functions of our own or the standard library, and imports by a computed name."""
     found = []
     for module in modules.values():
-        for one in module.imports:
-            if not one.in_function or one.type_checking:
+        for import_ in module.imports:
+            if not import_.in_function or import_.type_checking:
                 continue
-            top = one.target.split(".")[0]
-            if top == root and (module.name, module_of(one.target, modules)) not in own_allowed:
+            top = import_.target.split(".")[0]
+            if top == root and (module.name, module_of(import_.target, modules)) not in own_allowed:
                 found.append(
-                    _at(module, one.line, f"imports {one.target} inside a function; move it to the top")
+                    _at(
+                        module,
+                        import_.line,
+                        f"imports {import_.target} inside a function; move it to the top",
+                    )
                 )
-            if top in sys.stdlib_module_names and not _listed(module.name, one.target, stdlib_allowed):
+            if top in sys.stdlib_module_names and not _listed(module.name, import_.target, stdlib_allowed):
                 found.append(
-                    _at(module, one.line, f"imports {one.target} of the standard library inside a function")
+                    _at(
+                        module,
+                        import_.line,
+                        f"imports {import_.target} of the standard library inside a function",
+                    )
                 )
         loads = {"importlib.import_module", "__import__", "importlib.__import__"}
         if module.name not in by_name_allowed:
-            for one in module.imports:
-                if one.target in loads or one.target.split(".")[0] == "runpy":
-                    found.append(_at(module, one.line, "imports by name; the table cannot see through that"))
+            for import_ in module.imports:
+                if import_.target in loads or import_.target.split(".")[0] == "runpy":
+                    found.append(
+                        _at(module, import_.line, "imports by name; the table cannot see through that")
+                    )
             found += [
                 _at(module, node.lineno, "imports by name; the table cannot see through that")
                 for node in _nodes_named(module, loads)
@@ -189,10 +201,10 @@ def _nodes_named(module: Module, names: Collection[str]) -> Iterator[ast.Name | 
 def banned(modules: Modules, names: Mapping[str, str]) -> list[Violation]:
     """Return every import of a module in `names`, wherever it stands."""
     return [
-        _at(module, one.line, f"imports {one.target}: {names[one.target.split('.')[0]]}")
+        _at(module, import_.line, f"imports {import_.target}: {names[import_.target.split('.')[0]]}")
         for module in modules.values()
-        for one in module.imports
-        if one.target.split(".")[0] in names
+        for import_ in module.imports
+        if import_.target.split(".")[0] in names
     ]
 
 
@@ -206,20 +218,22 @@ def third_party(
     """
     found = []
     for module in modules.values():
-        for one in module.imports:
-            top = one.target.split(".")[0]
-            if top == root or top in sys.stdlib_module_names or one.level:
+        for import_ in module.imports:
+            top = import_.target.split(".")[0]
+            if top == root or top in sys.stdlib_module_names or import_.level:
                 continue
             if top in early:
                 if not module.within(*early[top]):
                     where = ", ".join(early[top])
-                    found.append(_at(module, one.line, f"imports {top}, which belongs in {where} alone"))
+                    found.append(_at(module, import_.line, f"imports {top}, which belongs in {where} alone"))
             elif top not in late:
-                found.append(_at(module, one.line, f"imports {top}, which no list of dependencies names"))
-            elif not one.in_function and not one.type_checking:
+                found.append(_at(module, import_.line, f"imports {top}, which no list of dependencies names"))
+            elif not import_.in_function and not import_.type_checking:
                 found.append(
                     _at(
-                        module, one.line, f"imports {top} at the top; import it in the function that needs it"
+                        module,
+                        import_.line,
+                        f"imports {top} at the top; import it in the function that needs it",
                     )
                 )
     return sorted(found)

@@ -85,7 +85,7 @@ def parse(name: str, text: str, *, is_package: bool = False) -> Module:
         line_count=len(text.splitlines()),
         is_package=is_package,
         imports=imports,
-        aliases={one.bound: one.means for one in imports},
+        aliases={import_.bound: import_.means for import_ in imports},
     )
 
 

@@ -247,7 +247,9 @@ def test_a_package_that_no_list_names_is_reported(tree):
 def test_sql_outside_its_places_is_reported(tree, code):
     modules = tree(low=code, mid=code)
 
-    assert ["app.mid"] == [one.module for one in effects.sql(modules, places=["app.low"], allowed={})]
+    assert ["app.mid"] == [
+        violation.module for violation in effects.sql(modules, places=["app.low"], allowed={})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ def test_a_text_that_only_looks_like_sql_can_be_listed(tree):
 def test_an_environment_read_outside_its_place_is_reported(tree, code):
     modules = tree(low=code, mid=code)
 
-    assert {"app.mid"} == {one.module for one in effects.environment(modules, places=["app.low"])}
+    assert {"app.mid"} == {violation.module for violation in effects.environment(modules, places=["app.low"])}
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,9 @@ def test_a_clock_read_outside_its_place_is_reported_unless_it_is_listed(tree, co
     modules = tree(low=code, mid=code)
     found = effects.clock(modules, places=["app.low"], allowed={})
 
-    assert {("app.mid", f"reads the clock: {name}")} == {(one.module, one.message) for one in found}
+    assert {("app.mid", f"reads the clock: {name}")} == {
+        (violation.module, violation.message) for violation in found
+    }
     assert [] == effects.clock(modules, places=["app.low"], allowed={("app.mid", name): "why"})
 
 
@@ -338,7 +342,9 @@ def test_a_file_write_outside_its_place_is_reported_unless_it_is_listed(tree, co
     modules = tree(low=code, mid=code)
     found = effects.writes(modules, root="app", places=["app.low"], allowed={})
 
-    assert [("app.mid", f"writes files: {name}(…)")] == [(one.module, one.message) for one in found]
+    assert [("app.mid", f"writes files: {name}(…)")] == [
+        (violation.module, violation.message) for violation in found
+    ]
     assert [] == effects.writes(modules, root="app", places=["app.low"], allowed={("app.mid", name): "why"})
 
 

@@ -129,7 +129,7 @@ def assert_same(mine: Any, theirs: Any) -> None:
             assert_same(mine[name], theirs[name])
     elif isinstance(mine, list) and isinstance(theirs, list):
         assert len(mine) == len(theirs)
-        for one, other in zip(mine, theirs, strict=True):
-            assert_same(one, other)
+        for item, other in zip(mine, theirs, strict=True):
+            assert_same(item, other)
     else:
         assert mine == theirs

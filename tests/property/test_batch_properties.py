@@ -62,9 +62,9 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def duck() -> Iterator[Duck]:
-    one = Duck()
-    yield one
-    one.close()
+    duck = Duck()
+    yield duck
+    duck.close()
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,10 @@ def columns_of(rows: list[dict[str, Any]], *, lists: bool) -> dict[str, list[Any
     columns = {key: [row.get(key) for row in rows] for key in keys}
     if lists:
         given = columns.pop("concept_activations", [None] * len(rows))
-        columns["concepts"] = [None if one is None else list(one) for one in given]
-        columns["scores"] = [None if one is None else list(one.values()) for one in given]
+        columns["concepts"] = [None if activations is None else list(activations) for activations in given]
+        columns["scores"] = [
+            None if activations is None else list(activations.values()) for activations in given
+        ]
     return columns
 
 
@@ -98,11 +100,11 @@ def arrow(source: duckdb.DuckDBPyConnection, columns: dict[str, list[Any]]) -> d
         marks.append("CASE WHEN ? THEN NULL ELSE MAP(?, ?) END" if name == "concept_activations" else "?")
     for row in zip(*columns.values(), strict=True):
         values: list[Any] = []
-        for name, one in zip(columns, row, strict=True):
+        for name, cell in zip(columns, row, strict=True):
             if name == "concept_activations":
-                values += [one is None, list(one or {}), [float(score) for score in (one or {}).values()]]
+                values += [cell is None, list(cell or {}), [float(score) for score in (cell or {}).values()]]
             else:
-                values.append(one)
+                values.append(cell)
         source.execute(f"INSERT INTO given VALUES ({', '.join(marks)})", values)
     return source.table("given")
 
@@ -122,8 +124,8 @@ def said(found: list[Batch]) -> list[tuple[Any, ...]]:
                     batch.strings[batch.roles[at]],
                     batch.strings[batch.events[at]],
                     {
-                        batch.strings[one]: float(score)
-                        for one, score in zip(
+                        batch.strings[concept]: float(score)
+                        for concept, score in zip(
                             batch.concepts[first:place], batch.scores[first:place], strict=True
                         )
                     },
@@ -135,8 +137,8 @@ def said(found: list[Batch]) -> list[tuple[Any, ...]]:
 
 def expected(rows: list[dict[str, Any]], taken: Intake) -> list[tuple[Any, ...]]:
     return [
-        (*one[:7], {concept: float(np.float32(score)) for concept, score in one[7].items()}, one[8])
-        for one in (moment_of_row(row, intake=taken) for row in rows)
+        (*row[:7], {concept: float(np.float32(score)) for concept, score in row[7].items()}, row[8])
+        for row in (moment_of_row(row, intake=taken) for row in rows)
     ]
 
 
@@ -158,7 +160,7 @@ def test_rows_columns_and_arrow_make_the_same_of_a_row(duck, source, permitted, 
     wanted = expected(rows, intake(permitted))
     maps, lists = columns_of(rows, lists=False), columns_of(rows, lists=True)
 
-    names = {name for one in wanted for name in (*one[5:7], *one[7])}
+    names = {name for row in wanted for name in (*row[5:7], *row[7])}
     for given_as in (rows, maps, lists, arrow(source, maps), arrow(source, lists)):
         found = list(batches(chunks(given_as, duck), intake(permitted)))
         assert wanted == said(found)

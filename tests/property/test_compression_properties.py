@@ -29,7 +29,7 @@ passed = st.tuples(st.just("pass"), st.sampled_from(LEVELS[:-1]), st.integers(1,
 
 def add_up(hx: hexad.Hexad) -> tuple[int, int]:
     found = hx.xdb.recall(session_id="*", limit=100_000)
-    return sum(one.timesteps for one in found), sum(one.token_count for one in found)
+    return sum(record.timesteps for record in found), sum(record.token_count for record in found)
 
 
 @settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
@@ -66,16 +66,16 @@ def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(
             assert tuple(expected) == add_up(hx)
 
         records = hx.xdb.compressed_records(session_id="*", limit=10_000)
-        assert expected[0] == sum(one.timesteps for one in records)
+        assert expected[0] == sum(record.timesteps for record in records)
         for level in LEVELS[1:]:
-            some = [one for one in records if one.level is level]
+            some = [record for record in records if record.level is level]
             places = [
-                one.session_id if level is CompressionLevel.SESSION else bucket(level, one.start_time)
-                for one in some
+                record.session_id if level is CompressionLevel.SESSION else bucket(level, record.start_time)
+                for record in some
             ]
             assert len(places) == len(set(places))
         for session, timesteps in where.items():
-            covered = sum(one.timesteps for one in hx.xdb.recall(session_id=session, limit=10_000))
+            covered = sum(record.timesteps for record in hx.xdb.recall(session_id=session, limit=10_000))
             assert covered >= timesteps  # a coarse record counts for each of its sessions
         assert [] == hx.check()
 
@@ -99,10 +99,10 @@ def test_the_algorithm_is_the_documents(fields, k):
     ]  # fmt: skip
     all_activations: Counter[str] = Counter()
     all_tags: Counter[str] = Counter()
-    for one in records:
-        for concept, score in one.top_k_activations.items():
+    for record in records:
+        for concept, score in record.top_k_activations.items():
             all_activations[concept] += score  # type: ignore[assignment]
-        all_tags.update(one.significant_tags)
+        all_tags.update(record.significant_tags)
 
     found = compress_records(records, CompressionLevel.DAY, k)
 
@@ -110,6 +110,6 @@ def test_the_algorithm_is_the_documents(fields, k):
     kept = list(found.top_k_activations.items())
     assert [score for _, score in all_activations.most_common(k)] == [score for _, score in kept]
     assert all(all_activations[concept] == score for concept, score in kept)
-    assert kept == sorted(kept, key=lambda one: (-one[1], one[0]))
+    assert kept == sorted(kept, key=lambda row: (-row[1], row[0]))
     assert (sum(range(len(records))), len(records)) == (found.token_count, found.record_count)
     assert (BEGIN, BEGIN + timedelta(hours=len(records) - 1)) == (found.start_time, found.end_time)

@@ -76,10 +76,10 @@ def planned(found: list[Candidate], texts: dict[int, str], seen: frozenset[int] 
         for layer in ("project", "vector")
     }
     near = [
-        (one.no, other.no)
-        for one in there
+        (candidate.no, other.no)
+        for candidate in there
         for other in there
-        if one.no > other.no and one.space_no == other.space_no
+        if candidate.no > other.no and candidate.space_no == other.space_no
     ]
     known = Known(
         rows=there,

@@ -97,20 +97,22 @@ class Life:
         """Each token is in the stream or in one REPLY record; the window is what is live, and the summary."""
         found = self.hx.xdb.recall(limit=100_000)
         (info,) = self.hx.xdb.sessions()
-        stream = [one for one in found if one.fidelity is not Fidelity.COLD]
-        ticks = [one.tick for one in stream]
-        for one in found:
-            if one.fidelity is Fidelity.COLD:
+        stream = [record for record in found if record.fidelity is not Fidelity.COLD]
+        ticks = [record.tick for record in stream]
+        for record in found:
+            if record.fidelity is Fidelity.COLD:
                 ticks += [
                     int(name.rpartition("-")[2])
-                    for name in self.hx.xdb.get_compressed_record(one.id).source_record_ids
+                    for name in self.hx.xdb.get_compressed_record(record.id).source_record_ids
                 ]
         assert sorted(ticks) == list(range(1, len(self.recorded) + 1))
-        assert sum(self.recorded) == sum(one.token_count for one in found)
-        live = sum(one.token_count for one in stream if one.tick > info.compacted_through)
+        assert sum(self.recorded) == sum(record.token_count for record in found)
+        live = sum(record.token_count for record in stream if record.tick > info.compacted_through)
         summary = self.hx.xdb.context().summary
         assert live + estimate_tokens(summary) == self.hx.xdb.get_context_state()["current_tokens"]
-        assert all(one.tick > info.compacted_through for one in stream if one.fidelity is Fidelity.HOT)
+        assert all(
+            record.tick > info.compacted_through for record in stream if record.fidelity is Fidelity.HOT
+        )
 
 
 @pytest.mark.row("H064", "H129", "H130")

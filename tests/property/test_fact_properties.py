@@ -46,21 +46,21 @@ def lines(draw: st.DrawFn) -> list[FactRow]:
 
 @given(lines())
 def test_what_stands_is_never_behind_a_later_value_of_equal_trust(line: list[FactRow]) -> None:
-    standing = [one for one in line if successor(one, line) is None]
+    standing = [row for row in line if successor(row, line) is None]
 
-    newest = max(line, key=lambda one: one.order)
+    newest = max(line, key=lambda row: row.order)
     assert newest in standing
-    for one in standing:
-        later = [other for other in standing if other.order > one.order and other.differs(one)]
-        assert all(other.trust.rank < one.trust.rank for other in later)
+    for row in standing:
+        later = [other for other in standing if other.order > row.order and other.differs(row)]
+        assert all(other.trust.rank < row.trust.rank for other in later)
 
 
 @given(lines())
 def test_who_takes_a_place_is_later_and_trusted_as_much(line: list[FactRow]) -> None:
-    for one in line:
-        after, before = successor(one, line), predecessor(one, line)
-        assert after is None or (after.order > one.order and after.trust.rank >= one.trust.rank)
-        assert before is None or (before.order < one.order and before.trust.rank <= one.trust.rank)
+    for row in line:
+        after, before = successor(row, line), predecessor(row, line)
+        assert after is None or (after.order > row.order and after.trust.rank >= row.trust.rank)
+        assert before is None or (before.order < row.order and before.trust.rank <= row.trust.rank)
 
 
 @given(
@@ -73,24 +73,24 @@ def test_a_whole_line_comes_to_what_its_facts_come_to_one_by_one(
     # Some at the same time, some without a value, some that are gone.
     line = [
         replace(
-            one,
+            row,
             value=value,
             content_hash=str(at % 2),
-            valid_from=START + (one.valid_from - START) // 100 * 100,
+            valid_from=START + (row.valid_from - START) // 100 * 100,
             status=Status.ACTIVE if at % 3 else Status.SUPERSEDED,
         )
-        for at, (one, value) in enumerate(zip(line, values, strict=False))
+        for at, (row, value) in enumerate(zip(line, values, strict=False))
     ]
 
-    begun = [[other for other in line if other.valid_from <= max(now, one.valid_from)] for one in line]
+    begun = [[other for other in line if other.valid_from <= max(now, row.valid_from)] for row in line]
     fallen = [
-        one
-        for one, there in zip(line, begun, strict=True)
-        if one.status is Status.ACTIVE and successor(one, there) is not None
+        row
+        for row, there in zip(line, begun, strict=True)
+        if row.status is Status.ACTIVE and successor(row, there) is not None
     ]
 
     assert fallen == displaced(line, now)
-    assert [predecessor(one, line) for one in line] == [predecessors(line).get(one.no) for one in line]
+    assert [predecessor(row, line) for row in line] == [predecessors(line).get(row.no) for row in line]
 
 
 @settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -107,7 +107,7 @@ def test_a_store_comes_to_the_same_in_any_order(told: list[tuple[str, int]], ran
     mixed = list(told)
     random.shuffle(mixed)  # type: ignore[attr-defined]
 
-    assert _line(told) == _line(mixed) == _line(sorted(told, key=lambda one: one[1]))
+    assert _line(told) == _line(mixed) == _line(sorted(told, key=lambda row: row[1]))
 
 
 def _line(told: list[tuple[str, int]]) -> object:

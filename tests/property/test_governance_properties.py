@@ -67,14 +67,14 @@ def store_all(hx: hexad.Hexad, found: list[dict[str, Any]]) -> None:
                 text=f"Text number {number}.",
                 space="docs",
                 id=f"m{number}",
-                kind=one["kind"],
-                tags=tuple(one["tags"]),
-                path=one["path"],
-                relevance=Relevance(one["relevance"]),
-                pinned=one["pinned"],
-                now=NOW - timedelta(days=one["age"]),
+                kind=entry["kind"],
+                tags=tuple(entry["tags"]),
+                path=entry["path"],
+                relevance=Relevance(entry["relevance"]),
+                pinned=entry["pinned"],
+                now=NOW - timedelta(days=entry["age"]),
             )
-            for number, one in enumerate(found)
+            for number, entry in enumerate(found)
         ]
     )
 
@@ -106,9 +106,9 @@ def test_a_role_sees_what_the_space_and_every_rule_about_it_admit(
         for role in ROLES:
             expected = {
                 f"m{number}"
-                for number, one in enumerate(found)
+                for number, item in enumerate(found)
                 if (admitted is None or role in admitted)
-                and all(role in names for rule, names in rules if fits(rule, one))
+                and all(role in names for rule, names in rules if fits(rule, item))
             }
             with hexad.open(hx.path, embedder=None, background=False, actor={"role": role}) as other:
                 assert expected == {memory.id for memory in other.memories(limit=None)}
@@ -137,14 +137,14 @@ def test_gc_archives_what_is_old_and_keeps_the_rest(
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock(NOW)) as hx:
         store_all(hx, found)
         hx.spaces.set_policy("docs", policy)
-        for number, one in enumerate(found):
-            if one["forgotten"]:
+        for number, entry in enumerate(found):
+            if entry["forgotten"]:
                 hx.forget(f"m{number}")  # which is a change of today
         expected = {}
-        for number, one in enumerate(found):
-            lifetime = next((days for rule, days in rules if fits(rule, one)), ttl)
-            old = lifetime is not None and one["age"] >= lifetime and not one["pinned"]
-            if one["forgotten"]:
+        for number, entry in enumerate(found):
+            lifetime = next((days for rule, days in rules if fits(rule, entry)), ttl)
+            old = lifetime is not None and entry["age"] >= lifetime and not entry["pinned"]
+            if entry["forgotten"]:
                 expected[f"m{number}"] = "archived"
             elif not old:
                 expected[f"m{number}"] = "active"

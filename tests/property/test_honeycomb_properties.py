@@ -179,15 +179,15 @@ def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store
     found = []
     for order in orders:
         hub, *others = hx.honeycomb.add_nodes([(f"n{place}", None) for place in range(18)])
-        for one in order:
+        for item in order:
             edges.insert(
                 [
                     NewEdge(
                         from_id=hub,
-                        to_id=others[one.target - 1],
-                        score=one.score,
+                        to_id=others[item.target - 1],
+                        score=item.score,
                         relation=None,
-                        is_auto=one.auto,
+                        is_auto=item.auto,
                     )
                 ],
                 at=at,
@@ -202,9 +202,9 @@ def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store
         )
     # Somebody's word goes before what is derived, whichever came first; of each side the strongest counts.
     best: dict[int, tuple[float, bool]] = {}
-    for one in sorted(first, key=lambda one: (not one.auto, one.score)):
-        best[one.target] = (one.score, one.auto)
-    ranked = sorted(((target, *rest) for target, rest in best.items()), key=lambda one: (-one[1], one[0]))
+    for item in sorted(first, key=lambda item: (not item.auto, item.score)):
+        best[item.target] = (item.score, item.auto)
+    ranked = sorted(((target, *rest) for target, rest in best.items()), key=lambda row: (-row[1], row[0]))
 
     assert [sorted(ranked[:6]), sorted(ranked[6:])] == found[0] == found[1]
     assert [] == hx.check()

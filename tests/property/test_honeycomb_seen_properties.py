@@ -61,5 +61,5 @@ def test_rings_are_the_same_whether_what_is_hidden_was_ever_there(store, edges, 
     assert seen[1] == seen[0]
     main, overflow, _ = seen[0]
     best = {at: max(score for to, score in shown if to == at) for at, _ in shown}
-    ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))
-    assert [(*one, place // 6, place % 6) for place, one in enumerate(ranked)] == [*main, *overflow]
+    ranked = sorted(best.items(), key=lambda item: (-item[1], item[0]))
+    assert [(*item, place // 6, place % 6) for place, item in enumerate(ranked)] == [*main, *overflow]

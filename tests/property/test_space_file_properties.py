@@ -132,9 +132,9 @@ def objects(draw: st.DrawFn) -> dict[str, Any]:
 def test_any_file_that_can_be_read_is_given_back_as_it_was(
     found: list[dict[str, Any]], head: dict[str, Any], metadata: dict[str, Any] | None, ids: bool, order: Any
 ) -> None:
-    for at, one in enumerate(found):
+    for at, entry in enumerate(found):
         if ids:
-            one["id"] = f"mem_{at}"
+            entry["id"] = f"mem_{at}"
     document = {"objects": found, "metadata": metadata, "name": "docs", **head}
     keys = list(document)
     order.shuffle(keys)
@@ -190,8 +190,8 @@ def sparse_objects(draw: st.DrawFn) -> dict[str, Any]:
 def of(store: hexad.Hexad) -> dict[str, Any]:
     """What the memories of the space are, by id."""
     return {
-        one.id: ({**one.to_dict(), "evidence": 1}, one.chunks)
-        for one in store.memories(space="docs", status=None, limit=None)
+        memory.id: ({**memory.to_dict(), "evidence": 1}, memory.chunks)
+        for memory in store.memories(space="docs", status=None, limit=None)
     }
 
 

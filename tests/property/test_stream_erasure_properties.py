@@ -55,9 +55,9 @@ class World:
         """Return what is in full detail, by session and tick."""
         found = self.hx.xdb.recall(session_id="*", limit=100_000)
         return {
-            (one.session_id or "", one.tick or 0): one.content
-            for one in found
-            if one.fidelity is not Fidelity.COLD
+            (record.session_id or "", record.tick or 0): record.content
+            for record in found
+            if record.fidelity is not Fidelity.COLD
         }
 
     def record(self, session: str, times: int) -> None:
@@ -120,9 +120,9 @@ def holds(hx: Hexad) -> None:
     assert [] == hx.check()
     counted = sum(amount.timesteps for amount in hx.xdb.session_totals().values())
     counted += sum(
-        one.timesteps
-        for one in hx.xdb.compressed_records(session_id="*", limit=100_000)
-        if one.session_id is None
+        record.timesteps
+        for record in hx.xdb.compressed_records(session_id="*", limit=100_000)
+        if record.session_id is None
     )
     assert counted == sum(bucket.timesteps for bucket in hx.xdb.activity(session_id="*", by="month"))
 
@@ -143,7 +143,7 @@ def do(world: World, what: str, arguments: list[Any]) -> None:
             xdb.comment("A comment.", tick_range=place, session_id=session)
             world.tagged[tag[0]].append((session, *place))
     elif what == "compact":
-        if arguments[0] in {one.id for one in xdb.sessions()}:
+        if arguments[0] in {session_info.id for session_info in xdb.sessions()}:
             xdb.request_compaction(session_id=arguments[0])
     elif what == "compress":
         xdb.check_and_compress(max_storage_bytes=arguments[0])
@@ -160,7 +160,7 @@ def do(world: World, what: str, arguments: list[Any]) -> None:
         (session,) = arguments
         world.forget({place for place in world.words if place[0] == session}, session=session)
         for some in world.tagged.values():
-            some[:] = [one for one in some if one[0] != session]
+            some[:] = [row for row in some if row[0] != session]
     elif what == "forget before":
         border = world.clock.now() - timedelta(days=arguments[0])
         world.forget({place for place, (_, at) in world.words.items() if at < border}, before=border)
@@ -169,4 +169,4 @@ def do(world: World, what: str, arguments: list[Any]) -> None:
         world.forget(
             {place for place in world.carrying(tag) if place[0] == session}, tag=tag, session=session
         )
-        world.tagged[tag] = [one for one in world.tagged[tag] if one[0] != session]
+        world.tagged[tag] = [row for row in world.tagged[tag] if row[0] != session]

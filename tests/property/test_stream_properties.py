@@ -80,7 +80,7 @@ class World:
             found = hx.xdb.record(
                 self.chance.choice([*KINDS, EventType.OUTPUT, EventType.OUTPUT]),
                 self.chance.choice(["x", "y", "z", " deploy", "s to", " tues", "day", "Deploy ", ""]),
-                {one: self.chance.choice([-0.5, 0.0, 0.25, 0.5, 0.75, 1.0]) for one in concepts},
+                {concept: self.chance.choice([-0.5, 0.0, 0.25, 0.5, 0.75, 1.0]) for concept in concepts},
                 event_id=self.chance.choice([None, None, "e1", "e2"]),
                 event_start=self.chance.random() < 0.1,
                 event_end=self.chance.random() < 0.1,
@@ -95,11 +95,15 @@ class World:
         """Let a range of ticks leave the stream."""
         if not self.rows:
             return
-        one = self.chance.choice(self.rows)
-        last = one.tick + self.chance.randint(0, 20)
-        gone = [row for row in self.rows if row.session_id == one.session_id and one.tick <= row.tick <= last]
+        record = self.chance.choice(self.rows)
+        last = record.tick + self.chance.randint(0, 20)
+        gone = [
+            row
+            for row in self.rows
+            if row.session_id == record.session_id and record.tick <= row.tick <= last
+        ]
         db = self.hx._parts.base.db
-        number = Sessions(db).number(one.session_id)
+        number = Sessions(db).number(record.session_id)
         assert number is not None
         with db.transaction():
             ColdRanges(db).add(number, [(row.tick, row.tick) for row in gone])
@@ -120,9 +124,9 @@ class World:
         chance = self.chance
         wanted = chance.sample(CONCEPTS, chance.randint(1, 2))
         bounds = {}
-        for one in wanted:
+        for text in wanted:
             low = chance.choice([float("-inf"), 0.0, 0.25, 0.5, 0.9])
-            bounds[one] = (low, chance.choice([float("inf"), 1.0, 0.75]))
+            bounds[text] = (low, chance.choice([float("inf"), 1.0, 0.75]))
         start = self.clock.now() - timedelta(seconds=chance.randint(0, 100))
         return StepQuery(
             session_id=chance.choice([None, None, *{row.session_id for row in self.rows}]),
@@ -203,7 +207,7 @@ class World:
 
 def problems(hx: Hexad) -> list[str]:
     """What `check` finds; here ticks leave without the COLD records that stand for them."""
-    return [one for one in hx.check() if not one.startswith("COLD records stand for")]
+    return [problem for problem in hx.check() if not problem.startswith("COLD records stand for")]
 
 
 def goes_on(before: TimestepRecord, row: TimestepRecord) -> bool:

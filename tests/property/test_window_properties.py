@@ -23,7 +23,7 @@ _numbers = count()
 
 some = st.integers(0, 5)
 ticks = st.tuples(st.integers(1, TICKS), st.integers(0, 9)).map(
-    lambda one: (one[0], min(one[0] + one[1], TICKS))
+    lambda row: (row[0], min(row[0] + row[1], TICKS))
 )
 steps = st.one_of(
     st.tuples(st.just("pin"), ticks),
@@ -79,7 +79,7 @@ class Life:
         submission = f"{self.name}-{len(self.submissions)}"
         windows = self.hx.xdb.submit_graft(self.buds[bud], submission)
         self.submissions.append(submission)
-        assert {Fidelity.SUBMITTED} == {self.hx.xdb.get_window(one).fidelity for one in windows}
+        assert {Fidelity.SUBMITTED} == {self.hx.xdb.get_window(window).fidelity for window in windows}
 
     def resolve(self, at, accepted) -> None:
         if self.submissions:
@@ -98,34 +98,40 @@ class Life:
 
     def look(self) -> None:
         shown = self.hx.xdb.recall(session_id=self.name, limit=1_000)
-        full = {one.tick: one for one in shown if one.fidelity in FULL}
+        full = {
+            timestep_record.tick: timestep_record
+            for timestep_record in shown
+            if timestep_record.fidelity in FULL
+        }
         cold = Counter[int]()
-        for one in shown:
-            if one.fidelity is Fidelity.COLD:
-                record = self.hx.xdb.get_compressed_record(one.id)
+        for timestep_record in shown:
+            if timestep_record.fidelity is Fidelity.COLD:
+                record = self.hx.xdb.get_compressed_record(timestep_record.id)
                 cold.update(int(step.rpartition("-")[2]) for step in record.source_record_ids)
         assert dict.fromkeys(range(1, TICKS + 1), 1) == Counter(full.keys()) + cold
-        assert all(one.content == f"{tick} " for tick, one in full.items())
-        assert sum(tick % 3 + 1 for tick in range(1, TICKS + 1)) == sum(one.token_count for one in shown)
+        assert all(timestep_record.content == f"{tick} " for tick, timestep_record in full.items())
+        assert sum(tick % 3 + 1 for tick in range(1, TICKS + 1)) == sum(
+            timestep_record.token_count for timestep_record in shown
+        )
         self.look_at_windows(full)
 
     def look_at_windows(self, full) -> None:
         expected = dict.fromkeys(full, Fidelity.HOT)
         windows = self.hx.xdb.windows(session_id=self.name)
-        open_ones = {one.id for one in self.hx.xdb.submissions(SubmissionStatus.OPEN)}
+        open_ones = {submission.id for submission in self.hx.xdb.submissions(SubmissionStatus.OPEN)}
         for strength in (Fidelity.WARM, Fidelity.SUBMITTED):
             for window in windows:
                 if window.fidelity is strength:
                     covered = [tick for tick in full if window.start_tick <= tick <= window.end_tick]
                     assert sum(full[tick].token_count for tick in covered) == window.token_count
                     expected |= dict.fromkeys(covered, strength)
-        assert expected == {tick: one.fidelity for tick, one in full.items()}
+        assert expected == {tick: record.fidelity for tick, record in full.items()}
         for window in windows:
             assert (window.fidelity is Fidelity.SUBMITTED) == bool(window.submission_ids)
             assert open_ones.issuperset(window.submission_ids)
         for submission in open_ones & set(self.submissions):
             assert {Fidelity.SUBMITTED} == {
-                one.fidelity for one in self.hx.xdb.get_windows_for_submission(submission)
+                window.fidelity for window in self.hx.xdb.get_windows_for_submission(submission)
             }
 
 
@@ -143,7 +149,7 @@ def test_nothing_protected_is_lost_and_nothing_is_there_twice(store, plan):
         life.do("unpin", at)
     life.look()
     assert not [
-        one
-        for one in life.hx.xdb.windows(session_id=life.name)
-        if one.fidelity is Fidelity.SUBMITTED or (one.fidelity is Fidelity.WARM and one.pinned)
+        window
+        for window in life.hx.xdb.windows(session_id=life.name)
+        if window.fidelity is Fidelity.SUBMITTED or (window.fidelity is Fidelity.WARM and window.pinned)
     ]

@@ -34,7 +34,7 @@ def record(project: Path, count: int) -> None:
         for at in range(count):
             ids = [hx.xdb.record("output", f"word {at} {n}", {f"c{n}": n / 10}) for n in range(5)]
             hx.xdb.flush()
-            os.write(1, " ".join(one.rpartition("-")[2] for one in ids).encode() + b"\n")
+            os.write(1, " ".join(text.rpartition("-")[2] for text in ids).encode() + b"\n")
             time.sleep(PACE_S)
 
 
@@ -46,7 +46,7 @@ def leave(project: Path, count: int) -> None:
         number = Sessions(db).number("shared")
         assert number is not None
         for _ in range(count):
-            there = [one.tick for one in hx.xdb.recall(session_id="shared", limit=100_000)]
+            there = [record.tick for record in hx.xdb.recall(session_id="shared", limit=100_000)]
             if not there:
                 continue
             start = chance.randrange(len(there))
@@ -71,11 +71,11 @@ def read(project: Path, count: int) -> None:
         seen = 0
         for _ in range(count):
             found = hx.xdb.recall(session_id="shared", limit=100_000)
-            assert len({one.id for one in found}) == len(found)
+            assert len({record.id for record in found}) == len(found)
             assert len(found) >= seen, (len(found), seen)
             seen = len(found)
             events = hx.xdb.recall_events("word", session_id="shared", limit=100_000)
-            assert sum(one.timesteps for one in events) >= seen
+            assert sum(event.timesteps for event in events) >= seen
             assert (
                 len(hx.xdb.recall_by_concept("c4", session_id="shared", min_activation=0.0, limit=100_000))
                 >= seen // 5

@@ -29,7 +29,7 @@ def record(project: Path, session: str) -> None:
         while sys.stdin.buffer.raw.read(1) != b"":
             ids = [hx.xdb.record("output", f" later{at}", {"c": 0.5}, event_id=f"e{at}") for _ in range(5)]
             hx.xdb.flush()
-            os.write(1, " ".join(one.rpartition("-")[2] for one in ids).encode() + b"\n")
+            os.write(1, " ".join(text.rpartition("-")[2] for text in ids).encode() + b"\n")
             at += 1
             time.sleep(PACE_S)
 

@@ -39,7 +39,7 @@ def read(project: Path, _name: str, count: int) -> None:
     with hexad.open(project, embedder=None, background=False) as hx:
         seen: dict[str, int] = {}
         for _ in range(count):
-            found = [one.content.split() for one in hx.xdb.recall(limit=100_000)]
+            found = [record.content.split() for record in hx.xdb.recall(limit=100_000)]
             for name in {name for name, _ in found}:
                 numbers = sorted(int(at) for who, at in found if who == name)
                 assert numbers == list(range(len(numbers))), (name, numbers)

@@ -159,7 +159,7 @@ def insert(folder: Path, at: int, draw: random.Random) -> int:
 
 
 def reorder(folder: Path, at: int, draw: random.Random) -> int:
-    other = draw.choice([one for one in range(SIZE) if one != at])
+    other = draw.choice([number for number in range(SIZE) if number != at])
     with sqlite(folder) as con:
         for table in ("entries", "contents"):
             con.execute(f"UPDATE {table} SET seq = -1 WHERE seq = ?", (at,))
@@ -169,7 +169,7 @@ def reorder(folder: Path, at: int, draw: random.Random) -> int:
 
 
 def swap_contents(folder: Path, at: int, draw: random.Random) -> int:
-    other = draw.choice([one for one in range(SIZE) if one != at])
+    other = draw.choice([number for number in range(SIZE) if number != at])
     with sqlite(folder) as con:
         con.execute("UPDATE contents SET seq = -1 WHERE seq = ?", (at,))
         con.execute("UPDATE contents SET seq = ? WHERE seq = ?", (at, other))
@@ -222,8 +222,8 @@ def cut_so_that_all_fits(folder: Path, at: int, draw: random.Random) -> int:
         con.execute("DELETE FROM tiles WHERE (place + 1 << level) > ?", (at,))
         hashes = [row[0] for row in con.execute("SELECT hash FROM entries ORDER BY seq")]
         frontier = Frontier()
-        for one in hashes:
-            frontier.append(leaf_hash(one))
+        for item in hashes:
+            frontier.append(leaf_hash(item))
         state = (at, hashes[-1] if hashes else b"", b"".join(frontier.subtrees))
         con.execute("UPDATE state SET size = ?, last = ?, frontier = ?", state)
     return at
@@ -326,8 +326,8 @@ def archive_cut(folder: Path, at: int, draw: random.Random) -> None:
 
 def archive_twice(folder: Path, at: int, draw: random.Random) -> None:
     del at
-    one, other = draw.sample(("a", "b"), 2)
-    shutil.copy(folder / f"{one}.hxa", folder / f"{other}.hxa")
+    first, other = draw.sample(("a", "b"), 2)
+    shutil.copy(folder / f"{first}.hxa", folder / f"{other}.hxa")
 
 
 def run(folder: Path, at: int, draw: random.Random) -> None:

@@ -44,18 +44,18 @@ def check(project: Path) -> int:
         while page := hx.xdb.recall(session_id="shared", limit=100_000, offset=at):
             at += len(page)
             active |= {
-                (concept, one.tick)
-                for one in page
-                for concept, score in one.concept_activations.items()
+                (concept, record.tick)
+                for record in page
+                for concept, score in record.concept_activations.items()
                 if score >= THRESHOLD
             }
         tagged: Counter[tuple[str, int]] = Counter()
         for tag in hx.xdb.find_tags(limit=1_000):
-            for one in hx.xdb.tag_applications(tag.id, limit=100_000):
-                first, last = one.target.range_start, one.target.range_end
+            for tag_application in hx.xdb.tag_applications(tag.id, limit=100_000):
+                first, last = tag_application.target.range_start, tag_application.target.range_end
                 assert first is not None
                 assert last is not None
-                assert TagSource.AUTO is one.source
+                assert TagSource.AUTO is tag_application.source
                 tagged.update((tag.id, tick) for tick in range(first, last + 1))
         assert [] == [place for place, count in tagged.items() if count > 1]
         assert active == set(tagged)

@@ -28,7 +28,7 @@ def finish(running: Program) -> str:
 
 def counts(hx: Hexad) -> tuple[int, int]:
     found = hx.xdb.recall(session_id="*", limit=100_000)
-    return sum(one.timesteps for one in found), sum(one.token_count for one in found)
+    return sum(record.timesteps for record in found), sum(record.token_count for record in found)
 
 
 @pytest.fixture
@@ -49,13 +49,15 @@ def test_a_program_that_is_killed_while_it_compresses_loses_and_doubles_nothing(
         report = hx.xdb.check_and_compress(max_storage_bytes=0)
         assert Stopped.NOTHING_LEFT is report.stopped
         assert (50 * SESSIONS, 50 * SESSIONS) == counts(hx)
-        assert [CompressionLevel.YEAR] == [one.level for one in hx.xdb.compressed_records(session_id="*")]
+        assert [CompressionLevel.YEAR] == [
+            record.level for record in hx.xdb.compressed_records(session_id="*")
+        ]
         assert [] == hx.check()
 
 
 def test_programs_that_compress_at_once_do_it_once(project):
     several = [start("compress", project, 0) for _ in range(3)]
-    said = [finish(one).split() for one in several]
+    said = [finish(process).split() for process in several]
 
     with hexad.open(project, embedder=None, background=False) as hx:
         if any(stopped == "elsewhere" for stopped, _ in said):
@@ -71,7 +73,7 @@ def test_two_passes_over_the_same_records_at_once_make_one_of_them(project):
     """Without the lease that keeps programs apart: the transactions alone must do."""
     first, second = (hexad.open(project, embedder=None, background=False) for _ in range(2))
     with first, second:
-        slow, quick = (_passes(one) for one in (first, second))
+        slow, quick = (_passes(process) for process in (first, second))
         interrupted = False
 
         def inference(prompt: str) -> str:
@@ -88,8 +90,8 @@ def test_two_passes_over_the_same_records_at_once_make_one_of_them(project):
         assert 0 == passed.into
         assert (50 * SESSIONS, 50 * SESSIONS) == counts(first) == counts(second)
         sessions = first.xdb.compressed_records(session_id="*", level="SESSION", limit=1_000)
-        assert len(sessions) == len({one.session_id for one in sessions})
-        assert not any("slow" in one.summary for one in sessions)
+        assert len(sessions) == len({session.session_id for session in sessions})
+        assert not any("slow" in session.summary for session in sessions)
 
 
 def _passes(hx: Hexad) -> Passes:

@@ -82,7 +82,7 @@ def state(folder: Path, clock: FrozenClock, *, finish: bool) -> object:
 def _state(hx: Hexad) -> object:
     memories = hx.memories(status=None, limit=None, order="path")
     return [
-        {name: value for name, value in one.to_dict().items() if name != "chunks"} for one in memories
+        {name: value for name, value in memory.to_dict().items() if name != "chunks"} for memory in memories
     ], sorted(decision.title for decision in hx.governance.query())
 
 

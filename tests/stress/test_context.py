@@ -29,10 +29,10 @@ def finish(process: Program) -> str:
     return output
 
 
-def ticks_of(hx: hexad.Hexad, one: hexad.TimestepRecord) -> list[int]:
-    if one.fidelity is not Fidelity.COLD:
-        return [one.tick]
-    record = hx.xdb.get_compressed_record(one.id)
+def ticks_of(hx: hexad.Hexad, timestep_record: hexad.TimestepRecord) -> list[int]:
+    if timestep_record.fidelity is not Fidelity.COLD:
+        return [timestep_record.tick]
+    record = hx.xdb.get_compressed_record(timestep_record.id)
     assert record is not None
     return [int(name.rpartition("-")[2]) for name in record.source_record_ids]
 
@@ -40,22 +40,24 @@ def ticks_of(hx: hexad.Hexad, one: hexad.TimestepRecord) -> list[int]:
 def whole(hx: hexad.Hexad, acknowledged: dict[str, int]) -> None:
     """No timestep is lost and none is there twice, in the stream or in a reply; no range was compacted twice."""
     found = hx.xdb.recall(session_id="shared", limit=100_000)
-    ticks = [tick for one in found for tick in ticks_of(hx, one)]
+    ticks = [tick for record in found for tick in ticks_of(hx, record)]
     assert len(ticks) == len(set(ticks))
     said: dict[str, list[int]] = {}
-    for one in found:
-        for word in one.content.replace("…", "").split():
+    for record in found:
+        for word in record.content.replace("…", "").split():
             name, _, at = word.rpartition(".")
             said.setdefault(name, []).append(int(at))
     for name, count in acknowledged.items():
         assert sorted(said.get(name, [])) == list(range(len(said.get(name, [])))), name
         assert len(said.get(name, [])) >= count, name
-    assert len(ticks) == sum(one.token_count for one in found) == sum(map(len, said.values()))
+    assert len(ticks) == sum(record.token_count for record in found) == sum(map(len, said.values()))
     made = hx.xdb.compactions("shared", limit=10_000)
     assert all(before.range_end < after.range_end for before, after in pairwise(made))
     state, (info,) = hx.xdb.get_context_state("shared"), hx.xdb.sessions()
     live = sum(
-        one.token_count for one in found if one.fidelity is Fidelity.HOT and one.tick > info.compacted_through
+        record.token_count
+        for record in found
+        if record.fidelity is Fidelity.HOT and record.tick > info.compacted_through
     )
     assert live + estimate_tokens(hx.xdb.context("shared").summary) == state["current_tokens"]
     assert (made[-1].range_end if made else 0) == info.compacted_through
@@ -80,7 +82,7 @@ def kill_cycles(project: Path, cycles: int) -> int:
             assert "Error" not in errors, errors
             lines = output.splitlines(keepends=True)
             acknowledged[name] = max(
-                [acknowledged.get(name, 0), *(int(one) for one in lines if one.endswith("\n"))]
+                [acknowledged.get(name, 0), *(int(line) for line in lines if line.endswith("\n"))]
             )
         with hexad.open(project, embedder=None, background=False) as hx:
             whole(hx, acknowledged)
@@ -145,7 +147,9 @@ def test_a_compaction_that_is_killed_at_a_file_operation_is_made_whole_or_not_at
         made = hx.xdb.compactions("shared")
         assert len(made) <= 1
         cold = [
-            one for one in hx.xdb.recall(session_id="shared", limit=1_000) if one.fidelity is Fidelity.COLD
+            record
+            for record in hx.xdb.recall(session_id="shared", limit=1_000)
+            if record.fidelity is Fidelity.COLD
         ]
         assert (10 if made else 0) == len(cold)
         if not made:

@@ -25,7 +25,7 @@ def test_an_acknowledged_decision_survives_a_kill_with_its_memory(tmp_path: Path
                 break
 
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
-        found = {one.id: one for one in hx.governance.query(limit=1_000)}
+        found = {decision.id: decision for decision in hx.governance.query(limit=1_000)}
         standing = hx.governance.query(in_force=True, limit=1_000)
         active = hx.memories(space="project", limit=None)
         assert set(told) <= set(found)

@@ -65,14 +65,14 @@ def check_after_a_kill(project: Path, *, told: bool) -> bool:
         assert OTHERS == hx.count(status=None) - left
         assert [] == hx.check()
         assert (1, 0) == (len(erasures), left) if told or erasures else left == PEOPLE
-        assert all(not one.pending for one in erasures)
+        assert all(not erasure.pending for erasure in erasures)
         with AuditLog(hx.path) as log:
             assert log.verify().ok
             credential = log.reviewers.add("rita")
             records = log.query(reviewer_credential=credential, kinds=["erasure"])
             steps = log.query(reviewer_credential=credential, kinds=["timestep"], limit=100)
         assert len(erasures) == len(records)
-        assert {bool(erasures)} == {one.erased for one in steps}
+        assert {bool(erasures)} == {step.erased for step in steps}
         if erasures:
             assert PEOPLE == erasures[0].count("memories")
             assert [] == files_with(project)

@@ -62,9 +62,9 @@ def test_programs_and_threads_that_connect_the_same_nodes_lose_nothing(tmp_path)
 
         with ThreadPoolExecutor(4) as pool:
             made = set(pool.map(connect, range(40)))
-    for one in running:
-        out, err = one.communicate(timeout=120)
-        assert 0 == one.returncode, err
+    for process in running:
+        out, err = process.communicate(timeout=120)
+        assert 0 == process.returncode, err
         made |= acknowledged(out)
 
     assert 160 == len(made)
@@ -77,11 +77,11 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path, kill_after):
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         hubs = hx.honeycomb.add_nodes([("hub", [1.0, 0.0])])
     running = [start(tmp_path, seed, 100_000, hubs) for seed in range(2)]
-    said = "".join(one.stdout.readline() for _ in range(kill_after) for one in running)
-    for one in running:
-        one.send_signal(signal.SIGKILL)
-    for one in running:
-        said += one.communicate(timeout=30)[0]
+    said = "".join(process.stdout.readline() for _ in range(kill_after) for process in running)
+    for process in running:
+        process.send_signal(signal.SIGKILL)
+    for process in running:
+        said += process.communicate(timeout=30)[0]
 
     made = acknowledged(said)
     assert len(made) >= 2 * kill_after

@@ -73,9 +73,9 @@ def test_programs_that_link_at_once_make_what_one_makes(hx):
     hx.reindex()
     running = [start(hx) for _ in range(3)]
 
-    for one in running:
-        go(one)
-    counts = [linked(one) for one in running]
+    for process in running:
+        go(process)
+    counts = [linked(process) for process in running]
 
     assert TURNS <= sum(counts)
     assert 0 == waiting(hx)
@@ -90,16 +90,16 @@ def test_programs_that_are_killed_while_they_link_hold_up_nobody_and_lose_nothin
 
     for _ in range(3):
         doomed, others = start(hx), [start(hx) for _ in range(beside)]
-        for one in (doomed, *others):
-            go(one)
+        for process in (doomed, *others):
+            go(process)
         while one_left := waiting(hx):  # it is at it
             if one_left < left[-1]:
                 break
             time.sleep(0.002)
         time.sleep(source.random() * 0.05)
-        for one in (doomed, *others):
-            one.kill()
-            one.communicate(timeout=30)
+        for process in (doomed, *others):
+            process.kill()
+            process.communicate(timeout=30)
         left.append(waiting(hx))
         for memory in source.sample(list(hx.memories(limit=None)), 3):
             hx.tag(memory.id, add=["amber"])  # what is linked already changes, and back

@@ -118,7 +118,7 @@ def ids(path: Path) -> set[str]:
     if "document" in document:
         hexad.verify_export(path)
         document = document["document"]
-    return {one["id"] for one in document["objects"]}
+    return {entry["id"] for entry in document["objects"]}
 
 
 @pytest.mark.row("L159")
@@ -151,7 +151,7 @@ def test_a_disk_that_refuses_any_step_is_an_error_and_the_old_file_stays(hx: Hex
             if seen < fatal:
                 break
             assert ids(path)
-            assert [path.name] == [one.name for one in path.parent.iterdir()]
+            assert [path.name] == [file.name for file in path.parent.iterdir()]
         assert refused >= 5
         assert all(str(path.parent) in text for text in said)
         assert before == path.read_bytes() or path.parent.name == "exports"
@@ -173,7 +173,7 @@ def test_several_processes_export_at_once_and_a_reader_always_finds_a_whole_file
 
     assert [0, 0, 0] == [writer.returncode for writer in writers], errors
     assert looks > 3
-    assert {path.name} == {one.name for one in path.parent.iterdir()}
+    assert {path.name} == {file.name for file in path.parent.iterdir()}
 
 
 READS = """
@@ -277,9 +277,9 @@ def damaged(tmp_path: Path, rounds: int) -> None:
             said = json.loads(file.read_bytes())
             if report.updated + report.created + report.unchanged == report.objects and not report.redacted:
                 back = json.loads(hx.spaces.write_file(report.space).read_text(encoding="utf-8"))
-                theirs = {one["id"]: one for one in back["objects"] if "id" in one}
-                for one in said["objects"]:
-                    assert "id" not in one or one == theirs[one["id"]]
+                theirs = {entry["id"]: entry for entry in back["objects"] if "id" in entry}
+                for entry in said["objects"]:
+                    assert "id" not in entry or entry == theirs[entry["id"]]
         assert refused > rounds / 3
         assert read > rounds / 20
         assert [] == hx.check()

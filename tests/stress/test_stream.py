@@ -35,10 +35,10 @@ def contents(hx: hexad.Hexad) -> dict[str, list[int]]:
     found: list[hexad.TimestepRecord] = []
     while page := hx.xdb.recall(session_id="*", limit=100_000, offset=len(found)):
         found += page
-    assert not [one for one, count in Counter(one.id for one in found).items() if count > 1]
+    assert not [text for text, count in Counter(record.id for record in found).items() if count > 1]
     numbers: dict[str, list[int]] = {}
-    for one in found:
-        name, at = one.content.split()
+    for record in found:
+        name, at = record.content.split()
         numbers.setdefault(name, []).append(int(at))
     return {name: sorted(some) for name, some in numbers.items()}
 
@@ -70,7 +70,7 @@ def kill_cycles(project: Path, cycles: int) -> int:
             assert "Error" not in errors, errors
             lines = output.splitlines(keepends=True)
             acknowledged[name] = max(
-                [acknowledged.get(name, 0), *(int(one) for one in lines if one.endswith("\n"))]
+                [acknowledged.get(name, 0), *(int(line) for line in lines if line.endswith("\n"))]
             )
         with hexad.open(project, embedder=None, background=False) as hx:
             whole(hx, acknowledged)

@@ -53,7 +53,7 @@ def test_what_a_live_program_holds_is_pending_unseen_and_gone_once_it_ends(tmp_p
 
         receipt = hx.forget(tag="private", purge=True, confirm=True)
 
-        (pending,) = [one for one in receipt.pending if one.place == "files of the stream"]
+        (pending,) = [entry for entry in receipt.pending if entry.place == "files of the stream"]
         assert f"process {holder.pid}" in pending.reason
         assert [] == hx.xdb.recall(session_id="call") == hx.check()
         assert 1 == hx.xdb.get_state()["timestep_count"]
@@ -69,7 +69,7 @@ def test_what_a_live_program_holds_is_pending_unseen_and_gone_once_it_ends(tmp_p
 
         assert {} == found_in(hx.path)
         assert [f" finch{at}" for at in range(20)] == [
-            one.content for one in hx.xdb.recall(session_id="call")
+            record.content for record in hx.xdb.recall(session_id="call")
         ]
         assert [] == hx.check()
         assert () == hx.erasures()[0].pending
@@ -110,8 +110,8 @@ def test_a_rule_that_comes_later_tags_nothing_of_what_was_erased_and_is_in_a_log
         (hx.path / "hexad.toml").write_text("auto_tag_threshold = 0.4\n")
     with opened(tmp_path) as hx:
         hx.xdb.flush()
-        targets = [one.target for one in hx.xdb.tag_applications("c")]
-        assert [(1, 4), (9, 20)] == [(one.range_start, one.range_end) for one in targets]
+        targets = [tag_application.target for tag_application in hx.xdb.tag_applications("c")]
+        assert [(1, 4), (9, 20)] == [(target.range_start, target.range_end) for target in targets]
         end(holder)
 
 
@@ -128,7 +128,7 @@ def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path:
             while not stop.is_set():
                 some = [session.record("output", " later", {"c": 0.5}) for _ in range(5)]
                 hx.xdb.flush()
-                kept.update(int(one.rpartition("-")[2]) for one in some)
+                kept.update(int(text.rpartition("-")[2]) for text in some)
                 time.sleep(0.002)  # as a disk would take
 
         if where == "thread":
@@ -136,15 +136,15 @@ def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path:
             writer.start()
         else:
             process = start("record", tmp_path, "call")
-            kept.update(int(one) for one in line(process).split())
+            kept.update(int(part) for part in line(process).split())
         for turn in range(4):
             ids = [
                 hx.xdb.record("output", f" canary{10_000 + turn}", {"c": 0.5}, session_id="call")
                 for _ in range(9)
             ]
-            for one in ids:
-                hx.xdb.tag("private", timestep_id=one)
-            gone.update(int(one.rpartition("-")[2]) for one in ids)
+            for text in ids:
+                hx.xdb.tag("private", timestep_id=text)
+            gone.update(int(text.rpartition("-")[2]) for text in ids)
             if turn % 2:
                 hx.xdb.seal()
             hx.forget(tag="private", purge=True, confirm=True)
@@ -152,11 +152,13 @@ def test_whoever_records_meanwhile_loses_nothing_that_was_not_selected(tmp_path:
             stop.set()
             writer.join()
         else:
-            kept.update(int(one) for one in end(process).split())
+            kept.update(int(part) for part in end(process).split())
         hx.maintain()
 
         assert len(kept) > 20
-        assert kept == {one.tick for one in hx.xdb.recall(session_id="call", limit=100_000)}
+        assert kept == {
+            timestep_record.tick for timestep_record in hx.xdb.recall(session_id="call", limit=100_000)
+        }
         assert 36 == len(gone)
         assert {} == found_in(hx.path)
         assert [] == hx.check()
@@ -197,7 +199,7 @@ def test_a_program_that_is_killed_at_it_leaves_nothing_erased_or_all_of_it_to_be
             hx.maintain()
             assert [] == hx.check(), turn
             assert 30 * (turn + 1) == len(hx.xdb.recall(session_id="calm", limit=100_000))
-            if name in {one.id for one in hx.xdb.sessions()}:
+            if name in {session.id for session in hx.xdb.sessions()}:
                 unbegun += 1
                 assert 300 == hx.xdb.session_totals().get(name, None).timesteps or turn % 2  # type: ignore[union-attr]
                 hx.forget(session=name, purge=True, confirm=True)

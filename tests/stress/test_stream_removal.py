@@ -36,17 +36,17 @@ def opened(project: Path) -> hexad.Hexad:
 
 def ticks_of(output: str) -> set[int]:
     return {
-        int(one) for line in output.splitlines(keepends=True) if line.endswith("\n") for one in line.split()
+        int(part) for line in output.splitlines(keepends=True) if line.endswith("\n") for part in line.split()
     }
 
 
 def problems(hx: hexad.Hexad) -> list[str]:
     """What `check` finds; here ticks leave without the COLD records that stand for them."""
-    return [one for one in hx.check() if not one.startswith("COLD records stand for")]
+    return [problem for problem in hx.check() if not problem.startswith("COLD records stand for")]
 
 
 def hot(hx: hexad.Hexad) -> set[int]:
-    found = [one.tick for one in hx.xdb.recall(session_id="shared", limit=100_000)]
+    found = [record.tick for record in hx.xdb.recall(session_id="shared", limit=100_000)]
     assert len(found) == len(set(found))
     return set(found)
 
@@ -64,7 +64,7 @@ def whole(hx: hexad.Hexad, recorded: set[int], gone: set[int]) -> None:
     assert there.isdisjoint(left(hx))
     assert recorded <= there | left(hx)
     events = hx.xdb.recall_events(session_id="shared", limit=100_000)
-    assert len(there) == sum(one.timesteps for one in events)
+    assert len(there) == sum(event.timesteps for event in events)
     assert [] == problems(hx)
 
 
@@ -139,7 +139,7 @@ def test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done(project
             session = hx.xdb.start_session("shared", compaction=False)
             for _ in range(3):
                 ids = session.record_many([{"event_type": "output", "content": "word"}] * 5)
-                recorded |= {int(one.rpartition("-")[2]) for one in ids}
+                recorded |= {int(text.rpartition("-")[2]) for text in ids}
                 hx.xdb.seal()
             there = sorted(hot(hx))
             gone = left(hx) | set(there[: len(there) // 2])

@@ -20,7 +20,7 @@ _PREFIX = "update:"
 def shared(folder: Path) -> tuple[hexad.Hexad, dict[str, str]]:
     (folder / "after").mkdir(exist_ok=True)
     hx = hexad.open(folder / "after", embedder=None, background=False, user_dir=folder / "user")
-    return hx, {one.key: one.value for one in hx.user.preferences()}
+    return hx, {preference.key: preference.value for preference in hx.user.preferences()}
 
 
 def killed_at_work(
@@ -50,7 +50,7 @@ def killed_often(folder: Path, kills: int) -> None:
         with hx:
             assert [] == hx.user.check()
             assert {f"own_{worker}_{n}" for worker, n in acknowledged} <= found.keys()
-            evidence = sum(one.evidence_count for one in hx.user.preferences("shared"))
+            evidence = sum(preference.evidence_count for preference in hx.user.preferences("shared"))
             counted = {
                 str(row["idempotency_key"]).removeprefix(_PREFIX)
                 for section, row in hx.user.held()

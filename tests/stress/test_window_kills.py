@@ -49,15 +49,25 @@ def project(tmp_path: Path) -> Path:
 def full_detail(hx: Hexad, count: int) -> dict[int, Fidelity]:
     """The fidelity of every tick that is in full detail; each of `count` is there once, so or in one record."""
     shown = hx.xdb.recall(session_id="monday", limit=10_000)
-    full = {one.tick: one.fidelity for one in shown if one.fidelity is not Fidelity.COLD}
-    ticks = Counter[int](one.tick for one in shown if one.fidelity is not Fidelity.COLD)
-    for one in shown:
-        if one.fidelity is Fidelity.COLD:
-            record = hx.xdb.get_compressed_record(one.id)
+    full = {
+        timestep_record.tick: timestep_record.fidelity
+        for timestep_record in shown
+        if timestep_record.fidelity is not Fidelity.COLD
+    }
+    ticks = Counter[int](
+        timestep_record.tick for timestep_record in shown if timestep_record.fidelity is not Fidelity.COLD
+    )
+    for timestep_record in shown:
+        if timestep_record.fidelity is Fidelity.COLD:
+            record = hx.xdb.get_compressed_record(timestep_record.id)
             assert record is not None
             ticks.update(int(step.rpartition("-")[2]) for step in record.source_record_ids)
     assert dict.fromkeys(range(1, count + 1), 1) == ticks
-    assert all(one.content == f"w{one.tick} " for one in shown if one.tick in full)
+    assert all(
+        timestep_record.content == f"w{timestep_record.tick} "
+        for timestep_record in shown
+        if timestep_record.tick in full
+    )
     return full
 
 
@@ -74,13 +84,13 @@ def check_after_a_kill(project: Path) -> None:
         full = full_detail(hx, STEPS)
         if submissions and submissions[0].resolved_at:
             assert not full.keys() & set(evidence)
-            assert {Fidelity.COLD} == {one.fidelity for one in hx.xdb.windows()}
+            assert {Fidelity.COLD} == {window.fidelity for window in hx.xdb.windows()}
         else:
             hx.xdb.submit_graft("Curiosity", "graft-1")
             assert hx.xdb.verify_export(hx.xdb.export_submission("graft-1")) == []
             hx.xdb.resolve_submission("graft-1", True)
             assert not full_detail(hx, STEPS).keys() & set(evidence)
-        assert ["graft-1"] == [one.name for one in (hx.path / "exports").glob("graft*")]
+        assert ["graft-1"] == [path.name for path in (hx.path / "exports").glob("graft*")]
         assert [] == hx.check()
 
 
@@ -143,12 +153,12 @@ def test_processes_that_export_at_once_leave_one_whole_package(project):
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.xdb.submit_graft("Curiosity", "graft-1")
     running = [start("export", project, name, 6) for name in ("a", "b", "c")]
-    for one in running:
-        output, errors = one.communicate(timeout=120)
+    for process in running:
+        output, errors = process.communicate(timeout=120)
         assert "done\n" == output, errors
 
     with opened(project) as hx:
-        assert ["graft-1"] == [one.name for one in (hx.path / "exports").iterdir()]
+        assert ["graft-1"] == [path.name for path in (hx.path / "exports").iterdir()]
         assert [] == hx.xdb.verify_export("graft-1")
         told = json.loads((hx.xdb.export_submission("graft-1") / "tags.json").read_text())
         assert 18 == len(told["comments"])
@@ -163,14 +173,14 @@ def churn(project: Path, cycles: int, seconds: float) -> None:
     for cycle in range(cycles):
         names = [f"p{cycle}.{at}" for at in range(3)]
         running = [start("churn", project, name, cycle * 3 + at) for at, name in enumerate(names)]
-        for one in running:
-            assert one.stdout is not None
-            assert "ready\n" == one.stdout.readline()
+        for process in running:
+            assert process.stdout is not None
+            assert "ready\n" == process.stdout.readline()
         time.sleep(seconds * (0.5 + chance.random()))
-        for one in running:
-            one.kill()
-        for one in running:
-            _, errors = one.communicate()
+        for process in running:
+            process.kill()
+        for process in running:
+            _, errors = process.communicate()
             assert "Traceback" not in errors, errors
         with hexad.open(project, embedder=None, background=False) as hx:
             full = full_detail(hx, 200)

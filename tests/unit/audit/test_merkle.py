@@ -34,7 +34,7 @@ ROOTS = [
     "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
     "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 ]
-LEAVES = [leaf_hash(bytes.fromhex(one)) for one in INPUTS]
+LEAVES = [leaf_hash(bytes.fromhex(text)) for text in INPUTS]
 
 
 def leaves_of(count: int) -> list[bytes]:
@@ -135,9 +135,9 @@ def test_many_leaves_at_once_make_the_tree_that_one_after_the_other_makes(first:
         single.append(leaf)
         many.append(leaf)
 
-    finished = [one for leaf in leaves[first:] for one in single.append(leaf)]
+    finished = [node for leaf in leaves[first:] for node in single.append(leaf)]
 
-    assert [one for one in finished if one[0] == 8] == many.extend(leaves[first:])
+    assert [row for row in finished if row[0] == 8] == many.extend(leaves[first:])
     assert single.subtrees == many.subtrees
 
 
@@ -146,6 +146,6 @@ def test_many_leaves_at_once_tell_every_subtree_that_is_kept() -> None:
 
     finished = Frontier().extend(leaves)
 
-    assert [(8, place) for place in range(256)] == [one[:2] for one in finished if one[0] == 8]
-    assert [(16, 0, root(leaves))] == [one for one in finished if one[0] == 16]
-    assert {8, 16} == {one[0] for one in finished}
+    assert [(8, place) for place in range(256)] == [row[:2] for row in finished if row[0] == 8]
+    assert [(16, 0, root(leaves))] == [row for row in finished if row[0] == 16]
+    assert {8, 16} == {row[0] for row in finished}

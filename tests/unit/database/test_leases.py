@@ -148,13 +148,13 @@ def test_everybody_who_has_the_store_open_is_listed_until_killed(tmp_path: Path)
 
 
 def test_two_openings_of_one_process_are_two_holders(tmp_path: Path) -> None:
-    one = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
+    lock = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
     two = OpenLock(tmp_path, clock=SystemClock(), purpose="two")
 
-    assert {one.identity, two.identity} == set(one.alive())
+    assert {lock.identity, two.identity} == set(lock.alive())
     two.close()
-    assert [one.identity] == one.alive()
-    one.close()
+    assert [lock.identity] == lock.alive()
+    lock.close()
 
 
 def test_what_must_be_alone_is_refused_and_names_who_is_there(tmp_path: Path) -> None:
@@ -174,16 +174,16 @@ def test_what_must_be_alone_is_refused_and_names_who_is_there(tmp_path: Path) ->
 
 
 def test_a_refused_attempt_to_be_alone_keeps_the_store_open_for_oneself(tmp_path: Path) -> None:
-    one = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
+    lock = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
     two = OpenLock(tmp_path, clock=SystemClock(), purpose="two")
     with pytest.raises(StoreLocked):
-        with one.alone("encrypt"):
+        with lock.alone("encrypt"):
             pass
 
     with pytest.raises(StoreLocked, match=r"\(one, since"):
         with two.alone("encrypt"):
             pass
-    one.close()
+    lock.close()
     two.close()
 
 

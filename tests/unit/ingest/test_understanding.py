@@ -109,9 +109,9 @@ def test_sections_still_point_at_their_lines_after_redaction() -> None:
 
     draft = redactor().clean(Draft(text=text, sections=sections), redactor().rules({})).draft
 
-    one, two = (draft.text[section.start : section.end] for section in draft.sections)
-    assert one.startswith("# One [REDACTED:")
-    assert one.endswith("first\n")
+    first, two = (draft.text[section.start : section.end] for section in draft.sections)
+    assert first.startswith("# One [REDACTED:")
+    assert first.endswith("first\n")
     assert "# Two\nsecond" == two.rstrip()
 
 

@@ -169,7 +169,7 @@ def test_the_list_is_read_in_pages_and_every_memory_can_be_reached(shelf):
 def test_keys_that_come_faster_than_the_store_answers_are_all_heeded(shelf):
     browsed(shelf, ["end", "p", "up", "up", "p"])
 
-    assert ["mem_02", "mem_00"] != [one.id for one in shelf.memories(pinned=True)]
+    assert ["mem_02", "mem_00"] != [memory.id for memory in shelf.memories(pinned=True)]
     assert 2 == shelf.count(pinned=True)
 
 

@@ -37,7 +37,7 @@ def text_of(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
     return ""
 
 

@@ -28,7 +28,7 @@ def plan() -> YearPlan:
 
 
 def sessions(plan: YearPlan) -> list[SessionPlan]:
-    return [one for day in plan.shape.days for one in plan.sessions(day)]
+    return [session for day in plan.shape.days for session in plan.sessions(day)]
 
 
 def test_a_seed_says_all_that_will_happen(plan: YearPlan) -> None:
@@ -37,11 +37,11 @@ def test_a_seed_says_all_that_will_happen(plan: YearPlan) -> None:
 
     assert sessions(plan) == sessions(again)
     assert list(sessions(plan)[0].events()) == list(sessions(again)[0].events())
-    assert [one.tokens for one in sessions(plan)] != [one.tokens for one in sessions(other)]
+    assert [session.tokens for session in sessions(plan)] != [session.tokens for session in sessions(other)]
 
 
 def test_most_working_days_have_sessions_and_holidays_have_none(plan: YearPlan) -> None:
-    days = {date.fromisoformat(one.id[:10]) for one in sessions(plan)}
+    days = {date.fromisoformat(session.id[:10]) for session in sessions(plan)}
 
     weekdays = [day for day in plan.shape.days if day.weekday() < 5]
     assert 0.8 * len(weekdays) < sum(day in days for day in weekdays) < len(weekdays)
@@ -51,8 +51,13 @@ def test_most_working_days_have_sessions_and_holidays_have_none(plan: YearPlan) 
 
 def test_a_day_has_the_tokens_that_were_asked_for_about(plan: YearPlan) -> None:
     planned = sessions(plan)[:60]
-    said = sum(step.token_count for one in planned for event in one.events() for step in event.steps)
-    days = len({one.id[:10] for one in planned})
+    said = sum(
+        step.token_count
+        for session_plan in planned
+        for event in session_plan.events()
+        for step in event.steps
+    )
+    days = len({session_plan.id[:10] for session_plan in planned})
 
     assert 0.7 * SHAPE.tokens_a_day < said / days < 1.5 * SHAPE.tokens_a_day
 
@@ -68,7 +73,7 @@ def test_topics_change_with_the_quarters_and_do_not_break_off(plan: YearPlan) ->
     assert set(interests.on(may)) == {*interests.main(2), interests.daily}
     assert interests.main(1)[-1] == interests.main(2)[0]
     assert TOPICS == len(
-        {one for quarter in (1, 2, 3, 4) for one in interests.main(quarter)} | {interests.daily}
+        {topic for quarter in (1, 2, 3, 4) for topic in interests.main(quarter)} | {interests.daily}
     )
 
 
@@ -120,8 +125,8 @@ class Pack:
     def browse_concepts(self, parent_concept_id: str | None = None) -> list[Tag]:
         now = FrozenClock().now()
         return [
-            Tag(id=one, name=one, tag_type=TagType.CONCEPT, created_at=now, created_by="system")
-            for one in self._children.get(parent_concept_id, [])
+            Tag(id=text, name=text, tag_type=TagType.CONCEPT, created_at=now, created_by="system")
+            for text in self._children.get(parent_concept_id, [])
         ]
 
 
@@ -135,8 +140,8 @@ def test_topics_stand_beside_each_other_and_share_no_part() -> None:
     found = find_topics(Pack(children), seed=1)
 
     assert TOPICS == len(found)
-    assert not {"All", "T01"} & {one.concept for one in found}
-    parts = [part.concept for one in found for part in one.parts]
+    assert not {"All", "T01"} & {topic.concept for topic in found}
+    parts = [part.concept for topic in found for part in topic.parts]
     assert len(parts) == len(set(parts))
     assert found == find_topics(Pack(children), seed=1)
 

@@ -14,7 +14,7 @@ from hexad.experience.query.spans import parts_of
 from hexad.experience.stream.manifest import SessionRange
 from hexad.experience.tables.cold_ranges import range_columns
 
-TICKS = st.tuples(st.integers(1, 60), st.integers(0, 6)).map(lambda one: (one[0], one[0] + one[1]))
+TICKS = st.tuples(st.integers(1, 60), st.integers(0, 6)).map(lambda row: (row[0], row[0] + row[1]))
 PLACES = st.dictionaries(st.integers(1, 6), st.lists(TICKS, min_size=1, max_size=6).map(union), max_size=6)
 HELD = st.lists(st.dictionaries(st.integers(1, 6), TICKS, min_size=1, max_size=6), min_size=1, max_size=4)
 
@@ -32,9 +32,9 @@ def test_every_tagged_tick_of_a_segment_is_in_exactly_one_part(places, held, mos
         ranges = {
             f"{at}.parquet": [
                 SessionRange(session=session, rows=last - first + 1, ticks=(first, last), times=(0, 0))
-                for session, (first, last) in one.items()
+                for session, (first, last) in span.items()
             ]
-            for at, one in enumerate(held)
+            for at, span in enumerate(held)
         }
         parts = parts_of(range_columns(places), ranges)
 
@@ -46,7 +46,11 @@ def test_every_tagged_tick_of_a_segment_is_in_exactly_one_part(places, held, mos
         for tick in range(first, last + 1)
     }
     for path, some in ranges.items():
-        there = [(one.session, tick) for one in some for tick in range(one.ticks[0], one.ticks[1] + 1)]
+        there = [
+            (session_range.session, tick)
+            for session_range in some
+            for tick in range(session_range.ticks[0], session_range.ticks[1] + 1)
+        ]
         values = ", ".join(f"({session}, {tick})" for session, tick in there)
         read = [
             row

@@ -12,7 +12,7 @@ from hexad.core.tick_ranges import holds, union
 from hexad.experience.stream.filters import placed
 from hexad.experience.tables.cold_ranges import range_columns
 
-RANGES = st.tuples(st.integers(1, 40), st.integers(0, 6)).map(lambda one: (one[0], one[0] + one[1]))
+RANGES = st.tuples(st.integers(1, 40), st.integers(0, 6)).map(lambda row: (row[0], row[0] + row[1]))
 PLACES = st.dictionaries(st.integers(1, 6), st.lists(RANGES, min_size=1, max_size=5).map(union))
 ROWS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 50)))
 

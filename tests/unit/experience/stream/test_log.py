@@ -68,7 +68,7 @@ def rows(found: Frames) -> list[Step]:
                 role=table["role"][at] or None,
                 event=table["event"][at] or None,
                 activations={
-                    ids[int(table[f"c{one}"][at])]: float(table[f"s{one}"][at]) for one in range(count)
+                    ids[int(table[f"c{index}"][at])]: float(table[f"s{index}"][at]) for index in range(count)
                 },
                 content=table["content"][at],
             )
@@ -115,7 +115,7 @@ def test_what_is_appended_is_read_as_it_was(tmp_path, cipher, read_log, batches)
 
     assert found is not None
     assert End.CLOSED is found.end
-    assert [one for batch in batches for one in batch] == rows(found)
+    assert [item for batch in batches for item in batch] == rows(found)
 
 
 def test_a_reader_goes_on_where_it_stopped(log, read_log):
@@ -123,7 +123,7 @@ def test_a_reader_goes_on_where_it_stopped(log, read_log):
     found = read_log(log.path)
     log.append([step(2, event="new"), step(3)])
 
-    assert [1, 2, 3] == [one.tick for one in rows(read_log(log.path, found))]
+    assert [1, 2, 3] == [row.tick for row in rows(read_log(log.path, found))]
 
 
 def test_a_log_that_was_cut_anywhere_holds_every_whole_group_before_the_cut(log, read_log, header_bytes):
@@ -212,7 +212,7 @@ def test_an_append_that_fails_leaves_what_was_there(log, read_log, failing):
     finally:
         files.set_hook(None)
 
-    assert [1] == [one.tick for one in rows(read_log(log.path))]
+    assert [1] == [row.tick for row in rows(read_log(log.path))]
 
 
 def test_an_append_that_cannot_be_taken_back_is_in_doubt(log, header_bytes):
@@ -273,9 +273,9 @@ def test_groups_that_are_equal_are_sealed_differently(sealed):
     for _ in range(2):
         sealed.append([step(1, activations={})])
     data = sealed.path.read_bytes()
-    (one, end), (other, _) = frames_of(data)
+    (first, end), (other, _) = frames_of(data)
 
-    shared = sum(a == b for a, b in zip(data[one + 24 : end], data[other + 24 :], strict=True))
+    shared = sum(a == b for a, b in zip(data[first + 24 : end], data[other + 24 :], strict=True))
 
     assert shared < 10
 

@@ -26,7 +26,7 @@ def gist(
         level=level,
         start_time=at,
         end_time=at,
-        concepts={one: 9.0 - rank for rank, one in enumerate(concepts)},
+        concepts={concept: 9.0 - rank for rank, concept in enumerate(concepts)},
         tags=tags,
         texts=texts,
     )
@@ -71,7 +71,7 @@ def test_three_topics_are_named_the_strongest_concepts_before_tags_and_by_their_
         CompressionLevel.MONTH, "It went well.", concepts=["w::Parsing", "x::y::Build"], tags=["t1", "t2"]
     )
 
-    found = narrate(told, names=lambda one: names.get(one, one.rpartition("::")[2]))
+    found = narrate(told, names=lambda text: names.get(text, text.rpartition("::")[2]))
 
     assert [
         "In July 2025 I worked mainly on Parsing of tables, Build and release.",

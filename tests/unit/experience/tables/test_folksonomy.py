@@ -60,8 +60,8 @@ def tag(name: str, **more) -> Tag:
 
 def put(db: Database, *tags: Tag) -> None:
     with db.transaction():
-        for one in tags:
-            Tags(db).insert(one)
+        for tag in tags:
+            Tags(db).insert(tag)
 
 
 def application(number: int, target: Target, tag_id: str = "tag_x") -> TagApplication:
@@ -133,7 +133,7 @@ def test_tags_are_found_by_pattern_type_status_and_limit(db):
     )
 
     def found(limit: int = -1, offset: int = 0, **wanted) -> list[str]:
-        return [one.name for one in Tags(db).find(TagFilter(**wanted), limit=limit, offset=offset)]
+        return [item.name for item in Tags(db).find(TagFilter(**wanted), limit=limit, offset=offset)]
 
     assert ["Blue car", "carpet", "Red car"] == found(pattern="CAR")
     assert ["Blue car", "Red car"] == found(pattern="* car")
@@ -167,7 +167,9 @@ def test_an_application_comes_back_as_it_was_stored(db):
         store.add(kept)
 
     assert kept == [store.get(f"ta-{n}") for n in range(4)]
-    assert [3, 2, 1, 0] == [int(one.id[3:]) for one in store.of_tags(["tag_x"], session_id="s-1")]
+    assert [3, 2, 1, 0] == [
+        int(tag_application.id[3:]) for tag_application in store.of_tags(["tag_x"], session_id="s-1")
+    ]
     assert ("ts-s-1-7", 4) == (store.get("ta-0").target.timestep_id, store.count("tag_x"))
     with db.transaction():
         store.remove("ta-0")
@@ -306,7 +308,10 @@ def test_what_touches_a_range_is_found_whatever_the_lengths(tmp_path_factory, ra
         last = first + length
         expected = [n for n, (a, b) in enumerate(ranges) if a <= last and b >= first]
 
-        assert expected == [int(one.id[3:]) for one in TagApplications(database).touching("s", (first, last))]
+        assert expected == [
+            int(tag_application.id[3:])
+            for tag_application in TagApplications(database).touching("s", (first, last))
+        ]
         assert [] == list(check_rows(database))
     finally:
         database.close()

@@ -13,7 +13,7 @@ from hexad.experience.tables.windows import Holds, NewWindow, Windows
 from hexad.experience.values.records import CompressionLevel, Fidelity
 from hexad.lifecycle.schema import MIGRATIONS
 
-ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda one: (one[0], one[0] + one[1]))
+ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda row: (row[0], row[0] + row[1]))
 
 
 @pytest.fixture

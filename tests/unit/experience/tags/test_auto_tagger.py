@@ -61,7 +61,7 @@ class Store:
 
     def ranges(self, concept: str = CONCEPTS[0]) -> list[tuple[int | None, int | None]]:
         found = TagApplications(self.db).of_tags([concept])
-        return [(one.target.range_start, one.target.range_end) for one in found]
+        return [(application.target.range_start, application.target.range_end) for application in found]
 
     def close(self) -> None:
         for log in self.logs.values():

@@ -171,8 +171,8 @@ def test_what_is_tagged_with_a_concept_counts_for_the_concepts_above(db):
         ("Baking", "inherited"),
         ("Cooking", "inherited"),
         ("Food", "inherited"),
-    ] == [(one.tag_id.removeprefix(kitchen), one.source.value) for one in found]
-    assert {"ta-0"} == {one.id for one in found}
+    ] == [(application.tag_id.removeprefix(kitchen), application.source.value) for application in found]
+    assert {"ta-0"} == {application.id for application in found}
     assert ["BreadBaking"] == [tag.name for tag in places.tags_at("a", 1)]
     assert 4 == len(places.tags_at("a", 1, inherited=True))
 

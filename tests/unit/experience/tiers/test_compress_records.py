@@ -87,8 +87,8 @@ def test_ten_concepts_and_tags_are_kept_unless_another_number_is_asked_for():
 
     found = [compress_records(records, CompressionLevel.DAY, *k) for k in ([], [3], [25])]
 
-    assert [10, 3, 25] == [len(one.top_k_activations) for one in found]
-    assert [10, 3, 25] == [len(one.significant_tags) for one in found]
+    assert [10, 3, 25] == [len(compressed_record.top_k_activations) for compressed_record in found]
+    assert [10, 3, 25] == [len(compressed_record.significant_tags) for compressed_record in found]
 
 
 def test_a_summary_is_what_the_given_function_makes_of_the_summaries():
@@ -135,7 +135,7 @@ def test_records_of_several_sessions_become_no_sessions_record_of_one():
 def test_a_level_may_be_given_by_its_name():
     found = [compress_records([record("a")], level) for level in ("DAY", "day", 3, CompressionLevel.DAY)]
 
-    assert 1 == len({one.id for one in found})
+    assert 1 == len({compressed_record.id for compressed_record in found})
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_what_cannot_be_compressed_is_refused_by_its_value(records, level, k, sa
 def test_a_record_belongs_to_the_span_of_the_calendar_in_which_it_begins(level, moment, first, end):
     found = bucket(CompressionLevel[level], datetime.fromisoformat(moment).replace(tzinfo=UTC))
 
-    assert (first, end) == tuple(f"{one:%Y-%m-%d}" for one in found)
+    assert (first, end) == tuple(f"{item:%Y-%m-%d}" for item in found)
 
 
 def test_the_last_days_of_the_calendar_have_a_span_too():

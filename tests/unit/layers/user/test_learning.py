@@ -38,10 +38,10 @@ def mined(values: list[ProjectValue], held: list[Held] | None = None, *, drift_p
 
 def after(found: Mined, held: list[Held] | None = None) -> list[Held]:
     """What is held once it is stored."""
-    gone = {(one.preference.key, look(one.preference.value)) for one in found.remove}
-    kept = {(one.preference.key, look(one.preference.value)): one for one in held or []}
-    kept |= {(one.preference.key, look(one.preference.value)): one for one in found.put}
-    return [one for pair, one in kept.items() if pair not in gone]
+    gone = {(row.preference.key, look(row.preference.value)) for row in found.remove}
+    kept = {(row.preference.key, look(row.preference.value)): row for row in held or []}
+    kept |= {(row.preference.key, look(row.preference.value)): row for row in found.put}
+    return [row for pair, row in kept.items() if pair not in gone]
 
 
 choices = st.lists(
@@ -69,18 +69,20 @@ def test_exactly_what_has_support_and_projects_enough_becomes_a_preference(
     projects: list[dict[str, str]],
 ) -> None:
     values = published(*projects)
-    total = len({one.project_id for one in values})
+    total = len({project_value.project_id for project_value in values})
     having: dict[tuple[str, str], set[str]] = {}
-    for one in values:
-        having.setdefault((one.attribute, one.value.lower()), set()).add(one.project_id)
+    for project_value in values:
+        having.setdefault((project_value.attribute, project_value.value.lower()), set()).add(
+            project_value.project_id
+        )
     wanted = {
         pair: mined_confidence(len(there) / total)
         for pair, there in having.items()
         if len(there) >= 3 and len(there) / total >= 0.5
     }
     assert wanted == {
-        (one.preference.key, look(one.preference.value)): one.preference.confidence
-        for one in mined(values).put
+        (row.preference.key, look(row.preference.value)): row.preference.confidence
+        for row in mined(values).put
     }
 
 
@@ -91,9 +93,9 @@ def test_confidence_stays_between_0_and_1_whatever_comes(
 ) -> None:
     held = after(mined(published(*first), drift_projects=1))
     found = mined(published(*first, *then), held, drift_projects=1)
-    for one in after(found, held):
-        assert 0 <= one.preference.confidence <= 0.95
-        assert one.preference.source is Source.INFERRED
+    for row in after(found, held):
+        assert 0 <= row.preference.confidence <= 0.95
+        assert row.preference.source is Source.INFERRED
 
 
 @given(st.floats(0, 1), st.integers(0, 50))
@@ -104,8 +106,8 @@ def test_raising_never_lowers_and_lowering_never_raises(confidence: float, times
 
 def test_a_rejected_preference_keeps_its_distance_from_its_support() -> None:
     half = published(*[{"db": "A"}] * 3, *[{"db": "B"}] * 3)
-    (one,) = (held for held in after(mined(half)) if held.preference.value == "A")
-    turned_down = replace(one, preference=replace(one.preference, confidence=0.3, rejected=1))
+    (row,) = (held for held in after(mined(half)) if held.preference.value == "A")
+    turned_down = replace(row, preference=replace(row.preference, confidence=0.3, rejected=1))
     more = published(*[{"db": "A"}] * 3, *[{"db": "B"}] * 3, {"db": "A"}, {"db": "A"})
 
     (found,) = (held for held in mined(more, [turned_down]).put if held.preference.value == "A")
@@ -114,9 +116,9 @@ def test_a_rejected_preference_keeps_its_distance_from_its_support() -> None:
 
 def test_what_no_project_has_any_more_goes_unless_somebody_accepted_it() -> None:
     held = after(mined(published({"db": "A"}, {"db": "A"}, {"db": "A"})))
-    assert ["forgotten"] == [one.what for one in mined([], held).changes]
-    accepted = [replace(one, preference=replace(one.preference, accepted=1)) for one in held]
-    assert ["lowered"] == [one.what for one in mined([], accepted).changes]
+    assert ["forgotten"] == [change.what for change in mined([], held).changes]
+    accepted = [replace(row, preference=replace(row.preference, accepted=1)) for row in held]
+    assert ["lowered"] == [change.what for change in mined([], accepted).changes]
 
 
 @pytest.mark.parametrize(

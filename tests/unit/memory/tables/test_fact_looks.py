@@ -38,5 +38,5 @@ def test_facts_of_an_older_store_are_known_by_their_look_too(tmp_path: Path) -> 
 
         apply(db, MIGRATIONS, FrozenClock())
 
-        assert ["GRÖSSE"] == [one[0] for one in Stores(db).memories.facts_about(1, "grösse.preis")]
+        assert ["GRÖSSE"] == [row[0] for row in Stores(db).memories.facts_about(1, "grösse.preis")]
         assert [(None,)] == db.query("SELECT fact_look FROM memories WHERE subject IS NULL")

@@ -36,7 +36,7 @@ def test_the_nearest_name_counts():
         ("none", "x"),
     ]
 
-    assert [1.0, 2.0, 3.0, 4.0, None] == [usd(Prices(named), *one) for one in asked]
+    assert [1.0, 2.0, 3.0, 4.0, None] == [usd(Prices(named), *item) for item in asked]
 
 
 def test_known_prices_of_providers_are_there_without_being_named():

@@ -254,7 +254,7 @@ def test_a_refusal_is_not_repeated_and_says_what_to_check(llm, status, remedy):
         {"text": " \n"},
         {"text": "packed", "headers": {"Content-Encoding": "gzip"}},
     ],
-    ids=lambda one: ", ".join(f"{name} {str(value)[:20]}" for name, value in one.items()),
+    ids=lambda item: ", ".join(f"{name} {str(value)[:20]}" for name, value in item.items()),
 )
 @pytest.mark.row("L160")
 def test_an_unusable_answer_is_an_error_that_may_have_been_charged_and_is_not_asked_for_again(

@@ -326,8 +326,11 @@ def test_a_cache_that_is_newer_than_a_restored_store_is_ignored(
     index = index_of(db, cache)
     assert (10, 1003) == (index.count(), next(iter(index.search(others[3], limit=1).best)))
     add(db, vectors, others[10:], first_memory=1010)
-    for one in (index, index_of(db, cache), index_of(db, cache)):
-        assert (200, 1150) == (one.count(), next(iter(one.search(others[150], limit=1).best)))
+    for vector_index in (index, index_of(db, cache), index_of(db, cache)):
+        assert (200, 1150) == (
+            vector_index.count(),
+            next(iter(vector_index.search(others[150], limit=1).best)),
+        )
 
 
 # Sign bits ------------------------------------------------------------------------------------------------------

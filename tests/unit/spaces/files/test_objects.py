@@ -28,12 +28,12 @@ def chunk(start: int, end: int, *, lines: tuple[int, int], heading: str = "") ->
     )
 
 
-def cuts_of(one: Memory) -> tuple[Section, ...] | None:
-    return parse_object(0, object_of(one), name="docs", fallback=None).draft.cuts
+def cuts_of(memory: Memory) -> tuple[Section, ...] | None:
+    return parse_object(0, object_of(memory), name="docs", fallback=None).draft.cuts
 
 
-def written(one: Memory) -> list[JSONValue]:
-    chunks = object_of(one)["chunks"]
+def written(memory: Memory) -> list[JSONValue]:
+    chunks = object_of(memory)["chunks"]
     assert isinstance(chunks, list)
     return chunks
 
@@ -70,13 +70,13 @@ def test_chunks_that_stand_twice_in_the_text_or_overlap_are_found_where_they_wer
     overlapping = memory(chunk(0, 9, lines=(1, 2)), chunk(5, 24, lines=(2, 4)))
     late = memory(chunk(0, 9, lines=(1, 2)), chunk(11, 24, lines=(4, 4)))
 
-    for one in (overlapping, late):
-        cuts = cuts_of(one)
+    for item in (overlapping, late):
+        cuts = cuts_of(item)
         assert cuts is not None
-        assert [(c.start, c.end, c.first_line, c.last_line) for c in one.chunks] == [
+        assert [(c.start, c.end, c.first_line, c.last_line) for c in item.chunks] == [
             (cut.start, cut.end, cut.first_line, cut.last_line) for cut in cuts
         ]
-    assert ["start" in one for one in written(overlapping) if isinstance(one, dict)] == [True, True]
+    assert ["start" in item for item in written(overlapping) if isinstance(item, dict)] == [True, True]
 
 
 def test_chunks_that_leave_text_out_are_not_taken_for_all_of_it() -> None:
@@ -87,6 +87,6 @@ def test_texts_are_located_one_after_the_other() -> None:
     found = locate(RAW, ["lamp", "lamp", "lamp"])
 
     assert found is not None
-    assert [0, 5, 20] == [one.start for one in found]
+    assert [0, 5, 20] == [section.start for section in found]
     assert locate(RAW, ["wick", "lamp", "lamp"]) is None
     assert locate(RAW, [""]) is None

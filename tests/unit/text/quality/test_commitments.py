@@ -27,7 +27,7 @@ from hexad.text.quality.commitments import SENTENCE_CHARS_LIMIT, statements
     ],
 )
 def test_a_sentence_that_binds_is_found(text, what):
-    assert [(what, text)] == [(one.what.value, one.text) for one in statements(text)]
+    assert [(what, text)] == [(statement.what.value, statement.text) for statement in statements(text)]
 
 
 @pytest.mark.parametrize(

@@ -104,10 +104,10 @@ def test_a_statement_and_its_opposite_have_the_same_words():
         ("The cache is enabled", "The cache is disabled"),
     )
     for left, right in pairs:
-        one, other = without_negation(left), without_negation(right)
-        assert one is not None
+        first, other = without_negation(left), without_negation(right)
+        assert first is not None
         assert other is not None
-        assert (one[0], False, True) == (other[0], one[1], other[1])
+        assert (first[0], False, True) == (other[0], first[1], other[1])
 
 
 def test_a_question_and_a_long_text_state_nothing():

@@ -46,7 +46,7 @@ def test_a_number_a_name_a_negation_a_condition_and_an_order_say_something_else(
 
 @pytest.mark.row("A077", "A078")
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("Anna likes tea", "Anne likes tea"),
         ("Roger signs it", "Rogers signs it"),
@@ -71,11 +71,11 @@ def test_a_number_a_name_a_negation_a_condition_and_an_order_say_something_else(
         ("It is in plan A", "It is in plan"),
     ],
 )
-def test_two_texts_that_say_different_things_are_never_one(one, other):
+def test_two_texts_that_say_different_things_are_never_one(first, other):
     rest = " so that the export of all orders to the store in Frankfurt never waits for the report of the warehouse."
 
-    assert not says_the_same(one + rest, other + rest)
-    assert not says_the_same(other + rest, one + rest)
+    assert not says_the_same(first + rest, other + rest)
+    assert not says_the_same(other + rest, first + rest)
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ def test_a_map_of_many_is_that_of_each(
     for slot, (values, tags, pinned) in enumerate(first):
         each.put(slot, entity_tokens("p/Q", tags, values), pinned=pinned)
 
-    for one in (many, each):
-        one.put(len(first), entity_tokens("p/z", later, later), pinned=True)
-        one.drop(0)
+    for entity_map in (many, each):
+        entity_map.put(len(first), entity_tokens("p/z", later, later), pinned=True)
+        entity_map.drop(0)
     size = len(first) + 1
     assert each.counts() == many.counts()
     assert each.overlap(size).tolist() == many.overlap(size).tolist()

@@ -42,8 +42,8 @@ def kind(hx: Hexad, name: str, backend: str = "basic", *, now: datetime = NOW, l
 
 
 def _named(hx: Hexad, found):
-    memories = hx._parts.stores.memories.by_no([one.no for one in found])
-    return [(memories[one.no].id, one.score) for one in found]
+    memories = hx._parts.stores.memories.by_no([item.no for item in found])
+    return [(memories[item.no].id, item.score) for item in found]
 
 
 def put(hx: Hexad, name: str, **fields):

@@ -57,8 +57,8 @@ def basic(hx: Hexad, topic: str, space: str = "s") -> list[str]:
     found = hx._parts.orderings.topic(
         space_no(hx, space), topic, BundleOptions(), backend=Backend.BASIC, now=NOW, limit=100
     )
-    memories = hx._parts.stores.memories.by_no([one.no for one in found])
-    return [memories[one.no].id for one in found]
+    memories = hx._parts.stores.memories.by_no([entry.no for entry in found])
+    return [memories[entry.no].id for entry in found]
 
 
 word = st.sampled_from(["gate", "way", "Größe", "lexon", "of", "時間"])
@@ -76,11 +76,11 @@ def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
     """A store that is open twice: what one writes, the other has to notice."""
     folder = tmp_path_factory.mktemp("pair")
     clock = FrozenClock()  # all of one time, so that paths and ids decide
-    with hexad.open(folder, embedder=None, background=False, clock=clock) as one:
-        one.remember("A first text.", space="s", id="first")
-        one.remember("Somewhere else.", space="elsewhere")
+    with hexad.open(folder, embedder=None, background=False, clock=clock) as hx:
+        hx.remember("A first text.", space="s", id="first")
+        hx.remember("Somewhere else.", space="elsewhere")
         with hexad.open(folder, embedder=None, background=False, clock=clock) as other:
-            yield one, other
+            yield hx, other
             assert [] == other.check()
 
 
@@ -226,7 +226,7 @@ def test_threads_that_ask_while_others_write_get_whole_answers(hx):
                     )
                     active = hx._parts.stores.memories.count()
                     assert active == len(found)
-                    assert len(found) == len(hx._parts.stores.memories.by_no([one.no for one in found]))
+                    assert len(found) == len(hx._parts.stores.memories.by_no([record.no for record in found]))
         except BaseException as error:
             failures.append(error)
 
@@ -275,7 +275,7 @@ def test_hidden_memories_are_neither_ordered_nor_counted(hx):
     found = reviewer.topic(no, "alpha", BundleOptions(), backend=Backend.HYBRID, now=NOW, limit=9)
 
     # Neither does the hidden one make `alpha` less rare, nor does its pin lend anything.
-    assert [2.5 + 3.0 + 2.5 / 1] == [one.score for one in found]
+    assert [2.5 + 3.0 + 2.5 / 1] == [entry.score for entry in found]
     assert [hx._parts.stores.memories.number("open")] == reviewer.under(no, "")
     assert alone == everything(anew(hx, roles=("lead",)), no)
     # What becomes visible is seen by a view that is there already.
@@ -367,7 +367,7 @@ def test_what_a_text_said_about_a_topic_is_kept_until_the_text_changes(hx):
         statements.clear()
         found = orderings.topic(no, "zq", BundleOptions(), backend=Backend.BASIC, now=NOW, limit=3)
         return sum(sql.count("?") for sql in statements if "raw" in sql and "IN (?" in sql), [
-            one.score for one in found
+            item.score for item in found
         ]
 
     hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
