@@ -46,6 +46,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MAX_TOKENS: Final = 2_000
+WALKS: Final = ("breadth", "best")
+HUBS_SHOWN: Final = 10
+_MASKED: Final = 64
+"""A text that is so many times too long is not looked through for secrets that might make it shorter."""
+_AT_ONCE: Final = 256
+"""Pairs whose nodes and embeddings are read together."""
 SCOPES = {"all": frozenset((OWN, MEMORIES)), OWN: frozenset((OWN,)), MEMORIES: frozenset((MEMORIES,))}
 
 
@@ -189,258 +196,6 @@ class NeedsInForce:
     current: HoneycombNeeds
 
 
-class HoneycombParts:
-    """What every call works on."""
-
-    def __init__(self, needs: NeedsInForce) -> None:
-        self._in_force = needs
-        self._stores = needs.current.stores  # they stay
-        self._nodes = needs.current.stores.honeycomb
-
-    @property
-    def _needs(self) -> HoneycombNeeds:
-        return self._in_force.current
-
-    @property
-    def rules(self) -> HoneycombRules:
-        """Weights, half-lives and limits, as they are in force for this open store."""
-        return self._needs.rules.current
-
-    def _now(self) -> int:
-        return to_micros(self._needs.clock.now())
-
-    def _session(self, session: str | None) -> str | None:
-        """Return the name of a session, None for the one without; raises `InvalidInput`."""
-        name = given_session(session)
-        return None if name is None else self._public_name(name, "session")
-
-    def _public_name(self, name: str, what: str) -> str:
-        """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
-        rule = self._needs.secret_in(name)
-        if rule is not None:
-            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
-        return name
-
-    def _named(self, node: int | str) -> int | None:
-        """Return the id that a caller means, None where nothing has it that may be seen."""
-        if isinstance(node, str):
-            try:
-                return self._stores.memories.resolve(node, space=None)
-            except NotFound:
-                return None
-        number = whole_number(node)
-        if number is None:
-            raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
-        return number if -(1 << 63) <= number < 1 << 63 else None
-
-    def _node(self, node: int | str) -> int:
-        """Return the id of a node that is there; raises `NotFound`."""
-        node_id = self._named(node)
-        return self._there(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
-
-    @staticmethod
-    def _there(node_id: int | None, named: int | str, visible: Container[int]) -> int:
-        """Return an id that is among the visible ones; raises `NotFound`."""
-        if node_id is None or node_id not in visible:
-            raise NotFound(
-                f"Node {quoted(named)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
-                "has its vector (`hexad maintain`)."
-            )
-        return node_id
-
-    def _vectors(self, rows: Mapping[int, NodeRow]) -> dict[int, NDArray[np.float32]]:
-        """Return the embeddings of those of these nodes that have one."""
-        own = [node for node, row in rows.items() if not row.is_memory]
-        memories = [node for node, row in rows.items() if row.is_memory]
-        found = self._stores.vectors.of_memories(memories) if memories else {}
-        for embedding in self._nodes.embeddings_of(own) if own else ():
-            if embedding.dimensions:
-                found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
-        return found
-
-    def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
-        """Return edges whose other end may be seen."""
-        visible = self._nodes.visible([row.to_id for row in rows])
-        return tuple(edge_of(row) for row in rows if row.to_id in visible)
-
-
-MAX_TOKENS: Final = 2_000
-WALKS: Final = ("breadth", "best")
-
-
-class ContextCalls(HoneycombParts):
-    """The part of `hx.honeycomb` that walks, and says when somebody walks in circles."""
-
-    # Context ----------------------------------------------------------------------------------------------------
-
-    def find_most_relevant(
-        self, query: str | Iterable[float], *, limit: int = 1, scope: str = "all"
-    ) -> list[tuple[int, float]]:
-        """Return the active nodes nearest to a text or a vector with their cosines, the nearest first.
-
-        Raises what `jit_context` does.
-        """
-        most = given_whole(limit, "limit")
-        return self._needs.walker.nearest(self._query(query), limit=most, scope=given_scope(scope))
-
-    def jit_context(
-        self,
-        query: str | Iterable[float] | None = None,
-        max_tokens: int = MAX_TOKENS,
-        *,
-        start: int | str | None = None,
-        entries: int = 1,
-        threshold: float | None = None,
-        overflow: bool = True,
-        walk: str | None = None,
-        scope: str = "all",
-        space: str | None = None,
-        session: str | None = None,
-    ) -> JitContext:
-        """Return the texts that a walk from where `query` points brings together, joined with spaces.
-
-        `walk="breadth"` begins at the `entries` nodes nearest to the query, or at `start`, and goes level by level, the
-        strongest edges first; pieces are compared with the query either way. `"best"` begins at what `recall` finds and
-        takes what is found and well connected before what is merely connected. None is `"best"` for a text asked of
-        memories alone, else `"breadth"`.
-
-        Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
-        `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
-        answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
-        `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
-        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the
-        walk into overflow rings. `scope` is `all`, `nodes` (of `add_node`) or `memories`, `space` bounds the memories.
-
-        The walk is an `access` of the node that it begins at in `session`, and `safety` says what the loop breaker
-        makes of it; the context is there all the same.
-
-        Raises `InvalidInput` for a value that cannot be used, `ProviderError` for a text as query without an embedder,
-        `NotFound` for a start or a space that is not there.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     comb = hx.honeycomb
-        ...     first, second = comb.add_nodes([("Rust is fast.", [1, 0]), ("Cargo builds it.", [0.9, 0.1])])
-        ...     _ = comb.insert(first, second)
-        ...     comb.jit_context([1, 0], max_tokens=100).text
-        'Rust is fast. Cargo builds it.'
-        """
-        max_tokens, entries = given_whole(max_tokens, "max_tokens"), given_whole(entries, "entries")
-        kinds, session = given_scope(scope), self._session(session)
-        space_no = None if space is None else self._stores.spaces.get(space).no
-        best = self._is_best(walk, query, start, kinds)
-        vector: Sequence[float] | None = None
-        notes: tuple[str, ...] = ()
-        if start is not None:
-            vector = None if query is None else self._query(query)
-            with self._stores.db.read():
-                begin = [Entry(self._node(start), 1.0)]
-                notes = self._beyond(begin[0].node, scope, kinds, space, space_no)
-        elif query is None:
-            raise InvalidInput("There is nowhere to begin; give a query, or start=…")
-        elif best:
-            begin, notes, vector = self._needs.seeds(cast("str", query), space)
-        else:
-            vector = self._query(query)
-            nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
-            begin = [Entry(*neighbour) for neighbour in nearest]
-            notes = () if begin or isinstance(query, str) else _near_nothing(vector)
-        options = WalkOptions(
-            max_tokens=max_tokens,
-            thresholds=self._thresholds(threshold, kinds),
-            descend=overflow,
-            best_first=best,
-            bounds=Bounds(scope=kinds, space_no=space_no),
-        )
-        # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
-        # is no node yet is no place to walk in circles at.
-        counted = begin[:1] if best else begin
-        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
-        worst = next((code for code in codes if code not in (Safety.OK, Safety.INVALID_NODE)), Safety.OK)
-        context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
-        self._needs.note(context.pieces)
-        return context
-
-    def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
-        if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
-            raise InvalidInput(f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.")
-        able = isinstance(query, str) and start is None and MEMORIES in kinds
-        if walk == "best" and not able:
-            raise InvalidInput(
-                f"walk = 'best' goes by what recall finds among memories, and {_hindrance(query, start)}, or walk = "
-                "'breadth'."
-            )
-        if walk is not None or not able:
-            return walk == "best"
-        return OWN not in kinds or not self._nodes.has_own()
-
-    # Safety -----------------------------------------------------------------------------------------------------
-
-    def start_session(self, session: str | None = None) -> None:
-        """Begin a session, or begin it anew: its time and its accesses count from now."""
-        self._needs.breaker.start(self._session(session))
-
-    def access(self, node: int | str, *, session: str | None = None) -> Safety:
-        """Note that a node was looked at in a session, and return what the loop breaker says then."""
-        node_id = self._named(node)
-        return (
-            Safety.INVALID_NODE
-            if node_id is None
-            else self._needs.breaker.access(node_id, self._session(session))
-        )
-
-    def check_safety(self, node: int | str, *, session: str | None = None) -> Safety:
-        """Return OK, LOOP_DETECTED (looked at more than 3 times in 10 s), SESSION_EXPIRED (after 3600 s) or
-        INVALID_NODE. Nothing is counted and nothing is blocked.
-        """  # fmt: skip
-        node_id = self._named(node)
-        return (
-            Safety.INVALID_NODE
-            if node_id is None
-            else self._needs.breaker.check(node_id, self._session(session))
-        )
-
-    # Inside ---------------------------------------------------------------------------------------------------
-
-    def _query(self, query: str | Iterable[float]) -> Sequence[float]:
-        if not isinstance(query, str):
-            return given_vector(query, "query")
-        if not query.strip():
-            raise InvalidInput("The query says nothing; give a text or a vector.")
-        check_query(query)
-        if self._needs.embed_query is None:
-            raise ProviderError(
-                "A text was given as query, and no embedder is open to compare it by. Give a vector, or open the store "
-                "with an embedder."
-            )
-        row: list[float] = self._needs.embed_query(query, None).tolist()
-        return row
-
-    def _beyond(
-        self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
-    ) -> tuple[str, ...]:
-        """Say why a walk may not even enter the node at which it begins."""
-        row = self._nodes.of([node]).get(node)
-        if row is None:
-            return ()  # a memory that is no node yet
-        if (MEMORIES if row.is_memory else OWN) not in kinds:
-            return (f"Node {node} is outside of scope = {quoted(scope)}.",)
-        if row.is_memory and space_no not in (None, row.space_no):
-            return (f"Node {node} is outside of space = {quoted(space)}.",)
-        return ()
-
-    def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
-        if given is not None:
-            fixed = given_share(given, "threshold")
-            return dict.fromkeys(sorted(kinds), fixed)
-        found: dict[str, float] = {}
-        if MEMORIES in kinds:
-            found[MEMORIES] = self._needs.memory_threshold()
-        if OWN in kinds:
-            found[OWN] = RELEVANCE_THRESHOLD
-        return found
-
-
 def _hindrance(query: object, start: object) -> str:
     """Say what keeps a walk from being the best first, and the way out."""
     if start is not None:
@@ -459,14 +214,40 @@ def _near_nothing(vector: Sequence[float]) -> tuple[str, ...]:
     return (f"No active node in scope has an embedding of {len(vector):,} numbers.",)
 
 
-_MASKED: Final = 64
-"""A text that is so many times too long is not looked through for secrets that might make it shorter."""
-_AT_ONCE: Final = 256
-"""Pairs whose nodes and embeddings are read together."""
+def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...], ...]:
+    rings: dict[int, list[HoneycombEdge]] = {}
+    for edge in edges:
+        rings.setdefault(edge.ring, []).append(edge)
+    return tuple(tuple(rings[ring]) for ring in sorted(rings))
 
 
-class NodeCalls(HoneycombParts):
-    """The part of `hx.honeycomb` that is about nodes and edges."""
+@all_flags_checked
+class HoneycombFacade:
+    """A graph in which a node has at most six edges in each ring, and no edge is lost."""
+
+    def __init__(self, needs: NeedsInForce) -> None:
+        self._in_force = needs
+        self._stores = needs.current.stores  # they stay
+        self._nodes = needs.current.stores.honeycomb
+
+    @property
+    def rules(self) -> HoneycombRules:
+        """Weights, half-lives and limits, as they are in force for this open store."""
+        return self._needs.rules.current
+
+    def configure(self, **changes: float | timedelta | tuple[timedelta | None, ...]) -> HoneycombRules:
+        """Change rules for this open store and return them; the settings of `hexad.toml` hold for all.
+
+        Raises `InvalidInput` for a rule that is not known or a value that cannot be used.
+        """
+        unknown = sorted(set(changes) - set(HoneycombRules.__slots__))
+        if unknown:
+            raise InvalidInput(
+                f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
+            )
+        given = {name: given_rule(value) for name, value in changes.items()}
+        self._needs.rules.current = replace(self.rules, **given)  # type: ignore[arg-type]  # checked by the values
+        return self.rules
 
     # Nodes ------------------------------------------------------------------------------------------------------
 
@@ -623,7 +404,220 @@ class NodeCalls(HoneycombParts):
             node_id = self._node(node)
             return list(self._seen(self._nodes.overflow([node_id]).get(node_id, [])))
 
-    # Inside ---------------------------------------------------------------------------------------------------
+    # Context ----------------------------------------------------------------------------------------------------
+
+    def find_most_relevant(
+        self, query: str | Iterable[float], *, limit: int = 1, scope: str = "all"
+    ) -> list[tuple[int, float]]:
+        """Return the active nodes nearest to a text or a vector with their cosines, the nearest first.
+
+        Raises what `jit_context` does.
+        """
+        most = given_whole(limit, "limit")
+        return self._needs.walker.nearest(self._query(query), limit=most, scope=given_scope(scope))
+
+    def jit_context(
+        self,
+        query: str | Iterable[float] | None = None,
+        max_tokens: int = MAX_TOKENS,
+        *,
+        start: int | str | None = None,
+        entries: int = 1,
+        threshold: float | None = None,
+        overflow: bool = True,
+        walk: str | None = None,
+        scope: str = "all",
+        space: str | None = None,
+        session: str | None = None,
+    ) -> JitContext:
+        """Return the texts that a walk from where `query` points brings together, joined with spaces.
+
+        `walk="breadth"` begins at the `entries` nodes nearest to the query, or at `start`, and goes level by level, the
+        strongest edges first; pieces are compared with the query either way. `"best"` begins at what `recall` finds and
+        takes what is found and well connected before what is merely connected. None is `"best"` for a text asked of
+        memories alone, else `"breadth"`.
+
+        Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
+        `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
+        answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
+        `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
+        longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the
+        walk into overflow rings. `scope` is `all`, `nodes` (of `add_node`) or `memories`, `space` bounds the memories.
+
+        The walk is an `access` of the node that it begins at in `session`, and `safety` says what the loop breaker
+        makes of it; the context is there all the same.
+
+        Raises `InvalidInput` for a value that cannot be used, `ProviderError` for a text as query without an embedder,
+        `NotFound` for a start or a space that is not there.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     comb = hx.honeycomb
+        ...     first, second = comb.add_nodes([("Rust is fast.", [1, 0]), ("Cargo builds it.", [0.9, 0.1])])
+        ...     _ = comb.insert(first, second)
+        ...     comb.jit_context([1, 0], max_tokens=100).text
+        'Rust is fast. Cargo builds it.'
+        """
+        max_tokens, entries = given_whole(max_tokens, "max_tokens"), given_whole(entries, "entries")
+        kinds, session = given_scope(scope), self._session(session)
+        space_no = None if space is None else self._stores.spaces.get(space).no
+        best = self._is_best(walk, query, start, kinds)
+        vector: Sequence[float] | None = None
+        notes: tuple[str, ...] = ()
+        if start is not None:
+            vector = None if query is None else self._query(query)
+            with self._stores.db.read():
+                begin = [Entry(self._node(start), 1.0)]
+                notes = self._beyond(begin[0].node, scope, kinds, space, space_no)
+        elif query is None:
+            raise InvalidInput("There is nowhere to begin; give a query, or start=…")
+        elif best:
+            begin, notes, vector = self._needs.seeds(cast("str", query), space)
+        else:
+            vector = self._query(query)
+            nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
+            begin = [Entry(*neighbour) for neighbour in nearest]
+            notes = () if begin or isinstance(query, str) else _near_nothing(vector)
+        options = WalkOptions(
+            max_tokens=max_tokens,
+            thresholds=self._thresholds(threshold, kinds),
+            descend=overflow,
+            best_first=best,
+            bounds=Bounds(scope=kinds, space_no=space_no),
+        )
+        # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
+        # is no node yet is no place to walk in circles at.
+        counted = begin[:1] if best else begin
+        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
+        worst = next((code for code in codes if code not in (Safety.OK, Safety.INVALID_NODE)), Safety.OK)
+        context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
+        self._needs.note(context.pieces)
+        return context
+
+    # Safety -----------------------------------------------------------------------------------------------------
+
+    def start_session(self, session: str | None = None) -> None:
+        """Begin a session, or begin it anew: its time and its accesses count from now."""
+        self._needs.breaker.start(self._session(session))
+
+    def access(self, node: int | str, *, session: str | None = None) -> Safety:
+        """Note that a node was looked at in a session, and return what the loop breaker says then."""
+        node_id = self._named(node)
+        return (
+            Safety.INVALID_NODE
+            if node_id is None
+            else self._needs.breaker.access(node_id, self._session(session))
+        )
+
+    def check_safety(self, node: int | str, *, session: str | None = None) -> Safety:
+        """Return OK, LOOP_DETECTED (looked at more than 3 times in 10 s), SESSION_EXPIRED (after 3600 s) or
+        INVALID_NODE. Nothing is counted and nothing is blocked.
+        """  # fmt: skip
+        node_id = self._named(node)
+        return (
+            Safety.INVALID_NODE
+            if node_id is None
+            else self._needs.breaker.check(node_id, self._session(session))
+        )
+
+    # Numbers ----------------------------------------------------------------------------------------------------
+
+    def stats(self) -> HoneycombStats:
+        """Return the graph in numbers: degrees, overflow, components, hubs.
+
+        Raises `AccessDenied` for an actor from whom memories are hidden: the numbers are about all of them.
+        """
+        self._needs.check_owner("the honeycomb's numbers")
+        self._needs.breaker.flush()
+        with self._stores.db.read():
+            nodes, memories, inactive, size = self._nodes.totals()
+            edges, overflow, explicit = self._nodes.edges.totals()
+            relations = self._nodes.edges.relations()
+            depths = self._nodes.overflow_rings()
+            numbers = graph_numbers(
+                self._needs.layout.rings(), self._nodes.edges.overflow_ends(), hubs=HUBS_SHOWN
+            )
+        return HoneycombStats(
+            nodes=nodes,
+            memory_nodes=memories,
+            inactive=inactive,
+            max_nodes=self.rules.max_nodes,
+            edges=edges,
+            overflow_edges=overflow,
+            explicit_edges=explicit,
+            relations=relations,
+            out_degrees=numbers.out_degrees,
+            overflow_rings=depths,
+            deepest_ring=max(depths, default=0),
+            components=numbers.components,
+            largest_component=numbers.largest,
+            isolated=numbers.isolated,
+            hubs=numbers.hubs,
+            embedding_bytes=size,
+        )
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _needs(self) -> HoneycombNeeds:
+        return self._in_force.current
+
+    def _now(self) -> int:
+        return to_micros(self._needs.clock.now())
+
+    def _session(self, session: str | None) -> str | None:
+        """Return the name of a session, None for the one without; raises `InvalidInput`."""
+        name = given_session(session)
+        return None if name is None else self._public_name(name, "session")
+
+    def _public_name(self, name: str, what: str) -> str:
+        """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
+        rule = self._needs.secret_in(name)
+        if rule is not None:
+            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
+        return name
+
+    def _named(self, node: int | str) -> int | None:
+        """Return the id that a caller means, None where nothing has it that may be seen."""
+        if isinstance(node, str):
+            try:
+                return self._stores.memories.resolve(node, space=None)
+            except NotFound:
+                return None
+        number = whole_number(node)
+        if number is None:
+            raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
+        return number if -(1 << 63) <= number < 1 << 63 else None
+
+    def _node(self, node: int | str) -> int:
+        """Return the id of a node that is there; raises `NotFound`."""
+        node_id = self._named(node)
+        return self._there(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
+
+    @staticmethod
+    def _there(node_id: int | None, named: int | str, visible: Container[int]) -> int:
+        """Return an id that is among the visible ones; raises `NotFound`."""
+        if node_id is None or node_id not in visible:
+            raise NotFound(
+                f"Node {quoted(named)} is not in the honeycomb; `add_node` makes one, and a memory becomes one when it "
+                "has its vector (`hexad maintain`)."
+            )
+        return node_id
+
+    def _vectors(self, rows: Mapping[int, NodeRow]) -> dict[int, NDArray[np.float32]]:
+        """Return the embeddings of those of these nodes that have one."""
+        own = [node for node, row in rows.items() if not row.is_memory]
+        memories = [node for node, row in rows.items() if row.is_memory]
+        found = self._stores.vectors.of_memories(memories) if memories else {}
+        for embedding in self._nodes.embeddings_of(own) if own else ():
+            if embedding.dimensions:
+                found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
+        return found
+
+    def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
+        """Return edges whose other end may be seen."""
+        visible = self._nodes.visible([row.to_id for row in rows])
+        return tuple(edge_of(row) for row in rows if row.to_id in visible)
 
     def _set_active(self, node: int | str, *, active: bool) -> None:
         with self._stores.db.transaction():
@@ -673,67 +667,53 @@ class NodeCalls(HoneycombParts):
             decay_weight=rules.decay_weight,
         )
 
-
-def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...], ...]:
-    rings: dict[int, list[HoneycombEdge]] = {}
-    for edge in edges:
-        rings.setdefault(edge.ring, []).append(edge)
-    return tuple(tuple(rings[ring]) for ring in sorted(rings))
-
-
-HUBS_SHOWN: Final = 10
-
-
-@all_flags_checked
-class HoneycombFacade(NodeCalls, ContextCalls):
-    """A graph in which a node has at most six edges in each ring, and no edge is lost."""
-
-    def configure(self, **changes: float | timedelta | tuple[timedelta | None, ...]) -> HoneycombRules:
-        """Change rules for this open store and return them; the settings of `hexad.toml` hold for all.
-
-        Raises `InvalidInput` for a rule that is not known or a value that cannot be used.
-        """
-        unknown = sorted(set(changes) - set(HoneycombRules.__slots__))
-        if unknown:
+    def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
+        if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
+            raise InvalidInput(f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.")
+        able = isinstance(query, str) and start is None and MEMORIES in kinds
+        if walk == "best" and not able:
             raise InvalidInput(
-                f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
+                f"walk = 'best' goes by what recall finds among memories, and {_hindrance(query, start)}, or walk = "
+                "'breadth'."
             )
-        given = {name: given_rule(value) for name, value in changes.items()}
-        self._needs.rules.current = replace(self.rules, **given)  # type: ignore[arg-type]  # checked by the values
-        return self.rules
+        if walk is not None or not able:
+            return walk == "best"
+        return OWN not in kinds or not self._nodes.has_own()
 
-    # Numbers ----------------------------------------------------------------------------------------------------
-
-    def stats(self) -> HoneycombStats:
-        """Return the graph in numbers: degrees, overflow, components, hubs.
-
-        Raises `AccessDenied` for an actor from whom memories are hidden: the numbers are about all of them.
-        """
-        self._needs.check_owner("the honeycomb's numbers")
-        self._needs.breaker.flush()
-        with self._stores.db.read():
-            nodes, memories, inactive, size = self._nodes.totals()
-            edges, overflow, explicit = self._nodes.edges.totals()
-            relations = self._nodes.edges.relations()
-            depths = self._nodes.overflow_rings()
-            numbers = graph_numbers(
-                self._needs.layout.rings(), self._nodes.edges.overflow_ends(), hubs=HUBS_SHOWN
+    def _query(self, query: str | Iterable[float]) -> Sequence[float]:
+        if not isinstance(query, str):
+            return given_vector(query, "query")
+        if not query.strip():
+            raise InvalidInput("The query says nothing; give a text or a vector.")
+        check_query(query)
+        if self._needs.embed_query is None:
+            raise ProviderError(
+                "A text was given as query, and no embedder is open to compare it by. Give a vector, or open the store "
+                "with an embedder."
             )
-        return HoneycombStats(
-            nodes=nodes,
-            memory_nodes=memories,
-            inactive=inactive,
-            max_nodes=self.rules.max_nodes,
-            edges=edges,
-            overflow_edges=overflow,
-            explicit_edges=explicit,
-            relations=relations,
-            out_degrees=numbers.out_degrees,
-            overflow_rings=depths,
-            deepest_ring=max(depths, default=0),
-            components=numbers.components,
-            largest_component=numbers.largest,
-            isolated=numbers.isolated,
-            hubs=numbers.hubs,
-            embedding_bytes=size,
-        )
+        row: list[float] = self._needs.embed_query(query, None).tolist()
+        return row
+
+    def _beyond(
+        self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
+    ) -> tuple[str, ...]:
+        """Say why a walk may not even enter the node at which it begins."""
+        row = self._nodes.of([node]).get(node)
+        if row is None:
+            return ()  # a memory that is no node yet
+        if (MEMORIES if row.is_memory else OWN) not in kinds:
+            return (f"Node {node} is outside of scope = {quoted(scope)}.",)
+        if row.is_memory and space_no not in (None, row.space_no):
+            return (f"Node {node} is outside of space = {quoted(space)}.",)
+        return ()
+
+    def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
+        if given is not None:
+            fixed = given_share(given, "threshold")
+            return dict.fromkeys(sorted(kinds), fixed)
+        found: dict[str, float] = {}
+        if MEMORIES in kinds:
+            found[MEMORIES] = self._needs.memory_threshold()
+        if OWN in kinds:
+            found[OWN] = RELEVANCE_THRESHOLD
+        return found

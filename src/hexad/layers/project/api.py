@@ -53,120 +53,6 @@ _KEY_LIMIT: Final = 200
 _MOST: Final = 1_000
 
 
-class ProjectReading:
-    """Reads the facts of one project, called `name`."""
-
-    def __init__(self, stores: Stores, governance: GovernanceFacade, *, name: str) -> None:
-        self._stores, self._governance, self._name = stores, governance, name
-
-    def get(
-        self,
-        category: str | None = None,
-        *,
-        key: str | None = None,
-        component: str | None = None,
-        min_confidence: float = 0.0,
-        drafts: bool = True,
-        space: str = SPACE,
-        limit: int = 200,
-    ) -> list[ProjectFact]:
-        """Return the facts that stand, the most important first, then the surest, then by key.
-
-        `drafts=False` leaves out what was inferred. An empty list when nothing is known.
-        """
-        parse_whole(limit, "limit", least=1)
-        if not is_real(min_confidence):
-            raise InvalidInput(
-                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1."
-            )
-        kinds = [parse_category(category)] if category is not None else list(Category)
-        wanted = (
-            None if key is None else look_of(key_of(key)),
-            None if component is None else look_of(component),
-        )
-        found = [
-            memory
-            for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
-            if memory.confidence >= min_confidence
-            and (drafts or not memory.draft)
-            and wanted[0] in (None, look_of(memory.key))
-            and wanted[1] in (None, look_of(memory.component))
-        ]
-        found.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
-        return found[:limit]
-
-    def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
-        """Return the patterns of the project: how things are done again and again in it."""
-        return self.get(Category.PATTERN, min_confidence=min_confidence, space=space)
-
-    def get_conventions(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
-        """Return the conventions of the project: what was agreed on, or is kept to."""
-        return self.get(Category.CONVENTION, min_confidence=min_confidence, space=space)
-
-    def get_todos(self, *, component: str | None = None, space: str = SPACE) -> list[ProjectFact]:
-        """Return the todos that are open, technical debt among them, the most important first."""
-        return self.get(Category.TODO, component=component, space=space)
-
-    def get_decisions(
-        self, *, in_force: bool | None = True, space: str | None = None, limit: int = 50
-    ) -> list[Decision]:
-        """Return the decisions of the project, the newest first: `hx.governance.query` of those in force."""
-        return self._governance.query(space=space, in_force=in_force, limit=limit)
-
-    def get_tech_stack(
-        self, *, component: str | None = None, min_confidence: float = 0.0, space: str = SPACE
-    ) -> dict[str, ProjectFact]:
-        """Return what the project is built with, by key, in the order of the keys.
-
-        Where components differ, the fact about the whole project stands under the key; `component` asks for its own.
-        """
-        found = self.get(
-            Category.TECH_STACK, component=component, min_confidence=min_confidence, space=space, limit=_MOST
-        )
-        whole = look_of(self._name)
-        stack: dict[str, ProjectFact] = {}
-        for fact in sorted(found, key=lambda fact: look_of(fact.component) != whole):
-            stack.setdefault(fact.key, fact)
-        return dict(sorted(stack.items()))
-
-    def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
-        """Return the summaries of the components, by name."""
-        found = [
-            component_of(memory)
-            for memory in self._memories([COMPONENT], space)
-            if memory.attribute == SUMMARY
-        ]
-        return sorted(found, key=lambda summary: (summary.name, summary.memory_id))
-
-    def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
-        """Return the summary of a component. Raises `NotFound`."""
-        for component in self.components(space=space):
-            if look_of(component.name) == look_of(name):
-                return component
-        raise NotFound(f"No component {name!r} is known; `hx.project.components()` lists them.")
-
-    def _memories(self, kinds: list[str], space: str) -> list[Memory]:
-        if self._stores.spaces.find(space) is None:
-            return []
-        filters = Filters(spaces=(space,), kinds=tuple(kinds), roles=self._stores.roles)
-        with self._stores.db.read():
-            numbers = self._stores.memories.numbers(filters)
-            found = self._stores.memories.by_no(numbers)
-        return [found[no] for no in numbers]
-
-    def _standing(self, draft: Draft) -> list[ProjectFact]:
-        """Return the facts that stand under the key of a draft."""
-        look, space = look_of_fact(draft.subject, draft.attribute), self._stores.spaces.find(draft.space)
-        if look is None or space is None:
-            return []
-        facts = Facts(self._stores.db, roles=self._stores.roles)
-        with self._stores.db.read():
-            line = facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
-            numbers = [row.no for row in line if row.kind == draft.kind]
-            found = self._stores.memories.by_no(numbers)
-        return [project_fact(found[no]) for no in numbers]
-
-
 def component_of(memory: Memory) -> ComponentSummary:
     """Return the summary of a component that a memory holds."""
     return ComponentSummary(
@@ -208,7 +94,7 @@ class ProjectNeeds:
 
 
 @all_texts_checked
-class ProjectFacade(ProjectReading):
+class ProjectFacade:
     """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.
 
     Facts are memories in the space `project`: recall finds them, erasure reaches them, `hx.facts` tells their history.
@@ -216,8 +102,8 @@ class ProjectFacade(ProjectReading):
     """
 
     def __init__(self, needs: ProjectNeeds) -> None:
-        super().__init__(needs.stores, needs.governance, name=needs.name)
-        self._needs = needs
+        self._needs, self._stores, self._governance = needs, needs.stores, needs.governance
+        self._name = needs.name
 
     # Saying ----------------------------------------------------------------------------------------------------
 
@@ -281,24 +167,6 @@ class ProjectFacade(ProjectReading):
                 draft, metadata={DRAFT: False}, confidence=1.0 if confidence is None else confidence
             )
         return self._written(draft)
-
-    def _decided(self, draft: Draft, value: JSONValue, links: tuple[str, ...]) -> ProjectFact:
-        assert draft.attribute is not None
-        words = (
-            next((inner for inner in value.values() if isinstance(inner, str)), "")
-            if isinstance(value, Mapping)
-            else value_text(value)
-        )
-        title = f"{draft.attribute.replace('_', ' ')}: {words}"[:TITLE_LIMIT]
-        said = said_in(
-            value, title=title, text="" if isinstance(value, Mapping) else value_text(value), cited=links
-        )
-        said = replace(said, title=check_title(said.title))
-        extra = value if isinstance(value, Mapping) else {"value": value}
-        importance = IMPORTANCE if draft.importance is None else draft.importance
-        decision = self._needs.governance.record(said, replace(draft, importance=importance), extra=extra)
-        assert decision.memory_id is not None
-        return project_fact(self._stores.memories.get(decision.memory_id))
 
     def remember_decision(
         self,
@@ -402,36 +270,6 @@ class ProjectFacade(ProjectReading):
             space=space,
         )[1]
 
-    def _observed(
-        self, finding: Finding, *, component: str | None = None, space: str = SPACE
-    ) -> tuple[str, ProjectFact | None]:
-        """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
-        draft = Draft(
-            text=fact_text(finding.category, finding.key, finding.value, component=component),
-            space=space,
-            kind=finding.category.kind,
-            subject=component or self._name,
-            attribute=finding.key,
-            value=finding.value,
-            confidence=finding.confidence,
-            trust=Trust.TOOL,
-            metadata={DRAFT: True},
-        )
-        with self._stores.db.transaction():
-            standing = self._standing(draft)
-            said = [fact for fact in standing if not fact.draft]
-            if said:
-                same = next((fact for fact in said if fact.value == finding.value), None)
-                return ("differs", None) if same is None else ("known", same)
-            known = next((fact for fact in standing if fact.text == draft.text), None)
-            cited = {*finding.seen_in, *(citation.path for citation in (known.citations if known else ()))}
-            draft = replace(
-                draft, citations=tuple(Citation(path=path) for path in sorted(cited)[:_CITED_MOST]) or None
-            )
-            if known is not None:
-                return "seen_again", self._written(replace(draft, confidence=risen(known.confidence)))
-            return "changed" if standing else "new", self._written(draft)
-
     def confirm(
         self, category: str, key: str, *, component: str | None = None, space: str = SPACE
     ) -> ProjectFact:
@@ -497,7 +335,162 @@ class ProjectFacade(ProjectReading):
             differs=tuple(differs),
         )
 
-    # Inside ----------------------------------------------------------------------------------------------------
+    def get(
+        self,
+        category: str | None = None,
+        *,
+        key: str | None = None,
+        component: str | None = None,
+        min_confidence: float = 0.0,
+        drafts: bool = True,
+        space: str = SPACE,
+        limit: int = 200,
+    ) -> list[ProjectFact]:
+        """Return the facts that stand, the most important first, then the surest, then by key.
+
+        `drafts=False` leaves out what was inferred. An empty list when nothing is known.
+        """
+        parse_whole(limit, "limit", least=1)
+        if not is_real(min_confidence):
+            raise InvalidInput(
+                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1."
+            )
+        kinds = [parse_category(category)] if category is not None else list(Category)
+        wanted = (
+            None if key is None else look_of(key_of(key)),
+            None if component is None else look_of(component),
+        )
+        found = [
+            memory
+            for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
+            if memory.confidence >= min_confidence
+            and (drafts or not memory.draft)
+            and wanted[0] in (None, look_of(memory.key))
+            and wanted[1] in (None, look_of(memory.component))
+        ]
+        found.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
+        return found[:limit]
+
+    def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
+        """Return the patterns of the project: how things are done again and again in it."""
+        return self.get(Category.PATTERN, min_confidence=min_confidence, space=space)
+
+    def get_conventions(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
+        """Return the conventions of the project: what was agreed on, or is kept to."""
+        return self.get(Category.CONVENTION, min_confidence=min_confidence, space=space)
+
+    def get_todos(self, *, component: str | None = None, space: str = SPACE) -> list[ProjectFact]:
+        """Return the todos that are open, technical debt among them, the most important first."""
+        return self.get(Category.TODO, component=component, space=space)
+
+    def get_decisions(
+        self, *, in_force: bool | None = True, space: str | None = None, limit: int = 50
+    ) -> list[Decision]:
+        """Return the decisions of the project, the newest first: `hx.governance.query` of those in force."""
+        return self._governance.query(space=space, in_force=in_force, limit=limit)
+
+    def get_tech_stack(
+        self, *, component: str | None = None, min_confidence: float = 0.0, space: str = SPACE
+    ) -> dict[str, ProjectFact]:
+        """Return what the project is built with, by key, in the order of the keys.
+
+        Where components differ, the fact about the whole project stands under the key; `component` asks for its own.
+        """
+        found = self.get(
+            Category.TECH_STACK, component=component, min_confidence=min_confidence, space=space, limit=_MOST
+        )
+        whole = look_of(self._name)
+        stack: dict[str, ProjectFact] = {}
+        for fact in sorted(found, key=lambda fact: look_of(fact.component) != whole):
+            stack.setdefault(fact.key, fact)
+        return dict(sorted(stack.items()))
+
+    def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
+        """Return the summaries of the components, by name."""
+        found = [
+            component_of(memory)
+            for memory in self._memories([COMPONENT], space)
+            if memory.attribute == SUMMARY
+        ]
+        return sorted(found, key=lambda summary: (summary.name, summary.memory_id))
+
+    def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
+        """Return the summary of a component. Raises `NotFound`."""
+        for component in self.components(space=space):
+            if look_of(component.name) == look_of(name):
+                return component
+        raise NotFound(f"No component {name!r} is known; `hx.project.components()` lists them.")
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _memories(self, kinds: list[str], space: str) -> list[Memory]:
+        if self._stores.spaces.find(space) is None:
+            return []
+        filters = Filters(spaces=(space,), kinds=tuple(kinds), roles=self._stores.roles)
+        with self._stores.db.read():
+            numbers = self._stores.memories.numbers(filters)
+            found = self._stores.memories.by_no(numbers)
+        return [found[no] for no in numbers]
+
+    def _standing(self, draft: Draft) -> list[ProjectFact]:
+        """Return the facts that stand under the key of a draft."""
+        look, space = look_of_fact(draft.subject, draft.attribute), self._stores.spaces.find(draft.space)
+        if look is None or space is None:
+            return []
+        facts = Facts(self._stores.db, roles=self._stores.roles)
+        with self._stores.db.read():
+            line = facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
+            numbers = [row.no for row in line if row.kind == draft.kind]
+            found = self._stores.memories.by_no(numbers)
+        return [project_fact(found[no]) for no in numbers]
+
+    def _decided(self, draft: Draft, value: JSONValue, links: tuple[str, ...]) -> ProjectFact:
+        assert draft.attribute is not None
+        words = (
+            next((inner for inner in value.values() if isinstance(inner, str)), "")
+            if isinstance(value, Mapping)
+            else value_text(value)
+        )
+        title = f"{draft.attribute.replace('_', ' ')}: {words}"[:TITLE_LIMIT]
+        said = said_in(
+            value, title=title, text="" if isinstance(value, Mapping) else value_text(value), cited=links
+        )
+        said = replace(said, title=check_title(said.title))
+        extra = value if isinstance(value, Mapping) else {"value": value}
+        importance = IMPORTANCE if draft.importance is None else draft.importance
+        decision = self._needs.governance.record(said, replace(draft, importance=importance), extra=extra)
+        assert decision.memory_id is not None
+        return project_fact(self._stores.memories.get(decision.memory_id))
+
+    def _observed(
+        self, finding: Finding, *, component: str | None = None, space: str = SPACE
+    ) -> tuple[str, ProjectFact | None]:
+        """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
+        draft = Draft(
+            text=fact_text(finding.category, finding.key, finding.value, component=component),
+            space=space,
+            kind=finding.category.kind,
+            subject=component or self._name,
+            attribute=finding.key,
+            value=finding.value,
+            confidence=finding.confidence,
+            trust=Trust.TOOL,
+            metadata={DRAFT: True},
+        )
+        with self._stores.db.transaction():
+            standing = self._standing(draft)
+            said = [fact for fact in standing if not fact.draft]
+            if said:
+                same = next((fact for fact in said if fact.value == finding.value), None)
+                return ("differs", None) if same is None else ("known", same)
+            known = next((fact for fact in standing if fact.text == draft.text), None)
+            cited = {*finding.seen_in, *(citation.path for citation in (known.citations if known else ()))}
+            draft = replace(
+                draft, citations=tuple(Citation(path=path) for path in sorted(cited)[:_CITED_MOST]) or None
+            )
+            if known is not None:
+                return "seen_again", self._written(replace(draft, confidence=risen(known.confidence)))
+            return "changed" if standing else "new", self._written(draft)
 
     def _same(self, draft: Draft) -> ProjectFact | None:
         return next((fact for fact in self._standing(draft) if fact.text == draft.text), None)

@@ -217,13 +217,6 @@ class SessionFacade(SessionCalls):
         self._desk, self._project = desk, project
         self._line = self._current_line
 
-    def _current_line(self) -> Line:
-        if self._desk.current is None:
-            self.start()
-        line = self._desk.current
-        assert line is not None
-        return line
-
     # Beginning and going on -------------------------------------------------------------------------------------
 
     def start(
@@ -269,28 +262,6 @@ class SessionFacade(SessionCalls):
         if people:
             self._desk.change(line, changes.subjects_set(people))
         return self._desk.snapshot(line)
-
-    def _started(
-        self, where: Checkout, task: str | None, ticket: str | None, *, fresh: bool, session_id: str | None
-    ) -> Line:
-        desk, here = self._desk, self._desk.current
-        if session_id is not None and desk.sets.has(session_id):
-            if fresh:
-                raise Conflict(
-                    f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
-                )
-            return desk.take_up(desk.sets.get(session_id), where)
-        if here is not None and here.checkout is not None and here.checkout.place == where.place:
-            if fresh:
-                desk.end(here, Boundary.FRESH)
-            elif session_id is None and _fits(here.state, task, ticket):
-                return here
-        offered = desk.offered(where.place)
-        if offered is not None and fresh:
-            desk.end_stored(offered, Boundary.FRESH)
-        elif offered is not None and session_id is None and _fits(offered, task, ticket):
-            return desk.take_up(offered, where)
-        return desk.begin(desk.new(where.place, session_id), where)
 
     def resumable(self, *, folder: str | Path | None = None) -> Resumable | None:
         """Return what one was working on here and may go on with, and the question that says so; None for nothing.
@@ -430,6 +401,37 @@ class SessionFacade(SessionCalls):
         A background thread does it; `hx.maintain` does where there is none.
         """
         return self._desk.tend()
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _current_line(self) -> Line:
+        if self._desk.current is None:
+            self.start()
+        line = self._desk.current
+        assert line is not None
+        return line
+
+    def _started(
+        self, where: Checkout, task: str | None, ticket: str | None, *, fresh: bool, session_id: str | None
+    ) -> Line:
+        desk, here = self._desk, self._desk.current
+        if session_id is not None and desk.sets.has(session_id):
+            if fresh:
+                raise Conflict(
+                    f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
+                )
+            return desk.take_up(desk.sets.get(session_id), where)
+        if here is not None and here.checkout is not None and here.checkout.place == where.place:
+            if fresh:
+                desk.end(here, Boundary.FRESH)
+            elif session_id is None and _fits(here.state, task, ticket):
+                return here
+        offered = desk.offered(where.place)
+        if offered is not None and fresh:
+            desk.end_stored(offered, Boundary.FRESH)
+        elif offered is not None and session_id is None and _fits(offered, task, ticket):
+            return desk.take_up(offered, where)
+        return desk.begin(desk.new(where.place, session_id), where)
 
     def _session_id(self, given: str | None) -> str | None:
         if given is None:

@@ -66,8 +66,20 @@ from hexad.layers.user.values import (
 _MOST_DELTA: Final = 1_000
 
 
-class UserKnown:
-    """The part of `hx.user` that is about patterns, expertise and rules, and about all of the layer."""
+def evidence_of(delta: int) -> int:
+    """Return how many signs `delta_evidence` says, bounded; raises `InvalidInput` for no whole number."""
+    whole = isinstance(delta, int) and not isinstance(delta, bool)
+    parse_whole(abs(delta) if whole else delta, "delta_evidence", least=0)
+    return max(min(delta, _MOST_DELTA), -_MOST_DELTA)
+
+
+_COUNTED: Final = "patterns_counted"
+"""In how many projects each mined pattern was counted when learning last looked."""
+
+
+@all_flags_checked
+class UserFacade:
+    """One person's layer, shared by all projects. It is opened by the first call that needs it."""
 
     def __init__(self, needs: UserNeeds) -> None:
         self._needs = needs
@@ -278,22 +290,6 @@ class UserKnown:
         """Let go of the layer; the next call opens it again."""
         self._desk.close()
 
-
-def evidence_of(delta: int) -> int:
-    """Return how many signs `delta_evidence` says, bounded; raises `InvalidInput` for no whole number."""
-    whole = isinstance(delta, int) and not isinstance(delta, bool)
-    parse_whole(abs(delta) if whole else delta, "delta_evidence", least=0)
-    return max(min(delta, _MOST_DELTA), -_MOST_DELTA)
-
-
-_COUNTED: Final = "patterns_counted"
-"""In how many projects each mined pattern was counted when learning last looked."""
-
-
-@all_flags_checked
-class UserFacade(UserKnown):
-    """One person's layer, shared by all projects. It is opened by the first call that needs it."""
-
     # Preferences ------------------------------------------------------------------------------------------------
 
     @texts_checked
@@ -368,16 +364,6 @@ class UserFacade(UserKnown):
                 return self.prefer(name, text)
             return self._weighed(store, name, text, delta)
 
-    def _weighed(self, store: UserStore, key: str, value: str, delta: int) -> Preference:
-        held, now = store.preferences.get(key, value), self._needs.clock.now()
-        if held is None and delta < 0:
-            raise NotFound(
-                f"There is no preference {value!r} for {key!r}, so nothing speaks against it; "
-                "`preferences()` lists them."
-            )
-        fresh = store.preferences.new(key, value, confidence=0.0, source=Source.INFERRED, at=now)
-        return store.preferences.put(weighed_again(held, fresh, delta, at=now))
-
     def preferences(
         self, key: str | None = None, *, source: str | None = None, min_confidence: float = 0.0
     ) -> list[Preference]:
@@ -416,43 +402,6 @@ class UserFacade(UserKnown):
     def reject(self, key: str, value: str, *, idempotency_key: str | None = None) -> Preference:
         """Note that somebody turned down what was suggested: it is half as sure. Once, and raises, as `accept`."""
         return self._judged(key, value, Verdict.REJECTED, idempotency_key)
-
-    def _judged(self, key: str, value: str, verdict: Verdict, token: str | None) -> Preference:
-        self._desk.require_learning()
-        name, text = self._desk.key(key), self._desk.value(value)
-        token = self._desk.token(token)
-        project = self._needs.project_id()
-        mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
-        store = self._desk.writing()
-        self._needs.naming()
-        with store.db.transaction():
-            held = store.preferences.get(name, text)
-            if held is None:
-                raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")
-            delta = 1 if verdict is Verdict.ACCEPTED else -1
-            if not self._counted(store, mark, name, text, delta, verdict):
-                return held.preference
-            preference = store.preferences.put(
-                weighed_again(held, held.preference, delta, at=self._needs.clock.now())
-            )
-            field = "accepted" if delta > 0 else "rejected"
-            changed = replace(preference, **{field: getattr(preference, field) + 1})
-            return store.preferences.put(
-                replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
-            )
-
-    def _counted(
-        self, store: UserStore, mark: str, key: str, value: str, delta: int, verdict: Verdict = Verdict.SEEN
-    ) -> bool:
-        return store.projects.note(
-            mark,
-            project_id=self._needs.project_id(),
-            key=key,
-            value=value,
-            verdict=verdict,
-            delta=delta,
-            at=self._needs.clock.now(),
-        )
 
     # Suggestions ------------------------------------------------------------------------------------------------
 
@@ -597,6 +546,72 @@ class UserFacade(UserKnown):
         report = self._report(published, mined, shown)
         return replace(report, published=new, retracted=gone, rules=rules)
 
+    def retract(self, *, everything: bool = False) -> int:
+        """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
+        values went. The next learning publishes again, unless the project does not take part. `everything` takes
+        along its exceptions, and what is not to be suggested in it.
+        """
+        store = self._desk.reading()
+        if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
+            return 0
+        return self._desk.leave(self._desk.writing(removes=True), everything=everything)
+
+    def stated(self) -> Sequence[Stated]:
+        """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
+        if not self._needs.may_see:
+            return ()
+        store = self._desk.reading()
+        return () if store is None else self._said.get(store, self._here)
+
+    # Inside -----------------------------------------------------------------------------------------------------------
+
+    def _weighed(self, store: UserStore, key: str, value: str, delta: int) -> Preference:
+        held, now = store.preferences.get(key, value), self._needs.clock.now()
+        if held is None and delta < 0:
+            raise NotFound(
+                f"There is no preference {value!r} for {key!r}, so nothing speaks against it; "
+                "`preferences()` lists them."
+            )
+        fresh = store.preferences.new(key, value, confidence=0.0, source=Source.INFERRED, at=now)
+        return store.preferences.put(weighed_again(held, fresh, delta, at=now))
+
+    def _judged(self, key: str, value: str, verdict: Verdict, token: str | None) -> Preference:
+        self._desk.require_learning()
+        name, text = self._desk.key(key), self._desk.value(value)
+        token = self._desk.token(token)
+        project = self._needs.project_id()
+        mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
+        store = self._desk.writing()
+        self._needs.naming()
+        with store.db.transaction():
+            held = store.preferences.get(name, text)
+            if held is None:
+                raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")
+            delta = 1 if verdict is Verdict.ACCEPTED else -1
+            if not self._counted(store, mark, name, text, delta, verdict):
+                return held.preference
+            preference = store.preferences.put(
+                weighed_again(held, held.preference, delta, at=self._needs.clock.now())
+            )
+            field = "accepted" if delta > 0 else "rejected"
+            changed = replace(preference, **{field: getattr(preference, field) + 1})
+            return store.preferences.put(
+                replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
+            )
+
+    def _counted(
+        self, store: UserStore, mark: str, key: str, value: str, delta: int, verdict: Verdict = Verdict.SEEN
+    ) -> bool:
+        return store.projects.note(
+            mark,
+            project_id=self._needs.project_id(),
+            key=key,
+            value=value,
+            verdict=verdict,
+            delta=delta,
+            at=self._needs.clock.now(),
+        )
+
     def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> MinedPatterns:
         known = [] if store is None else store.patterns.patterns()
         counted = None if store is None else store.projects.state(_COUNTED)
@@ -622,23 +637,6 @@ class UserFacade(UserKnown):
         return publishable(
             needs.project_id(), needs.facts(), hidden=needs.hidden(), objection=self._desk.objection, now=now
         )
-
-    def retract(self, *, everything: bool = False) -> int:
-        """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
-        values went. The next learning publishes again, unless the project does not take part. `everything` takes
-        along its exceptions, and what is not to be suggested in it.
-        """
-        store = self._desk.reading()
-        if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
-            return 0
-        return self._desk.leave(self._desk.writing(removes=True), everything=everything)
-
-    def stated(self) -> Sequence[Stated]:
-        """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
-        if not self._needs.may_see:
-            return ()
-        store = self._desk.reading()
-        return () if store is None else self._said.get(store, self._here)
 
     def _here(self, store: UserStore) -> Here:
         return here_of(store, self._needs.project_id(), self._needs.place())
