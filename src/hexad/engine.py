@@ -23,9 +23,8 @@ from hexad.core.arguments import (
     value_list,
     word_list,
 )
-from hexad.core.clock import Clock
+from hexad.core.clock import Clock, format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.core.tracing import span
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict, InvalidInput
@@ -39,7 +38,7 @@ from hexad.memory.query import Filters, Hits
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.rows import ORDERS
 from hexad.providers.embedders.base import Embedder
-from hexad.search.recall.options import RecallOptions
+from hexad.search.recall.query_terms import RecallOptions
 from hexad.services import Parts
 from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from hexad.core.erasure import ErasureReceipt
     from hexad.experience.api import Xdb
     from hexad.honeycomb.api import HoneycombFacade
-    from hexad.ingest.structured.calls import OptionsText, RawOptions, StructuredOptions
+    from hexad.ingest.structured_calls import OptionsText, RawOptions, StructuredOptions
     from hexad.layers.contract import FusedContext, MemoryItem, Plan, ScoredItem
     from hexad.layers.feedback.values import Feedback
     from hexad.layers.governance.api import GovernanceFacade

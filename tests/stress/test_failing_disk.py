@@ -11,7 +11,7 @@ import pytest
 from stress_target import missing, open_store, problems, write, written
 from stress_vfs import FailingVFS
 
-from hexad.database import checkpoints, connection
+from hexad.database import connection
 from hexad.database.commit_queue import CommitInDoubt
 from hexad.errors import HexadError
 
@@ -27,9 +27,9 @@ SHORT_STRIDE = 7
 
 @pytest.fixture(autouse=True)
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 12)
-    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 20)
-    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 30)
+    monkeypatch.setattr(connection, "CHECKPOINT_FRAMES", 12)
+    monkeypatch.setattr(connection, "RESTART_FRAMES", 20)
+    monkeypatch.setattr(connection, "TRUNCATE_FRAMES", 30)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 from stress_target import missing, open_store, problems, write
 from stress_vfs import Disk, RecordingVFS
 
-from hexad.database import checkpoints
+from hexad.database import connection
 from hexad.database.connection import Durability
 from hexad.errors import HexadError
 
@@ -23,9 +23,9 @@ WRITERS, WRITES_PER_WRITER, REOPENINGS = 3, 12, 3
 @pytest.fixture(autouse=True)
 def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     # So that a recording of some dozens of writes holds several checkpoints and restarts of the WAL.
-    monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 20)
-    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 50)
-    monkeypatch.setattr(checkpoints, "TRUNCATE_FRAMES", 70)
+    monkeypatch.setattr(connection, "CHECKPOINT_FRAMES", 20)
+    monkeypatch.setattr(connection, "RESTART_FRAMES", 50)
+    monkeypatch.setattr(connection, "TRUNCATE_FRAMES", 70)
 
 
 def record(directory: Path, *, durability: Durability, count_shared_syncs: bool = True) -> RecordingVFS:

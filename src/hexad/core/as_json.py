@@ -9,8 +9,8 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
-from hexad.core.times import format_time
 
 
 def as_json(value: Any, *, without: Collection[str] = ()) -> JSONObject:

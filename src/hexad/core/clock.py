@@ -47,3 +47,8 @@ class FrozenClock:
     def advance(self, **amount: float) -> None:
         """Move forward by `timedelta(**amount)`."""
         self._now += timedelta(**amount)
+
+
+def format_time(time: datetime) -> str:
+    """Return RFC 3339 in UTC with `Z`; fractions of a second only where there are any."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from hexad.core.arguments import parse_time, quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 
 _TEXTS: Final = ("space", "source", "tag", "path", "session", "subject")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
+from hexad.core.clock import format_time
 from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, ledger_work, parse_selection
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.database.meta import Meta

@@ -36,7 +36,7 @@ from hexad.honeycomb.values import (
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds
 from hexad.honeycomb.walk.walker import Begin, Entry, JitWalker, WalkOptions, edge_of
 from hexad.memory.store import Stores
-from hexad.search.recall.options import check_query
+from hexad.search.recall.query_terms import check_query
 from hexad.search.vectors.quantization import EmbeddingFormat, cosine_of, decode, encode, largest, smallest
 
 if TYPE_CHECKING:

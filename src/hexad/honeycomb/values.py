@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 from hexad.honeycomb.scoring import COSINE_WEIGHT, DECAY_WEIGHT, HALF_LIFE, check_weights
 from hexad.search.vectors.quantization import EmbeddingFormat

@@ -19,8 +19,7 @@ from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.ingest.imports.linking import Linking, claimed, repeats, said_of
-from hexad.ingest.imports.read import count_things, read_foreign
+from hexad.ingest.imports.read import Linking, claimed, count_things, read_foreign, repeats, said_of
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.ingest.sources.detect import SourceSpec, detect

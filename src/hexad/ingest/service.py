@@ -15,7 +15,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.runner import Ingestor
-from hexad.ingest.structured.calls import Intake
+from hexad.ingest.structured_calls import Intake
 from hexad.ingest.watch import Watcher
 from hexad.ingest.write.extraction.extractor import Extractor, SpaceGenerator
 from hexad.ingest.write.pipeline import Pipeline

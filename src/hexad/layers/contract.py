@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from hexad.core.arguments import quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Citation, Trust

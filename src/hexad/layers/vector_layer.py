@@ -18,8 +18,7 @@ from hexad.memory.memory import Memory
 from hexad.memory.query import Filters, Hit
 from hexad.memory.tables.memories import Memories
 from hexad.providers.embedders.base import QueryEmbedder
-from hexad.search.recall.options import RecallOptions
-from hexad.search.recall.query_terms import understand
+from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
 from hexad.text.graphemes import cut
 from hexad.text.summary.sentences import sentences

@@ -22,7 +22,7 @@ from hexad.experience.tables.tag_schema import AUTO_TAG_DDL, REMOVED_DOCUMENT_DD
 from hexad.experience.tables.tier_schema import TIER_DDL
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
-from hexad.memory.tables.fact_looks import add_fact_looks
+from hexad.memory.tables.facts import add_fact_looks
 from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS
 
 CONSOLIDATION_DDL: Final = """

@@ -18,8 +18,7 @@ from hexad.experience.tables.cold_ranges import check_cold
 from hexad.experience.tables.documents import Documents, check_documents
 from hexad.layers.session.table import check_working_sets
 from hexad.maintenance.row_checks import check_rows, check_vectors
-from hexad.memory.policy import parse_stored
-from hexad.memory.policy_match import audience
+from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import check_decisions
 from hexad.search.fulltext import FullText

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Memory, Status, Trust
 

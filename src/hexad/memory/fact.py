@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.memory.memory import Status, Trust
 
 KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})

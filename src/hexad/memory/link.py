@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Memory
 

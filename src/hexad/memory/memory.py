@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
-from hexad.core.times import format_time
 
 MEMORY_BYTES_LIMIT: Final = 1 << 20
 """Largest text of one memory in bytes of UTF-8; longer sources are stored in numbered parts."""

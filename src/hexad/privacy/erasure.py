@@ -47,7 +47,7 @@ from hexad.privacy.layer_eraser import LayerEraser
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents
 from hexad.privacy.memory_eraser import MemoryEraser
 from hexad.privacy.memory_rows import clear_borders
-from hexad.spaces.purger import Purger
+from hexad.spaces.retention import Purger
 
 if TYPE_CHECKING:
     from hexad.services import Parts

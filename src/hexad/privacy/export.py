@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from hexad import __version__
 from hexad.core.arguments import parse_path, parse_whole, quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.encryption.cipher import (
     AUDIT_DB,
     CACHE,

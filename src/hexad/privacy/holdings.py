@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import dump, from_micros, parse
 from hexad.database.connection import Database, SQLValue
 from hexad.memory.memory import Memory

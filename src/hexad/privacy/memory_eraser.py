@@ -14,7 +14,7 @@ from hexad.memory.tables.retention import RetentionRows
 from hexad.privacy import memory_files as files
 from hexad.privacy.memory_rows import ErasedMemories
 from hexad.search.fulltext import FullText
-from hexad.spaces.purger import PURGE_BATCH, Purger
+from hexad.spaces.retention import PURGE_BATCH, Purger
 
 FILES: Final = "files of spaces"
 CACHES: Final = "vector caches"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.files import remove_abandoned, unlink
 from hexad.errors import AccessDenied, Conflict, InvalidInput, InvalidSpace, NotFound
 from hexad.memory.memory import Relevance
-from hexad.memory.policy import Policies, check_names, parse_policies, parse_stored
-from hexad.memory.policy_match import audience
+from hexad.memory.policy import Policies, audience, check_names, parse_policies, parse_stored
 from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space, SpaceSummaries, SpaceSummary
@@ -29,10 +29,45 @@ from hexad.providers.budgets.spending import BudgetLine
 from hexad.spaces.access import require_whole
 from hexad.spaces.files.api import FilesNeeds, SpaceFileCalls
 from hexad.spaces.files.document import space_file
-from hexad.spaces.objects import given_object
-from hexad.spaces.purger import PURGE_BATCH, Purger
-from hexad.spaces.retention import GcOptions, Retention
+from hexad.spaces.files.reader import depth, read_json
+from hexad.spaces.retention import PURGE_BATCH, GcOptions, Purger, Retention
 from hexad.text.paths import validate_space
+
+OBJECT_BYTES_LIMIT: Final = 64 << 10
+"""Largest metadata or policy of a space."""
+OBJECT_DEPTH_LIMIT: Final = 50
+"""How deep lists and objects may stand in each other there; the file of a space, around them, has a few levels more."""
+
+
+def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, JSONValue]:
+    """Return an object that a caller gave, itself or as JSON; raises `InvalidSpace`."""
+    example = '{"owner": "docs"}' if what == "metadata" else '{"ttl_days": 30}'
+    given: object = value
+    if isinstance(value, str):
+        try:
+            given = read_json(value)
+        except ValueError as error:
+            raise InvalidSpace(
+                f"Invalid space {what}: {error}; give an object, such as {example}."
+            ) from error
+    if not isinstance(given, Mapping):
+        raise InvalidSpace(f"Invalid space {what} {str(given)[:80]!r}: give an object, such as {example}.")
+    try:
+        text = json.dumps(dict(given), allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
+    if size > OBJECT_BYTES_LIMIT:
+        raise InvalidSpace(
+            f"Invalid space {what}: {size:,} bytes are more than the {OBJECT_BYTES_LIMIT:,} it may have."
+        )
+    copy: dict[str, JSONValue] = json.loads(text)
+    if depth(copy, OBJECT_DEPTH_LIMIT) > OBJECT_DEPTH_LIMIT:
+        raise InvalidSpace(
+            f"Invalid space {what}: its lists and objects stand in each other more than {OBJECT_DEPTH_LIMIT} deep; "
+            "make it flatter."
+        )
+    return copy
 
 
 class SpaceMetadataCalls(SpaceFileCalls):

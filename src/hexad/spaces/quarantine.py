@@ -9,10 +9,9 @@ from typing import Final
 from hexad.core.actor import Actor
 from hexad.core.arguments import parse_whole
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.clock import Clock
+from hexad.core.clock import Clock, format_time
 from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.query import Filters

@@ -5,24 +5,60 @@ scan in pages (no lock) ─ candidates ─ batches, each one transaction: judge 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
-from hexad.errors import AccessDenied
+from hexad.database.leases import Lease
+from hexad.database.meta import Meta
+from hexad.errors import AccessDenied, NotFound
 from hexad.memory.memory import Status
-from hexad.memory.policy import Policies, parse_stored
-from hexad.memory.policy_match import lifetime
+from hexad.memory.policy import Policies, lifetime, parse_stored
 from hexad.memory.space import GcReport
 from hexad.memory.store import Stores
 from hexad.memory.tables.retention import AgedRow, RetentionRows
 from hexad.memory.tables.spaces import Space
 from hexad.search.fulltext import FullText
-from hexad.spaces.purger import PURGE_BATCH, Purger
+
+PURGE_BATCH: Final = 500
+"""Memories that one transaction purges where a caller cuts its work into batches; others write in between."""
+
+
+class Purger:
+    """Removes memories with everything that belongs to them; outside the promise that nothing is lost."""
+
+    def __init__(self, stores: Stores, fulltext: FullText, *, key: Callable[[], bytes]) -> None:
+        self._stores = stores
+        self._fulltext = fulltext
+        self._key = key
+
+    def purge(
+        self, numbers: Collection[int], *, reason: str, at: datetime, receipt: str | None = None
+    ) -> int:
+        """Remove these memories, leaving tombstones with `reason`; returns how many there were.
+
+        `receipt` is the id of the erasure that it is part of. Joins the transaction around it. Their ids can be given
+        again. What a source brought is not brought again by an ingest as long as it is unchanged.
+        """
+        if not numbers:
+            return 0
+        with self._stores.db.joined():
+            listed = sorted(set(numbers))
+            self._fulltext.remove_memories(listed)
+            return self._stores.purges.purge(listed, reason=reason, at=at, key=self._key, receipt=receipt)
+
+    def scrub(self) -> None:
+        """Take out of the full-text index the words that purged memories left in it; not inside a transaction.
+
+        Once after all purges of one call: it writes the index anew, in short transactions.
+        """
+        self._fulltext.scrub()
+
 
 IDS_LISTED: Final = 100
 """Ids that a report names."""
@@ -220,3 +256,62 @@ def _require(name: str, policies: Policies) -> None:
     problem = _problem(policies)
     if problem is not None:
         raise AccessDenied(f"gc of space {name!r} is not allowed: {problem}.")
+
+
+GC_EVERY: Final = timedelta(hours=1)
+_LAST: Final = "gc_ran_at"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """What gc did over several spaces."""
+
+    archived: int = 0
+    purged: int = 0
+
+
+class Sweeper:
+    """Runs gc for the background and for `maintain`. One process at a time does so unasked."""
+
+    def __init__(self, retention: Retention, meta: Meta, *, lease: Callable[[], Lease], clock: Clock) -> None:
+        self._retention = retention
+        self._meta = meta
+        self._lease = lease
+        self._clock = clock
+        self._next_s = float("-inf")
+
+    def sweep(self, *, stop: Callable[[], bool] = lambda: False) -> Swept:
+        """Run gc over every space whose policy sets a lifetime and allows deletion."""
+        archived = purged = 0
+        for name in self._retention.allowed():
+            if stop():
+                break
+            try:
+                report = self._retention.gc(name, GcOptions(quiet=True, stop=stop), at=self._clock.now())
+            except (NotFound, AccessDenied):
+                continue  # deleted, or its policy changed, since the list was made
+            archived += report.archived
+            purged += report.purged
+        return Swept(archived=archived, purged=purged)
+
+    def sweep_when_due(self, *, stop: Callable[[], bool]) -> Swept | None:
+        """Run gc unless this store's last one was within the hour or another process is at it; then None."""
+        if self._clock.monotonic() < self._next_s:
+            return None
+        self._next_s = self._clock.monotonic() + GC_EVERY.total_seconds()
+        if not self._retention.allowed():
+            return None
+        with self._lease().held_for() as ours:
+            now = self._clock.now()
+            last = self._meta.get(_LAST)
+            if not ours or (last is not None and abs(now - _time(last)) < GC_EVERY):
+                return None
+            self._meta.put(_LAST, now.isoformat())
+            return self.sweep(stop=stop)
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)  # damaged: as if it never ran

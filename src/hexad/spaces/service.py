@@ -24,10 +24,8 @@ from hexad.search.indexer import Catalog
 from hexad.spaces.api import SpacesFacade, SpacesNeeds
 from hexad.spaces.files.api import FilesNeeds
 from hexad.spaces.files.importer import SpaceImporter
-from hexad.spaces.purger import Purger
 from hexad.spaces.quarantine import QuarantineFacade, QuarantineNeeds
-from hexad.spaces.retention import Retention
-from hexad.spaces.sweeper import Sweeper
+from hexad.spaces.retention import Purger, Retention, Sweeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import hmac
 
 import pytest
 
-from hexad.audit.payload import Subject, ref_of
+from hexad.audit.ledger import Subject, ref_of
 
 
 @pytest.mark.parametrize("key", [bytes(32), bytes(range(32)), b"\xff" * 32])

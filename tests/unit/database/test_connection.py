@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from hexad.core.clock import SystemClock
-from hexad.database import checkpoints
+from hexad.database import connection
 from hexad.database.connection import APPLICATION_ID, Database, sqlite_library_is_safe
 from hexad.errors import Conflict, IntegrityError, InvalidInput, StorageFailure
 
@@ -317,8 +317,8 @@ def test_a_symbolic_link_is_followed_to_the_real_file(db: Database, tmp_path: Pa
 def test_the_wal_stays_short_under_readers_that_always_overlap(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "CHECKPOINT_FRAMES", 50)
-    monkeypatch.setattr(checkpoints, "RESTART_FRAMES", 100)
+    monkeypatch.setattr(connection, "CHECKPOINT_FRAMES", 50)
+    monkeypatch.setattr(connection, "RESTART_FRAMES", 100)
     stop = threading.Event()
 
     def keep_reading(offset: float) -> None:

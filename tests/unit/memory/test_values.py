@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from hexad.core.arguments import parse_choice, parse_time, word_list
-from hexad.core.times import format_time
+from hexad.core.clock import format_time
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Chunk, Memory, Relevance, Trust, Turn
 from hexad.memory.query import Dropped, Explanation, Filters, Hit, Hits

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection, ledger_work
 from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
-from hexad.core.times import format_time
 from hexad.database.connection import Database
 from hexad.errors import StorageFailure, StoreLocked
 from hexad.experience.documents.repository import DocumentRepository

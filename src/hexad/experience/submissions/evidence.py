@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
-from hexad.core.times import format_time
 from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.encryption.store_files import OwnFiles

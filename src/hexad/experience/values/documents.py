@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 
 DOCUMENT_BYTES_LIMIT: Final = 8 << 20

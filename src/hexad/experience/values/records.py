@@ -8,9 +8,9 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 
 TOP_ACTIVATIONS: Final = 10

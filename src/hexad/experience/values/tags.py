@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
 
 TAG_NAME_CHARS_LIMIT: Final = 512

@@ -8,9 +8,9 @@ from dataclasses import replace
 from io import StringIO
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.ingest.sources.files import parts_of
 from hexad.memory.source import Item, Known, Skip, Unchanged
 

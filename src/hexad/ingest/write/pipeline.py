@@ -28,8 +28,7 @@ from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.validate import validate
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Outcome, Receipt, Status, least_trust
-from hexad.memory.policy import Policies
-from hexad.memory.policy_match import audience, pins
+from hexad.memory.policy import Policies, audience, pins
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts

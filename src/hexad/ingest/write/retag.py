@@ -10,11 +10,9 @@ from hexad.ingest.write.merge import with_flags
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory
-from hexad.memory.policy import parse_stored
-from hexad.memory.policy_match import audience
+from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
-from hexad.memory.tables.memories import StoredChunk
-from hexad.memory.tables.tags import MemoryTags
+from hexad.memory.tables.memories import MemoryTags, StoredChunk
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Catalog
 from hexad.text.normalize import slugs

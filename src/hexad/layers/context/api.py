@@ -40,7 +40,7 @@ from hexad.layers.vector_layer import SHARING, item_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
-from hexad.search.recall.options import check_query
+from hexad.search.recall.query_terms import check_query
 from hexad.search.recall.recall_log import Handouts
 from hexad.text.tokens import TokenCounter
 

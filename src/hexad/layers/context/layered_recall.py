@@ -21,8 +21,7 @@ from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.recall.linked import follow, more_linked
-from hexad.search.recall.options import LIMIT_MOST, RecallOptions, check_query
-from hexad.search.recall.query_terms import understand
+from hexad.search.recall.query_terms import LIMIT_MOST, RecallOptions, check_query, understand
 from hexad.search.recall.results import layer_of
 from hexad.text.search_terms import search_terms
 from hexad.text.similarity.lookalikes import look_of_fact

@@ -22,8 +22,7 @@ from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Memory
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
-from hexad.search.recall.options import check_query
-from hexad.search.recall.query_terms import understand
+from hexad.search.recall.query_terms import check_query, understand
 from hexad.search.recall.results import layer_of
 
 QUERY_KEPT: Final = 2_000

@@ -30,7 +30,7 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.search.indexer import Catalog
-from hexad.search.recall.options import RecallOptions, check_query
+from hexad.search.recall.query_terms import RecallOptions, check_query
 from hexad.search.recall.recaller import Recaller
 
 SPACE: Final = "project"

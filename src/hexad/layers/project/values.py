@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import parse_choice
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.memory.confidence import DRAFT
 from hexad.memory.memory import Citation, Memory, Status, Trust
 

@@ -39,7 +39,7 @@ from hexad.layers.session.working_set import (
 )
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.normalize import clean
-from hexad.text.summary.turn_digest import compressed
+from hexad.text.summary.summarize import compressed
 
 _TASK_CHARS: Final = 480
 

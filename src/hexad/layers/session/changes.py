@@ -25,7 +25,7 @@ from hexad.layers.session.working_set import (
     Substep,
     WorkingSet,
 )
-from hexad.text.summary.turn_digest import compressed, folded
+from hexad.text.summary.summarize import compressed, folded
 
 Change = Callable[[WorkingSet], WorkingSet]
 _FOLDED_NOTE_CHARS: Final = 960

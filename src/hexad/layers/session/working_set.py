@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from hexad.core.arguments import parse_time
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import IntegrityError
 from hexad.ingest.sources.checkout import Workplace
 

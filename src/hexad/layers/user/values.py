@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.errors import InvalidInput
 
 KEY_CHARS_LIMIT: Final = 120

@@ -13,8 +13,8 @@ from typing import Final
 
 from hexad.config import ConsolidationSettings
 from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import to_micros
 from hexad.maintenance.consolidation.rows import Candidate, ConsolidationRows
 from hexad.maintenance.consolidation.rules import Known, Plan, Step, plan

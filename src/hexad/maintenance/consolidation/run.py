@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 from hexad.config import ConsolidationSettings
 from hexad.core.arguments import parse_time
 from hexad.core.audit_notes import AuditSink
-from hexad.core.clock import Clock
+from hexad.core.clock import Clock, format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.leases import Lease
 from hexad.errors import HexadError, InvalidInput, NotFound, StoreLocked
 from hexad.layers.session.table import WorkingSets

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.clock import Clock
+from hexad.core.clock import Clock, format_time
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.session.working_set import WorkingSet
 from hexad.maintenance.consolidation.harvest import TASK, Harvest, done_steps, harvest, objection

@@ -18,8 +18,8 @@ from hexad.maintenance.quality.values import Flaw, MemoryQuality, QualityFinding
 from hexad.memory.memory import Trust
 from hexad.redaction.redact import RedactionRules, find, redact
 from hexad.text.quality.noise import RULES, junk_rule
+from hexad.text.similarity.containment import without_negation
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
-from hexad.text.similarity.negation import without_negation
 
 NEAR: Final = 0.85
 """As the gate has it (`ingest.gate`), by Jaccard similarity of word shingles."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
-from hexad.database.connection import Database, Row
+from hexad.database.connection import Connection, Database, Row
 from hexad.memory.fact import FactRow, Review
 from hexad.memory.memory import Status, Trust
 from hexad.memory.tables.rows import seen_sql
@@ -191,3 +191,21 @@ def _fact(row: Row) -> FactRow:
         supersedes=row[16],
         needs_review=bool(row[17]),
     )
+
+
+_DDL: Final = """
+ALTER TABLE memories ADD COLUMN fact_look TEXT;   -- of subject and attribute; NULL: no fact
+DROP INDEX memories_by_fact;
+CREATE INDEX memories_by_fact ON memories(fact_look) WHERE fact_look IS NOT NULL;
+"""
+
+
+def add_fact_looks(con: Connection) -> None:
+    """Add the column, and fill it for the facts that are there."""
+    con.execute(_DDL)
+    facts = con.execute(
+        "SELECT no, subject, attribute FROM memories WHERE subject IS NOT NULL OR attribute IS NOT NULL"
+    ).fetchall()
+    for no, subject, attribute in facts:
+        look = look_of_fact(subject, attribute)
+        con.execute("UPDATE memories SET fact_look = ? WHERE no = ?", (look, no))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from hexad.core.json_types import JSONObject
+from hexad.core.json_types import JSONObject, JSONValue
 from hexad.database.change_counters import bump
 from hexad.database.codec import (
     dump,
     from_micros,
     to_micros,
 )
-from hexad.database.connection import Connection, SQLValue
+from hexad.database.connection import Connection, Database, SQLValue
 from hexad.memory.memory import Chunk, Memory, Status, Trust, Turn
 from hexad.memory.query import Filters
 from hexad.memory.tables.resolver import MemoryNames
@@ -356,4 +356,38 @@ class Memories(MemoryNames):
                 " (SELECT no FROM conversation_sessions WHERE space_no = ? AND conversation = ? AND session = ?),"
                 " ?, (SELECT no FROM speakers WHERE name = ?))",
                 (no, space_no, turn.conversation, turn.session, turn.position, turn.speaker),
+            )
+
+
+class MemoryTags:
+    """The tags of the memories of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def replace(
+        self,
+        no: int,
+        tags: Sequence[str],
+        contexts: Mapping[int, str],
+        *,
+        metadata: Mapping[str, JSONValue],
+        at: datetime,
+    ) -> None:
+        """Give memory `no` these tags and metadata, and its chunks, by row number, these words of context.
+
+        Everything else of the memory stays; in the caller's transaction.
+        """
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE memories SET tags = ?, metadata = ?, updated_at = max(?, created_at), rev = ? WHERE no = ?",
+                (dump(list(tags)), dump(dict(metadata)), to_micros(at), bump(con, "memories"), no),
+            )
+            con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
+            con.executemany(
+                "INSERT INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]
+            )
+            con.executemany(
+                "UPDATE chunks SET context = ? WHERE no = ?",
+                [(context, chunk_no) for chunk_no, context in contexts.items()],
             )

@@ -10,8 +10,7 @@ from hexad.core.clock import Clock
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput, InvalidSpace, ProviderError
 from hexad.memory.policy import SpaceBudget, parse_space_budget
-from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator
-from hexad.providers.budgets.prices import Prices, parse_prices
+from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator, Prices, parse_prices
 from hexad.providers.budgets.table import Budgets
 from hexad.providers.embedders.base import Embedder, QueryEmbedder
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder

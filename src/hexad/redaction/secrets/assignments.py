@@ -9,14 +9,281 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
-from hexad.redaction.secrets.beside_provider_names import PROVIDERS, provider_rule
-from hexad.redaction.secrets.classifier import Style, accepts
+from hexad.redaction.secrets import values
+from hexad.redaction.secrets.classifier import Style, accepts, is_phrase
+from hexad.redaction.secrets.known_formats import compile_template
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
-from hexad.redaction.secrets.notations import find_notations
 from hexad.redaction.secrets.spans import FROM_NAME, FROM_STRUCTURE, Span
-from hexad.redaction.secrets.values import looks_random
+from hexad.redaction.secrets.values import looks_random, words_of
+
+_TABLE: Final = """
+adafruit w32
+adobe h32
+airtable l17
+algolia l32
+alibaba l30
+appveyor l20
+asana l32
+assemblyai h32
+atlassian|confluence|jira l24
+auth0 w48 w64
+binance a64
+bitbucket l32 e64
+bitly h40
+bittrex l32
+circleci|circle_token h40
+cloudflare w40 h37
+codecov l32 uuid
+cohere|co_api_key a40
+coinbase w64
+coinmarketcap uuid
+confluent l16 l64
+contentful e43
+datadog l40 h32
+deepgram h40
+deepl <uuid> <uuid>:fx
+digitalocean h64
+discord h64 e32
+droneci l32
+dropbox l15 <l:11>AAAAAAAAAA<e:43>
+etherscan u34
+etsy l24
+facebook h32 <d:15-16>|<w:27-40>
+fastly e32
+finicity h32 l20
+finnhub l20
+flickr l32
+freshbooks l64
+giphy a32
+gitter w40
+gocardless live_<e:40>
+heroku uuid
+hetzner a64
+hubspot uuid
+infura h32
+intercom e60
+jfrog|artifactory|bintray|xray l73 l64
+kraken s80-90
+kucoin h24 uuid
+launchdarkly e40
+linear h32
+linkedin|linked_in|linked-in l14 l16
+linode h64
+lob_|lob- live_<h:35> test_<h:35> live_pub_<h:31> test_pub_<h:31>
+looker l20 l24
+mailchimp <h:32>-us<d:1-2>
+mailgun key-<h:32> pubkey-<h:32> <h:32>-<h:8>-<h:8>
+mailjet h32
+mandrill w22
+mattermost l26
+meraki h40
+messagebird|message-bird|message_bird l25 uuid
+mistral a32
+mixpanel h32
+netlify e40-46
+newrelic|new-relic|new_relic l64
+ngrok w43-49
+nytimes|newyorktimes e32
+okta 00<e:40>
+openweather h32
+opsgenie uuid
+pagerduty w20
+papertrail a20
+plaid l24 l30
+postmark uuid
+privateai|private_ai|private-ai l32
+pushover l30
+railway uuid
+rapidapi w50
+rollbar h32
+scaleway uuid
+sendbird h40 uuid
+sentry h64 h32
+contribsys <h:8>:<h:8>
+shodan a32
+snyk uuid
+sonar e40
+sourcegraph h40
+sparkpost h40
+splunk uuid
+spotify h32
+squarespace uuid
+sumo l64 su<a:12>
+telegr <d:5-16>:A<w:34>
+todoist h40
+toggl h32
+travis l22
+trello h32 h64
+twilio h32
+twitch l30
+twitter l45 l25 l50 <d:15-25>-<a:20-40> AAAAAAAAAAAAAAAAAAAAAA<t:80-100>
+virustotal h64
+vultr u36
+wandb h40
+yandex t1.<e:6+>.<e:86-88> AQVN<w:35-38> YC<w:38>
+zendesk l40
+"""
+# A name with one of these words is about something else than the key: a digest, an identifier, a place.
+_OTHER_WORDS: Final = frozenset(
+    """
+    sha sha1 sha256 sha512 md5 hash digest checksum commit revision rev etag integrity fingerprint
+    id ids uuid guid url uri version file path name image tag ref index dataset model region host
+    """.split()
+)
+
+
+@cache
+def _rows() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return name -> (rule, formats)."""
+    rows = {}
+    for line in _TABLE.strip().splitlines():
+        names, *formats = line.split()
+        first = names.split("|")[0].strip("_-")
+        for name in names.split("|"):
+            rows[name] = (f"{first}-key", tuple(formats))
+    return rows
+
+
+PROVIDERS: Final = tuple(_rows())
+"""The names to look for, in lower case."""
+
+
+@cache
+def _patterns(provider: str) -> tuple[re.Pattern[str], ...]:
+    _, formats = _rows()[provider]
+    return tuple(compile_template(form, ignore_case=True) for form in formats)
+
+
+def _is_word(provider: str, name: str) -> bool:
+    """Tell whether `provider` is a word of `name` and not, as `okta` in `rookTable`, an accident of two."""
+    at = name.lower().find(provider)
+    written = name[at : at + len(provider)]
+    if len(provider) < 8 and written not in (provider, provider.upper(), provider.capitalize()):
+        return False
+    before = name[at - 1 : at] if at > 0 else ""
+    return not before.isalpha() or (before.islower() and written[:1].isupper())
+
+
+def provider_rule(provider: str, name: str, value: str) -> str | None:
+    """Return the rule by which `value` beside `name` is a key of `provider`, or None."""
+    if not _is_word(provider, name):
+        return None
+    if _OTHER_WORDS.intersection(words_of(name)):
+        return None
+    if not any(pattern.fullmatch(value) for pattern in _patterns(provider)):
+        return None
+    machine_made = (
+        values.looks_random(value, min_chars=14) or values.is_uuid(value) or values.is_hex_digest(value)
+    )
+    if not machine_made or values.is_filler(value):
+        return None
+    return _rows()[provider][0]
+
+
+"""How much of a value is looked at, in characters."""
+
+_SQL = re.compile(
+    r"\bidentified\s{1,8}(?:with\s{1,8}\S{1,40}\s{1,8})?(?:by|as)\s{1,8}(?:password\s{1,8})?"
+    r"(?:'(?P<a>[^'\n\x00]{3,128})'|\"(?P<b>[^\"\n\x00]{3,128})\")",
+    re.IGNORECASE,
+)
+_PASSPHRASE = re.compile(
+    r"pass-?phrase[\"'`*]{0,3}(?:[ ]?[:=]{1,2}|[ ](?:is|was))?[*]{0,2}[ ]{0,4}"
+    r"(?:\"(?P<a>[^\"\n\x00]{8,200}+)\"|'(?P<b>[^'\n\x00]{8,200}+)'|“(?P<c>[^”\n\x00]{8,200}+)”"
+    r"|„(?P<d>[^“”\n\x00]{8,200}+)[“”]|(?<=[:= s][ ])(?P<e>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){3,7}+)(?=[.]?[ ]{0,4}$))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ENV_LINE = re.compile(
+    r"^[ \t]{0,24}+(?:ENV|ARG|setx|SETX)[ \t]{1,8}+(?P<name>[A-Za-z_]\w{0,63}+)[ \t]{1,8}+[\"']?"
+    r"(?P<a>[^\s\"'=\x00]{4,256}+)[\"']?(?:[ \t]{1,8}/[mM])?[ \t]{0,8}\r?$",
+    re.MULTILINE,
+)
+_VALUE_FIRST = re.compile(
+    r"(?<!\S)[\"'`]?(?P<a>[A-Za-z0-9+/=_.~-]{12,256}+)[\"'`]?[ ](?:as|is)[ ](?:the|your|my|our|its|an?)[ ]"
+    r"(?P<name>(?:[\w-]{1,20}+[ ]){0,2}?[\w-]{0,20}?(?:key|token|secret|password))\b",
+    re.IGNORECASE,
+)
+
+_HEADER = re.compile(
+    r"^[ \t]{0,8}+\|?(?:[\w \"'-]{1,40}+)(?P<comma>[,;\t|])(?:[\w \"'-]{0,40}+(?:(?P=comma)[\w \"'-]{0,40}+){0,30}+)"
+    r"\r?\n(?=[^\s])",
+    re.MULTILINE,
+)
+_RULE_LINE = re.compile(r"[\s|:+-]+")
+_BLANKS: Final = " \t\r\"'`"
+
+
+def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> Iterator[Span]:
+    """Yield the secrets in `text` that its layout or its sentence ties to a name; `kept_names` are left alone.
+
+    `lowered` is `text` in lower case, of the same length.
+    """
+    if "identified" in lowered:
+        for found in _SQL.finditer(text):
+            if not _stands_in(found[found.lastgroup or 0]):
+                yield Span("password", *found.span(found.lastgroup or 0), FROM_STRUCTURE)
+    if "phrase" in lowered:
+        for found in _PASSPHRASE.finditer(text):
+            if is_phrase(found[found.lastgroup or 0]):
+                yield Span("password", *found.span(found.lastgroup or 0), FROM_NAME)
+    if "ENV" in text or "ARG" in text or "setx" in lowered:
+        for found in _ENV_LINE.finditer(text):
+            yield from _judged(text, found["name"], found.span("a"), Style.SHELL, kept_names)
+    if " as " in lowered or " is " in lowered:
+        for found in _VALUE_FIRST.finditer(text):
+            kind = classify_name(found["name"])
+            if kind not in (None, NameClass.WEAK):
+                yield from _judged(text, found["name"], found.span("a"), Style.LOOSE, kept_names)
+    yield from _table_cells(text, kept_names)
+
+
+def _stands_in(value: str) -> bool:
+    return values.is_placeholder(value) or (values.is_wordy(value) and not values.ends_in_number(value))
+
+
+def _judged(
+    text: str, name: str, place: tuple[int, int], style: Style, kept_names: frozenset[str]
+) -> Iterator[Span]:
+    kind = None if name in kept_names else classify_name(name)
+    content = text[place[0] : min(place[1], place[0] + JUDGED_LIMIT)]
+    if kind is not None and accepts(kind, content, style=style, name=name):
+        yield Span(kind.value, *place, FROM_NAME)
+
+
+def _table_cells(text: str, kept_names: frozenset[str]) -> Iterator[Span]:
+    """Yield the secrets in the columns that a line of names announces, in CSV, TSV and Markdown tables."""
+    at = 0
+    while (header := _HEADER.search(text, at)) is not None:
+        at = header.end()
+        line = text[header.start() : at]
+        names = [name.strip(_BLANKS) for name in line.rstrip("\r\n").split(header["comma"])]
+        columns = []
+        if any(word in line.lower() for word in KEYWORDS):
+            kinds = [classify_name(name) for name in names]
+            columns = [index for index, kind in enumerate(kinds) if kind not in (None, NameClass.WEAK)]
+        while columns and at < len(text):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            row = text[at:end]
+            cells = row.split(header["comma"])
+            if len(cells) != len(names):
+                break
+            if _RULE_LINE.fullmatch(row) is None:
+                for index in columns:
+                    start = at + sum(len(cell) + 1 for cell in cells[:index])
+                    yield from _cell(text, names[index], start, cells[index], kept_names)
+            at = end + 1
+
+
+def _cell(text: str, name: str, start: int, cell: str, kept_names: frozenset[str]) -> Iterator[Span]:
+    content = cell.strip(_BLANKS)
+    if content:
+        start += cell.index(content)
+        yield from _judged(text, name, (start, start + len(content)), Style.LINE, kept_names)
+
 
 JUDGED_LIMIT: Final = 256
 """How much of a long value is looked at, in characters; all of it is removed."""

@@ -18,12 +18,17 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import PlaceOf
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.fulltext import FullText, TextMatch
-from hexad.search.recall.fusion import Candidate, Fusion, Spread
+from hexad.search.recall.fusion import Candidate, Evidence, Fusion, Spread, matched_share, near_floor
 from hexad.search.recall.linked import follow, more_linked
-from hexad.search.recall.options import RecallOptions, check_query
-from hexad.search.recall.query_terms import Terms, match_expression, named, understand
+from hexad.search.recall.query_terms import (
+    RecallOptions,
+    Terms,
+    check_query,
+    match_expression,
+    named,
+    understand,
+)
 from hexad.search.recall.recall_log import Handouts
-from hexad.search.recall.relevance import Evidence, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Found,

@@ -12,9 +12,8 @@ from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
 from hexad.memory.tables.ranking_columns import PlaceOf
 from hexad.search.fulltext import TextMatch
-from hexad.search.recall.fusion import Fusion
+from hexad.search.recall.fusion import Evidence, Fusion
 from hexad.search.recall.query_terms import Terms
-from hexad.search.recall.relevance import Evidence
 from hexad.search.vectors.index import VectorAnswer
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, overload
 
+from hexad.core.clock import format_time
 from hexad.core.invisible_text import escaped
 from hexad.core.json_types import JSONObject, JSONValue
-from hexad.core.times import format_time
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
 from hexad.memory.policy import Backend

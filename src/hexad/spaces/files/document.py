@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import dump
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.database.files import ensure_dir

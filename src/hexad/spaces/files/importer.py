@@ -5,33 +5,255 @@ The store wins: only a newer object changes a memory, and a file sets policies a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from enum import Enum
+from typing import Final, NoReturn, cast
 
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.database.change_counters import ChangeReader
-from hexad.database.codec import dump
-from hexad.errors import HexadError, InvalidSpace
+from hexad.database.codec import dump, to_micros
+from hexad.errors import Conflict, HexadError, InvalidSpace
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.prepare import Prepared
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Memory
+from hexad.memory.memory import Memory, Outcome, Status
+from hexad.memory.policy import KNOWN, parse_policies
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.memory.tables.file_origins import SpaceOrigin, fingerprint, space_fingerprint
+from hexad.memory.tables.file_origins import Origin, SpaceOrigin, fingerprint, space_fingerprint
 from hexad.memory.tables.rows import batches
 from hexad.memory.tables.spaces import Space
-from hexad.redaction.redact import RedactionRules
-from hexad.spaces.files.document import OBJECTS, count_purged, places, record_head
+from hexad.redaction.redact import RedactionRules, rules_from_policy
+from hexad.spaces.files.document import OBJECTS, count_purged, full_object, places, record_head, stands
 from hexad.spaces.files.fields import ParsedObject, capped, made_id
-from hexad.spaces.files.merge_objects import differs, known_rows, refuse_used, same_objects
-from hexad.spaces.files.merge_policies import object_notes, settled_policies
-from hexad.spaces.files.outcomes import TAKEN, WRITTEN, Fate, newer, read_report
+from hexad.spaces.files.objects import object_of
 from hexad.spaces.files.reader import ParsedSpace
-from hexad.spaces.files.report import ReadReport
+from hexad.spaces.files.report import FileConflict, ReadReport
+
+
+class Fate(Enum):
+    """What becomes of an object of the file."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    SAME = "same"
+    OLDER = "older"
+    DIFFERENT = "different"
+
+
+WRITTEN: Final = frozenset({Fate.CREATE, Fate.UPDATE})
+TAKEN: Final = frozenset({*WRITTEN, Fate.SAME})
+_DIFFERS: Final = "it differs from the store's, and both say they changed at the same time"
+
+
+def newer(parsed_object: ParsedObject, memory: Memory) -> Fate:
+    """Return what becomes of an object that differs from the memory of its id."""
+    updated_at = parsed_object.draft.updated_at
+    if updated_at is None or updated_at == memory.updated_at:
+        return Fate.DIFFERENT
+    return Fate.UPDATE if updated_at > memory.updated_at else Fate.OLDER
+
+
+def read_report(
+    parsed: ParsedSpace,
+    objects: Sequence[ParsedObject],
+    fates: Mapping[str, Fate],
+    notes: Sequence[str],
+    touched: int,
+    *,
+    prepared: Sequence[Prepared],
+    stored: Sequence[Memory],
+) -> ReadReport:
+    """Return what was done with the objects of a file; before it was done (`stored` is empty) what would be.
+
+    What the store keeps for a review, or leaves as it was, is nothing that the file created or changed.
+    """
+    written = [fates[parsed_object.id] for parsed_object in objects if fates[parsed_object.id] in WRITTEN]
+    waiting = [fate for fate, memory in zip(written, stored, strict=False) if _waits(memory)]
+    left = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
+    said = list(notes)
+    if touched:
+        said.append(f"{touched:,} of the objects held what is redacted; they are written back without it.")
+
+    def count(fate: Fate) -> int:
+        return written.count(fate) - waiting.count(fate) - left.count(fate)
+
+    return ReadReport(
+        file=parsed.file,
+        space=parsed.name,
+        objects=len(objects),
+        created=count(Fate.CREATE),
+        updated=count(Fate.UPDATE),
+        unchanged=list(fates.values()).count(Fate.SAME) + len(left),
+        quarantined=len(waiting),
+        kept=[parsed_object.id for parsed_object in objects if fates[parsed_object.id] is Fate.OLDER],
+        conflicts=[
+            FileConflict(id=parsed_object.id, reason=_DIFFERS)
+            for parsed_object in objects
+            if fates[parsed_object.id] is Fate.DIFFERENT
+        ],
+        redacted=sum(write.clean.removed for write in prepared),
+        notes=said,
+    )
+
+
+def _waits(memory: Memory) -> bool:
+    return memory.status is Status.QUARANTINED
+
+
+def _is_left(memory: Memory) -> bool:
+    done = memory.receipt is not None and memory.receipt.outcome is Outcome.UNCHANGED
+    return done and not _waits(memory)
+
+
+def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
+    """Return the rows of the objects that the store has in space `name`; raises `Conflict` for one of another space."""
+    found = places(stores, [parsed_object.id for parsed_object in objects])
+    for memory_id, (_, space) in found.items():
+        if space != name:
+            raise Conflict(
+                f"Memory {memory_id!r} of the file is in another space than {name!r} already, and an id "
+                "is one memory. Read the file into that space, or into another store; nothing of it was read."
+            )
+    return {memory_id: no for memory_id, (no, _) in found.items()}
+
+
+def refuse_used(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> NoReturn:
+    """Raise `Conflict` for an export that is to be a space which holds memories, with what can be done."""
+    there = any(
+        space == name for _, space in places(stores, [parsed_object.id for parsed_object in objects]).values()
+    )
+    # Under another name its objects would have the ids of what is there.
+    what, way = "memories already", "give another name (name=)"
+    if there:
+        what, way = "memories already, the export's among them", "restore it in another store"
+    raise Conflict(
+        f"Space {name!r} holds {what}, so nothing was restored. Merge the export with what is there (merge=True), or "
+        f"{way}."
+    )
+
+
+def same_objects(
+    stores: Stores, known: Mapping[str, int], objects: Sequence[ParsedObject]
+) -> dict[str, ParsedObject]:
+    """Return by id the objects that say what the store has, each as it is to be kept; `known` has their rows."""
+    theirs = {
+        known[parsed_object.id]: parsed_object for parsed_object in objects if parsed_object.id in known
+    }
+    found: dict[str, ParsedObject] = {}
+    for batch in batches(sorted(theirs)):
+        memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
+        for no in batch:
+            kept = _kept(theirs[no], memories[no], origins.get(no))
+            if kept is not None:
+                found[kept.id] = kept
+    return found
+
+
+def _kept(parsed_object: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
+    """Return an object as it is to be kept if it says what the memory is; None when it does not.
+
+    What was read first is kept when the file says all of it anew: that it is still the same can be seen of both.
+    """
+    said = dump(parsed_object.object)
+    of_old = origin is not None and stands(memory, origin)
+    if of_old and origin is not None and said == dump(origin.object):
+        return parsed_object
+    if said != dump(full_object(memory, origin)):
+        return None
+    return (
+        replace(parsed_object, object=origin.object, full=True)
+        if of_old and origin is not None
+        else parsed_object
+    )
+
+
+def differs(stores: Stores, by_no: Mapping[int, ParsedObject]) -> bool:
+    """Whether the memories, as we would write them, are anything else than the objects in their order."""
+    last: tuple[int, str, str] | None = None
+    for batch in batches(list(by_no)):
+        memories = stores.memories.by_no(batch)
+        for no in batch:
+            memory = memories[no]
+            key = (-to_micros(memory.updated_at), memory.path, memory.id)
+            if dump(object_of(memory)) != dump(by_no[no].object) or (last is not None and key < last):
+                return True
+            last = key
+    return False
+
+
+_WHO_SEES: Final = ("roles", "visibility")
+_REDACTION: Final = ("pii_redaction", "env_allow")
+
+
+def usable_policies(policies: Mapping[str, JSONValue]) -> tuple[dict[str, JSONValue], list[str]]:
+    """Return the policies that can be set, and a note for each that cannot; those are kept for the file alone."""
+    usable: dict[str, JSONValue] = {}
+    notes: list[str] = []
+    for name, value in policies.items():
+        if name not in KNOWN:
+            notes.append(f"Nothing here enforces the policy {name!r} of the file; it is kept for the file.")
+        elif name in _REDACTION and isinstance(value, list):
+            usable[name] = [item for item in value if _is_usable({name: [item]}, notes)]
+        elif _is_usable({name: value}, notes):
+            usable[name] = value
+    return usable, notes
+
+
+def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JSONValue], list[str]]:
+    """Return the policies that the space will have, and what the file says that has no effect."""
+    usable, notes = usable_policies(parsed.policies)
+    if space is None:
+        if any(parsed.policies.get(name) and name not in usable for name in _WHO_SEES):
+            # Somebody meant to hide something: what cannot be understood hides all of it.
+            usable["roles"] = []
+            notes.append(
+                "Who may see the space could not be read from the file, so its owner alone does; `set_policy` opens it."
+            )
+        if usable.get("allow_delete") is True:
+            notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
+        return usable, notes
+    notes += [
+        f"The policy {key!r} of the file is not the store's, which stays; `set_policy` changes it."
+        for key in _differing(usable, space.policies)
+    ]
+    notes += [
+        f"The metadata {key!r} of the file is not the store's, which stays."
+        for key in _differing(parsed.metadata, space.metadata)
+    ]
+    return space.policies, notes
+
+
+def _differing(theirs: Mapping[str, JSONValue], ours: Mapping[str, JSONValue]) -> list[str]:
+    return sorted(key for key in theirs if key not in ours or dump(theirs[key]) != dump(ours[key]))
+
+
+def _is_usable(policy: Mapping[str, JSONValue], notes: list[str]) -> bool:
+    try:
+        parse_policies(policy)
+        rules_from_policy(policy)
+    except HexadError as error:
+        notes.append(f"Not set, and kept for the file: {error}")
+        return False
+    return True
+
+
+def object_notes(objects: Sequence[ParsedObject]) -> list[str]:
+    """Return what was said of single objects, each thing once with how often it was said."""
+    counts = Counter(note for parsed_object in objects for note in parsed_object.notes)
+    first: dict[str, ParsedObject] = {}
+    for parsed_object in objects:
+        for note in parsed_object.notes:
+            first.setdefault(note, parsed_object)
+    return [
+        f"objects[{first[note].position}]: {note}" + (f" ({count:,} objects)" if count > 1 else "")
+        for note, count in counts.items()
+    ]
+
 
 _TRIES: Final = 3
 """How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from hexad.core.arguments import parse_time
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import dump
 from hexad.database.encryption.store_files import PLAIN, OwnFiles
 from hexad.database.files import PRIVATE_FILE_MODE, ensure_dir

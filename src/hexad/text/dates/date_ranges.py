@@ -7,29 +7,300 @@ month, a season or a weekday without a year is not guessed at: it comes back as 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Final, Literal
 
 from hexad.text.dates.calendar_spans import (
     MONTH_NAMES,
+    MONTHS,
+    SEASONS,
     WEEKDAY_NAMES,
+    WEEKDAYS,
     Span,
+    compile_dates,
     day_span,
+    month_number,
     month_span,
     number,
+    season_span,
     shift,
     unit_span,
 )
-from hexad.text.dates.date_phrases import (
-    LEFT_CHARACTERS,
-    ORDINALS,
-    PRECISIONS,
-    Found,
-    Precision,
-    find_phrases,
-    span_about,
+
+LEFT_CHARACTERS: Final = 48
+"""Characters before a phrase that may belong to it."""
+ORDINALS: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3}
+
+Precision = Literal["day", "week", "month", "quarter", "season", "year", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A date phrase at a place of the text: a span, or what recurs."""
+
+    at: tuple[int, int]
+    precision: Precision
+    span: Span | None = None
+    months: tuple[int, ...] = ()
+    day: int | None = None
+    weekday: int | None = None
+    relative: bool = False
+
+
+@cache
+def _dates() -> re.Pattern[str]:
+    # Compiled when a question first mentions a time: it takes 20 ms, as much as a whole answer.
+    return compile_dates(
+        r"(?P<i_y>{YEAR})(?P<i_s>[-/])(?P<i_m>0?[1-9]|1[0-2])(?:(?P=i_s)(?P<i_d>[0-9]{1,2}))?"
+        r"(?:T[0-9:.]{4,12}Z?)?(?![\w/-]|\.[0-9])",
+        r"(?<!version )(?<!release )(?P<n_a>[0-9]{1,2})(?P<n_s>[/.-])(?P<n_b>[0-9]{1,2})(?P=n_s)(?P<n_y>{YEAR})"
+        r"(?![\w/-]|\.[0-9])",
+        r"(?P<d_d>[0-9]{1,2})(?P<d_o>{TH})?(?:\s?[-\u2013]\s?(?P<d_e>[0-9]{1,2}){TH}?)?{S}(?:of{S})?"
+        r"(?P<d_m>{MONTH})\b\.?(?:,?\s{0,3}(?P<d_y>{YEAR})\b)?",
+        r"(?P<m_m>{MONTH})\b\.?{S}(?P<m_d>[0-9]{1,2})(?P<m_o>{TH})?(?:\s?[-\u2013]\s?(?P<m_e>[0-9]{1,2}){TH}?)?"
+        r"(?![\w:%]|\.[0-9])(?:,?\s{0,3}(?P<m_y>{YEAR})\b)?",
+        r"(?P<y_m>{MONTH})\b\.?,?(?:{S}of)?{S}(?P<y_y>{YEAR})\b",
+        r"(?P<b_m>{MONTH})\b",
+        r"(?:q(?P<q_q>[1-4])(?:\s{0,3}|[-/])|(?P<q_o>first|second|third|fourth){S}quarter{S})(?:of{S})?(?P<q_y>{YEAR})\b",
+        r"(?P<s_s>{SEASON})\b(?:{S}(?:of{S})?(?P<s_y>{YEAR})\b)?",
+        r"(?P<w_w>the day before yesterday|yesterday|today|tonight|tomorrow|last night"
+        r"|this (?:morning|afternoon|evening))\b",
+        r"(?P<u_w>last|past|previous|this|current|next){S}"
+        r"(?P<u_u>weekend|week|month|year|quarter|{SEASON}|{WEEKDAY}|{MONTH})\b",
+        r"(?:last|past|previous){S}(?P<p_n>{NUM}|couple of|few){S}(?P<p_u>day|week|month|year)s?\b",
+        r"(?P<a_n>{NUM}|(?:a )?couple of|(?:a )?few|several){S}(?P<a_u>day|week|month|year)s?{S}ago\b",
+        r"on{S}(?P<k_k>{WEEKDAY})\b",
+        r"(?P<j_y>{YEAR})\b(?![%:/-]|\.[0-9]|\s?(?:lines?|rows?|items?|characters?|tokens?|words?|users?|people"
+        r"|requests?|ms|seconds?|steps?|files?|bytes?|times|tests?|points?|memories)\b)",
+    )
+
+
+# What must stand before a month, a season or a year that stands alone: without it, "may" is a verb, "June"
+# a person and "2077" a number.
+_PREPOSITION = re.compile(
+    r"(?i)(?:^|[\s(,-])(in|during|since|before|after|until|till|by|of|from|between|through|throughout|around|early"
+    r"|mid|late|every|over|as of|up to|prior to|for(?=\s{1,3}the\b))"
+    r"(?:\s{1,3}(?:the|early|mid|late|year|about|around))?[\s-]{1,3}$"
 )
+_BEFORE_DAY = re.compile(
+    r"(?i)\b(?:on|since|before|after|until|till|by|from|between|and|around|of)\s{1,3}(?:the\s{1,3})?$"
+)
+_BARE_ARTICLE = re.compile(r"(?i)\bthe\s{1,3}$")
+_WORD: Final = re.compile(r"[a-z]+")
+_CUES: Final = frozenset(
+    {
+        *MONTHS,
+        *(name.lower() for name in MONTH_NAMES),
+        *WEEKDAYS,
+        *(name.lower() for name in WEEKDAY_NAMES),
+        *("sept tues thur thurs fall").split(),
+        *SEASONS,
+        *("yesterday today tonight tomorrow night morning afternoon evening").split(),
+        *("last past previous this current next ago quarter").split(),
+    }
+)
+"""Without one of these words or a digit, a text says nothing about time."""
+_NAMES_OF_PEOPLE: Final = frozenset({"april", "may", "june", "august", "jan"})
+_VERBS: Final = frozenset({"may", "march", "mar"})
+
+
+def _may_tell_time(text: str) -> bool:
+    return any(char.isdecimal() for char in text) or not _CUES.isdisjoint(_WORD.findall(text.lower()))
+
+
+def find_phrases(text: str, *, now: datetime) -> list[Found]:
+    """Return the date phrases of `text`, in order; days that no calendar has are passed over."""
+    if not _may_tell_time(text):
+        return []
+    found: list[Found] = []
+    for match in _dates().finditer(text):
+        # The first letter of the group that took part names the form.
+        form = next(group for group, value in match.groupdict().items() if value is not None)[0]
+        try:
+            phrase = _READERS[form](match, text, now)
+        except (ValueError, OverflowError):  # the calendar has no such day, or no such year
+            continue
+        if phrase is not None:
+            found.append(phrase)
+    return found
+
+
+def _iso(match: re.Match[str], _text: str, _now: datetime) -> Found:
+    year, month = int(match["i_y"]), int(match["i_m"])
+    if match["i_d"] is None:
+        return Found(match.span(), "month", month_span(year, month))
+    return Found(match.span(), "day", day_span(year, month, int(match["i_d"])))
+
+
+def _numeric(match: re.Match[str], _text: str, _now: datetime) -> Found:
+    day, month = int(match["n_a"]), int(match["n_b"])
+    if month > 12:
+        day, month = month, day
+    return Found(match.span(), "day", day_span(int(match["n_y"]), month, day))
+
+
+def _day_of_month(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+    key = "d" if match["d_m"] else "m"
+    name, year = match[f"{key}_m"], match[f"{key}_y"]
+    month, day = month_number(name), int(match[f"{key}_d"])
+    last = match[f"{key}_e"]
+    if (
+        year is None
+        and match[f"{key}_o"] is None
+        and name in _VERBS
+        and not _BEFORE_DAY.search(_left(match, text))
+    ):
+        return None  # "up to 5 may join", "march 5 miles"
+    if year is None:
+        day_span(2024, month, day)  # a leap year: raises when no year has the day
+        return Found(match.span(), "day", months=(month,), day=day)
+    start, end = day_span(int(year), month, day)
+    if last is not None:
+        end = max(day_span(int(year), month, int(last))[1], end)
+        return Found(match.span(), "range", (start, end))
+    return Found(match.span(), "day", (start, end))
+
+
+def _month_of_year(match: re.Match[str], _text: str, _now: datetime) -> Found:
+    return Found(match.span(), "month", month_span(int(match["y_y"]), month_number(match["y_m"])))
+
+
+def _bare_month(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+    name = match["b_m"]
+    left = _left(match, text)
+    before = _PREPOSITION.search(left)
+    if before is None:
+        # "and June" ends a range; "the June meeting" is a date, "the march" and "June" alone are not.
+        ends_range = re.search(r"(?i)(?:between|from)\s.{3,20}\s(?:and|to|until|through)\s{1,3}$", left)
+        if not ends_range and not (
+            _BARE_ARTICLE.search(left) and name[0].isupper() and name not in ("March", "May")
+        ):
+            return None
+    elif before[1].lower() == "by" and name.lower() in _NAMES_OF_PEOPLE:
+        return None
+    return Found(match.span(), "month", months=(month_number(name),))
+
+
+def _quarter(match: re.Match[str], _text: str, _now: datetime) -> Found:
+    index = int(match["q_q"]) - 1 if match["q_q"] else ORDINALS[match["q_o"].lower()]
+    return Found(match.span(), "quarter", month_span(int(match["q_y"]), 3 * index + 1, months=3))
+
+
+def _season(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+    name = match["s_s"].lower().replace("fall", "autumn")
+    if match["s_y"] is not None:
+        return Found(match.span(), "season", season_span(int(match["s_y"]), name))
+    is_title = match["s_s"][0].isupper() and text[match.end() : match.end() + 2].strip().isupper()
+    if is_title or not _after_preposition(match, text):
+        return None  # "Spring Boot", "fall off his bike"
+    return Found(match.span(), "season", months=SEASONS[name])
+
+
+def _word(match: re.Match[str], _text: str, now: datetime) -> Found:
+    word = match["w_w"].lower()
+    days = {"the day before yesterday": -2, "yesterday": -1, "last night": -1, "tomorrow": 1}.get(word, 0)
+    return Found(match.span(), "day", unit_span(shift(now, "day", days), "day"), relative=True)
+
+
+def _which_unit(match: re.Match[str], text: str, now: datetime) -> Found | None:
+    which, unit = match["u_w"].lower(), match["u_u"].lower()
+    step = {"this": 0, "current": 0, "next": 1}.get(which, -1)
+    span: Span
+    if unit in ("week", "weekend", "month", "year", "quarter"):
+        rolling = which == "past" or (which == "last" and _BARE_ARTICLE.search(text[: match.start()][-8:]))
+        if rolling and unit != "weekend":
+            span = (shift(now, unit, -1), now)
+        else:
+            span = unit_span(shift(unit_span(now, unit)[0], unit, step), unit)
+        precision: Precision = "week" if unit in ("week", "weekend") else PRECISIONS[unit]
+        return Found(match.span(), precision, span, relative=True)
+    if unit[-3:] == "day":
+        return Found(match.span(), "day", _weekday_near(now, WEEKDAYS.index(unit[:3]), step), relative=True)
+    if unit in SEASONS or unit == "fall":
+        name = unit.replace("fall", "autumn")
+        spans = [season_span(now.year + offset, name) for offset in (-2, -1, 0, 1)]
+        return Found(match.span(), "season", _nearest(spans, now, step), relative=True)
+    if unit in _VERBS and match["u_u"].islower() and which in ("this", "current"):
+        return None  # "this may help"
+    spans = [month_span(now.year + offset, month_number(unit)) for offset in (-2, -1, 0, 1)]
+    return Found(match.span(), "month", _nearest(spans, now, step), relative=True)
+
+
+PRECISIONS: Final[dict[str, Precision]] = {
+    "day": "day", "week": "week", "month": "month", "quarter": "quarter", "year": "year",
+}  # fmt: skip
+
+
+def _nearest(spans: list[Span], now: datetime, step: int) -> Span:
+    """Return the last span that is over, the first to come, or for "this" the one of the current year."""
+    if step < 0:
+        return [span for span in spans if span[1] <= now][-1]
+    if step > 0:
+        return next((span for span in spans if span[0] > now), spans[-1])
+    return next((span for span in spans if span[0] <= now < span[1]), spans[2])
+
+
+def _weekday_near(now: datetime, weekday: int, step: int) -> Span:
+    """Return the day of this week, or the first of that name before or after today."""
+    if step == 0:
+        return unit_span(shift(now, "day", weekday - now.weekday()), "day")
+    distance = (now.weekday() - weekday) % 7 or 7 if step < 0 else (weekday - now.weekday()) % 7 or 7
+    return unit_span(shift(now, "day", step * distance), "day")
+
+
+def _last_units(match: re.Match[str], _text: str, now: datetime) -> Found:
+    count = {"couple of": 2, "few": 3}.get(match["p_n"].lower()) or number(match["p_n"].lower())
+    return Found(match.span(), "range", (shift(now, match["p_u"].lower(), -count), now), relative=True)
+
+
+def _units_ago(match: re.Match[str], _text: str, now: datetime) -> Found:
+    amount, unit = match["a_n"].lower().removeprefix("a "), match["a_u"].lower()
+    vague = {"few": (5, 2), "several": (8, 3)}.get(amount)
+    if vague:
+        span = (shift(now, unit, -vague[0]), shift(now, unit, -vague[1]))
+        return Found(match.span(), "range", span, relative=True)
+    moment = shift(now, unit, -(2 if amount == "couple of" else number(amount)))
+    return Found(match.span(), PRECISIONS[unit], span_about(moment, unit), relative=True)
+
+
+def span_about(moment: datetime, unit: str) -> Span:
+    """Return the span that "two weeks ago" means: a week about the day, else the unit that holds it."""
+    if unit != "week":
+        return unit_span(moment, unit)
+    start, _ = unit_span(moment, "day")
+    return start - timedelta(days=3), start + timedelta(days=4)
+
+
+def _weekday(match: re.Match[str], _text: str, _now: datetime) -> Found:
+    return Found(match.span(), "day", weekday=WEEKDAYS.index(match["k_k"][:3].lower()))
+
+
+def _year(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+    if not _after_preposition(match, text):
+        return None
+    return Found(match.span(), "year", month_span(int(match["j_y"]), 1, months=12))
+
+
+def _left(match: re.Match[str], text: str) -> str:
+    return text[max(match.start() - LEFT_CHARACTERS, 0) : match.start()]
+
+
+def _after_preposition(match: re.Match[str], text: str) -> bool:
+    left = _left(match, text)
+    return (
+        _PREPOSITION.search(left) is not None or re.search(r"(?i)\b(?:on|and|to)\s{1,3}$", left) is not None
+    )
+
+
+_READERS: Final[dict[str, Callable[[re.Match[str], str, datetime], Found | None]]] = {
+    "i": _iso, "n": _numeric, "d": _day_of_month, "m": _day_of_month, "y": _month_of_year, "b": _bare_month,
+    "q": _quarter, "s": _season, "w": _word, "u": _which_unit, "p": _last_units, "a": _units_ago, "k": _weekday,
+    "j": _year,
+}  # fmt: skip
+
 
 CONSIDERED_CHARACTERS: Final = 4_000
 """Characters of a question that are read."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.ingest.write.caller_chunks import SPANS_LIMIT, completed, locate
+from hexad.ingest.write.prepare import SPANS_LIMIT, completed, locate
 
 
 def cut(text, spans):

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from hexad.errors import BudgetExceeded, ProviderError
-from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator
-from hexad.providers.budgets.prices import Price, Prices
+from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator, Price, Prices
 from hexad.providers.budgets.spending import Spend
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Prompt, Reply

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from hexad.errors import InvalidInput
-from hexad.providers.budgets.prices import Price, Prices, parse_prices
+from hexad.providers.budgets.metering import Price, Prices, parse_prices
 from hexad.providers.budgets.spending import Spend
 
 MILLION = Spend(input_tokens=1_000_000, output_tokens=500_000)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.errors import InvalidInput
-from hexad.providers.embedders.wordpiece import WordPiece, load_vocabulary
+from hexad.providers.embedders.minilm import WordPiece, load_vocabulary
 
 VOCABULARY = load_vocabulary()
 CLS, SEP, UNK = 101, 102, 100
@@ -140,7 +140,7 @@ def test_half_a_surrogate_pair_is_dropped():
 
 
 def test_the_cache_stays_bounded(monkeypatch):
-    monkeypatch.setattr("hexad.providers.embedders.wordpiece._CACHED_CHUNKS", 10)
+    monkeypatch.setattr("hexad.providers.embedders.minilm._CACHED_CHUNKS", 10)
     ours = WordPiece(VOCABULARY)
     text = " ".join(f"word{number}" for number in range(35))
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from hexad.redaction.injection.detector import KINDS, instructions_in
-from hexad.text.printable import framed, visible
+from hexad.spaces.bundles.as_text import framed, visible
 
 pytestmark = pytest.mark.row("A138", "A148")
 

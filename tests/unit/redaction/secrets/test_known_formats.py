@@ -6,11 +6,16 @@ import string
 
 import pytest
 
-from hexad.redaction.secrets.beside_provider_names import PROVIDERS, provider_rule
+from hexad.redaction.secrets.assignments import PROVIDERS, provider_rule
 from hexad.redaction.secrets.blocks import is_env_path
-from hexad.redaction.secrets.known_formats import _shapes, find_shapes
+from hexad.redaction.secrets.known_formats import (
+    _shapes,
+    compile_template,
+    expand_choices,
+    find_shapes,
+    literal_head,
+)
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
-from hexad.redaction.secrets.templates import compile_template, expand_choices, literal_head
 from hexad.redaction.secrets.values import is_placeholder, looks_chosen, looks_random
 
 _random = random.Random(4)

@@ -5,8 +5,14 @@ from datetime import UTC, datetime
 import pytest
 
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.search.recall.options import LIMIT_MOST, RecallOptions, check_query
-from hexad.search.recall.query_terms import match_expression, named, understand
+from hexad.search.recall.query_terms import (
+    LIMIT_MOST,
+    RecallOptions,
+    check_query,
+    match_expression,
+    named,
+    understand,
+)
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 

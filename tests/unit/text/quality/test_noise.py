@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexad.text.quality.noise import junk_rule
-from hexad.text.similarity.negation import without_negation
+from hexad.text.similarity.containment import without_negation
 
 DATA = Path(__file__).parents[3] / "data" / "memories"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    go()\nValueError: no'

@@ -5,14 +5,234 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from hexad.ingest.sources.formats.code_braces import brace_definitions
-from hexad.ingest.sources.formats.code_definitions import Definition, lay_sections
-from hexad.ingest.sources.formats.code_indented import flat_definitions
-from hexad.ingest.sources.formats.code_languages import BRACES, FLAT
-from hexad.text.chunking import Section
+from hexad.ingest.sources.formats.code_languages import BRACES, FLAT, BraceLanguage, FlatLanguage
+from hexad.text.chunking import LineIndex, Section
+
+NESTING_LIMIT: Final = 8
+"""Containers inside containers that become sections; what lies deeper is part of the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A named stretch of lines, counted from 0; `end` is the line after its last.
+
+    `children` lie inside it, in order, and become sections of their own: the methods of a class.
+    """
+
+    name: str
+    start: int
+    end: int
+    children: tuple[Definition, ...] = ()
+    signature: str = ""
+
+
+def lay_sections(text: str, definitions: Sequence[Definition], *, first_line: int = 1) -> tuple[Section, ...]:
+    """Return sections that cover the text without overlap: the definitions, and what lies between them.
+
+    What lies between stands without a heading, or under the name of the class that it belongs to. Lines that
+    two definitions share go to the first.
+    """
+    layout = _Layout(LineIndex(text, first_line=first_line), first_line)
+    layout.lay(definitions, 0, text.count("\n") + 1, heading="", prefix="")
+    return tuple(layout.sections)
+
+
+class _Layout:
+    def __init__(self, index: LineIndex, first_line: int) -> None:
+        self._index = index
+        self._first_line = first_line
+        self.sections: list[Section] = []
+
+    def lay(
+        self, definitions: Sequence[Definition], start: int, end: int, *, heading: str, prefix: str
+    ) -> None:
+        at = start
+        for each in definitions:
+            begin, stop = max(each.start, at), min(each.end, end)
+            if begin >= stop:
+                continue
+            self._add(at, begin, heading)
+            name = prefix + each.name
+            if each.children:
+                self.lay(each.children, begin, stop, heading=name + each.signature, prefix=name + ".")
+            else:
+                self._add(begin, stop, name + each.signature)
+            at = stop
+        self._add(at, end, heading)
+
+    def _add(self, first: int, after: int, heading: str) -> None:
+        start = self._index.start(self._first_line + first)
+        end = self._index.start(self._first_line + after)
+        if start < end:
+            self.sections.append(self._index.section(start, end, heading))
+
+
+LINE_LOOKED_AT: Final = 400
+"""A definition shows at the beginning of its line; minified lines are not searched to their end."""
+
+
+def flat_definitions(text: str, language: FlatLanguage) -> list[Definition]:
+    """Return the outermost definitions, and those directly inside of containers as their children."""
+    lines = text.split("\n")
+    found: list[tuple[int, int, str, bool]] = []
+    for number, line in enumerate(lines):
+        head = line[:LINE_LOOKED_AT]
+        if match := language.definitions.match(head):
+            is_container = language.containers is not None and language.containers.match(head) is not None
+            found.append((number, len(line) - len(line.lstrip()), named(match.groupdict()), is_container))
+    starts = [_with_comments(lines, number, language.comment) for number, *_ in found]
+    return _nested(found, starts, range(len(found)), len(lines), NESTING_LIMIT)
+
+
+def named(groups: dict[str, str | None]) -> str:
+    """Return the name that a definition's pattern caught, whichever of its groups did."""
+    receiver = groups.pop("receiver", None)
+    name = next((value.strip() for value in groups.values() if value), "")
+    return f"{receiver}.{name}" if receiver else name
+
+
+def _with_comments(lines: Sequence[str], number: int, comment: str) -> int:
+    while number > 0 and lines[number - 1].lstrip().startswith((comment, "@")):
+        number -= 1
+    return number
+
+
+def _nested(
+    found: Sequence[tuple[int, int, str, bool]], starts: Sequence[int], span: range, end: int, level: int
+) -> list[Definition]:
+    """Return those of `found` in `span` that lie in no other, with what the containers contain."""
+    definitions = []
+    at = span.start
+    while at < span.stop:
+        _, indent, name, is_container = found[at]
+        following = at + 1
+        while following < span.stop and found[following][1] > indent:
+            following += 1
+        stop = starts[following] if following < span.stop else end
+        inner = range(at + 1, following if is_container and level else at + 1)
+        children = _nested(found, starts, inner, stop, level - 1)
+        definitions.append(Definition(name=name, start=starts[at], end=stop, children=tuple(children)))
+        at = following
+    return definitions
+
+
+_ABOVE: Final = ("//", "/*", "*", "@", "#[", "#!", "[", "#")
+"""What the lines directly above a definition begin with when they belong to it: comments and attributes."""
+_BODY_WITHIN_LINES: Final = 20
+"""Where the opening brace has to be; a declaration without a body ends before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    line: int
+    depth: int
+    name: str
+    is_container: bool
+
+
+def brace_definitions(text: str, language: BraceLanguage) -> list[Definition]:
+    """Return the outermost definitions, and those directly inside of containers as their children."""
+    lines = text.split("\n")
+    depths, masked = _depths(text, language, len(lines))
+    found = []
+    for number, line in enumerate(lines):
+        if masked[number] or not line or depths[number] < 0:
+            continue
+        head = line[:LINE_LOOKED_AT]
+        match, is_container = language.containers.match(head), True
+        if match is None:
+            match, is_container = language.functions.match(head), False
+        if match is None and depths[number] > 0 and language.members is not None:
+            match = language.members.match(head)
+        if match is not None:
+            found.append(_Found(number, depths[number], named(match.groupdict()), is_container))
+    return _Nesting(lines, depths, masked).within(found, 0, len(lines), depth=min(depths, default=0))
+
+
+def _depths(text: str, language: BraceLanguage, lines: int) -> tuple[list[int], bytearray]:
+    """Return for each line how deep in braces it begins, and whether it begins inside a string or comment."""
+    tokens = re.compile(language.skipped.pattern + r"|[{}\n]", language.skipped.flags)
+    depths = [0] * (lines + 1)
+    masked = bytearray(lines + 1)
+    line = depth = 0
+    for match in tokens.finditer(text):
+        token = match[0]
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth = max(depth - 1, 0)  # one too many would push all that follows out of reach
+        elif token == "\n":
+            line += 1
+            depths[line] = depth
+        else:
+            for _ in range(token.count("\n")):
+                line += 1
+                depths[line], masked[line] = depth, 1
+    depths[lines] = 0
+    return depths, masked
+
+
+class _Nesting:
+    def __init__(self, lines: Sequence[str], depths: Sequence[int], masked: Sequence[int]) -> None:
+        self._lines = lines
+        self._depths = depths
+        self._masked = masked
+
+    def within(
+        self, found: Sequence[_Found], start: int, end: int, *, depth: int, level: int = NESTING_LIMIT
+    ) -> list[Definition]:
+        """Return the definitions at `depth` between two lines, each with what it contains."""
+        candidates = [each for each in self._between(found, start, end) if each.depth == depth]
+        definitions: list[Definition] = []
+        at = start
+        for number, each in enumerate(candidates):
+            if each.line < at:
+                continue
+            limit = candidates[number + 1].line if number + 1 < len(candidates) else end
+            stop = min(self._end(each, limit, end), end)
+            inner = self._between(found, each.line + 1, stop) if each.is_container and level else []
+            children = (
+                self.within(inner, each.line + 1, stop, depth=depth + 1, level=level - 1) if inner else []
+            )
+            begin = max(self._with_comments(each.line, at), at)
+            definitions.append(Definition(name=each.name, start=begin, end=stop, children=tuple(children)))
+            at = stop
+        return definitions
+
+    @staticmethod
+    def _between(found: Sequence[_Found], start: int, end: int) -> Sequence[_Found]:
+        first = bisect_left(found, start, key=lambda each: each.line)
+        return found[first : bisect_left(found, end, lo=first, key=lambda each: each.line)]
+
+    def _end(self, definition: _Found, next_line: int, end: int) -> int:
+        """Return the line after the definition's last: after its closing brace, or after its statement."""
+        depth = definition.depth
+        opened = False
+        for line in range(definition.line + 1, end + 1):
+            if self._depths[line] > depth:
+                opened = True
+            elif opened or "{" in self._lines[line - 1]:
+                return line
+            elif line >= next_line or line - definition.line > _BODY_WITHIN_LINES:
+                return min(line, max(next_line, definition.line + 1))
+            elif self._is_statement(self._lines[line - 1].rstrip()):
+                return line
+        return end
+
+    @staticmethod
+    def _is_statement(line: str) -> bool:
+        return line.endswith(");") or (line.endswith((";", ",")) and "(" not in line)
+
+    def _with_comments(self, line: int, floor: int) -> int:
+        while line > floor and (self._masked[line] or self._lines[line - 1].lstrip().startswith(_ABOVE)):
+            line -= 1
+        return line
+
 
 _ARGUMENTS_LIMIT: Final = 100
 _COMMENT: Final = re.compile(r"[ \t]*#")

@@ -13,10 +13,10 @@ from typing import Protocol
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.ingest.write.enrich import DEFAULT_KIND, Meaning
 from hexad.ingest.write.extraction.local_extraction import local_path, local_summaries, local_tags
-from hexad.ingest.write.extraction.model_prompt import build_prompt
-from hexad.ingest.write.extraction.model_response import (
+from hexad.ingest.write.extraction.model_prompt import (
     Answer,
     UnusableAnswer,
+    build_prompt,
     joined_tags,
     parse_answer,
     placed,

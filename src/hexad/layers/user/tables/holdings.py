@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.times import format_time
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database, SQLValue
 from hexad.database.secure_delete import clear_pages, empty_log

@@ -11,17 +11,17 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from itertools import compress, starmap
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from hexad.database.codec import load_strings
 from hexad.memory.store import Stores
 from hexad.memory.tables.space_columns import EntityRow, ViewColumns, values_of
-from hexad.spaces.bundles.orderings.calendar_tree import CalendarTree
 from hexad.spaces.bundles.orderings.entity_map import EntityMap, Named, entity_tokens
 from hexad.spaces.bundles.orderings.ngram_bitmaps import Bitmaps
 from hexad.spaces.bundles.orderings.radix_tree import RadixTree
-from hexad.spaces.bundles.orderings.tag_clusters import TagClusters
 from hexad.text.paths import matches
 from hexad.text.similarity.ngram_filter import needle_places
 
@@ -29,7 +29,156 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     Number = TypeVar("Number", bound=np.generic)
+
+
+YEAR_WEIGHT, MONTH_WEIGHT, WEEK_WEIGHT = 1.0, 1.5, 2.0
+_HALF: Final = 0.5
+_DAY_MICROS: Final = 86_400_000_000
+_EPOCH: Final = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A week within a month: `week` is its Monday, in days since 1970."""
+
+    year: int
+    month: int
+    week: int
+
+
+@dataclass(slots=True)
+class _Month:
+    weeks: dict[int, int] = field(default_factory=dict)  # Monday -> number of the leaf
+
+
+@dataclass(slots=True)
+class _Year:
+    months: dict[int, _Month] = field(default_factory=dict)
+
+
+class CalendarTree:
+    """The weeks in which something changed, under their months and years."""
+
+    def __init__(self) -> None:
+        self._years: dict[int, _Year] = {}
+        self._leaves: list[Leaf] = []
+        self._by_day: dict[int, int] = {}
+
+    def leaf(self, day: int) -> int:
+        """Return the number of the leaf that a day (since 1970) is on, grown when it is new."""
+        number = self._by_day.get(day)
+        if number is None:
+            at = leaf_of(day)
+            weeks = self._years.setdefault(at.year, _Year()).months.setdefault(at.month, _Month()).weeks
+            number = weeks.setdefault(at.week, len(self._leaves))
+            if number == len(self._leaves):
+                self._leaves.append(at)
+            self._by_day[day] = number
+        return number
+
+    def decays(self, updated: NDArray[np.int64], now: datetime) -> NDArray[np.float64]:
+        """Return the decay of each time, given in microseconds since 1970.
+
+        1.0·0.5^years + 1.5·0.5^months + 2.0·0.5^weeks, added from left to right; the distances are those of whole
+        calendar years, calendar months and ISO weeks, and what lies ahead of `now` has distance 0.
+        """
+        import numpy as np
+
+        if not len(updated):
+            return np.empty(0, dtype=np.float64)
+        days = updated // _DAY_MICROS
+        first = int(days.min())
+        days -= first
+        today = leaf_of((now.astimezone(UTC).date() - _EPOCH).days)
+        by_day = np.zeros(int(days.max()) + 1, dtype=np.float64)
+        by_leaf: dict[int, float] = {}
+        for day in np.flatnonzero(np.bincount(days)).tolist():
+            number = self.leaf(first + day)
+            if number not in by_leaf:
+                by_leaf[number] = decay(self._leaves[number], today)
+            by_day[day] = by_leaf[number]
+        return by_day[days]
+
+
+def leaf_of(day: int) -> Leaf:
+    """Return the leaf that a day since 1970 is on."""
+    at = _EPOCH + timedelta(days=day)
+    return Leaf(at.year, at.month, day - at.weekday())
+
+
+def decay(at: Leaf, today: Leaf) -> float:
+    """Return what is left at `today` of a memory changed at `at`: 4.5 in the same week, less with every bucket."""
+    years = max(0, today.year - at.year)
+    months = max(0, 12 * (today.year - at.year) + today.month - at.month)
+    weeks = max(0, (today.week - at.week) // 7)
+    return YEAR_WEIGHT * _HALF**years + MONTH_WEIGHT * _HALF**months + WEEK_WEIGHT * _HALF**weeks
+
+
+class TagClusters:
+    """Slots by tag. Putting the same tags again changes nothing, so that an update may arrive more than once."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, set[int]] = {}
+        self._arrays: dict[str, NDArray[np.int64]] = {}
+        self._tags: dict[int, tuple[str, ...]] = {}
+
+    def put(self, slots: Sequence[int], tags: tuple[str, ...]) -> None:
+        """Set the tags of slots, the same for all of them."""
+        for slot in slots:
+            if slot in self._tags:
+                self.drop(slot)
+        for tag in tags:
+            self._members.setdefault(tag, set()).update(slots)
+            self._arrays.pop(tag, None)
+        self._tags.update(dict.fromkeys(slots, tags))
+
+    def drop(self, slot: int) -> None:
+        """Forget a slot."""
+        for tag in self._tags.pop(slot, ()):
+            self._leave(slot, tag)
+
+    def of(self, slot: int) -> tuple[str, ...]:
+        """Return the tags of a slot."""
+        return self._tags.get(slot, ())
+
+    def slots(self, tag: str) -> NDArray[np.int64]:
+        """Return the slots that carry a tag."""
+        import numpy as np
+
+        if tag not in self._arrays:
+            members = self._members.get(tag, ())
+            array = np.fromiter(members, dtype=np.int64, count=len(members))
+            if not members:
+                return array  # not kept: anybody may ask for any word
+            self._arrays[tag] = array
+        return self._arrays[tag]
+
+    def count(self, tags: Iterable[str], size: int) -> NDArray[np.int64]:
+        """Return for each of `size` slots how many of these different tags it carries."""
+        import numpy as np
+
+        counts = np.zeros(size, dtype=np.int64)
+        for tag in tags:
+            counts[self.slots(tag)] += 1
+        return counts
+
+    def tags(self) -> dict[str, frozenset[int]]:
+        """Return all clusters that have a member."""
+        return {tag: frozenset(members) for tag, members in self._members.items()}
+
+    def _leave(self, slot: int, tag: str) -> None:
+        members = self._members[tag]
+        members.discard(slot)
+        self._arrays.pop(tag, None)
+        if not members:
+            del self._members[tag]
+
 
 TEXTS: Final = ("path", "short", "long", "raw")
 _LEVELS: Final[Mapping[str, int]] = {"high": 2, "medium": 1}

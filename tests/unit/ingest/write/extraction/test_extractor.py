@@ -6,8 +6,14 @@ import json
 
 import pytest
 
-from hexad.ingest.write.extraction.model_prompt import SENT_CHARACTERS, build_prompt
-from hexad.ingest.write.extraction.model_response import UnusableAnswer, joined_tags, parse_answer, placed
+from hexad.ingest.write.extraction.model_prompt import (
+    SENT_CHARACTERS,
+    UnusableAnswer,
+    build_prompt,
+    joined_tags,
+    parse_answer,
+    placed,
+)
 from hexad.memory.draft import Draft, Extract
 from hexad.text.prompt_fence import fence_of
 

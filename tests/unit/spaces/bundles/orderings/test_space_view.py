@@ -23,7 +23,7 @@ from hexad.memory.tables.ngram_filters import TextSignatures
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import VIEWS_MOST, Orderings
 from hexad.spaces.bundles.orderings.raptor import CLUSTER_WORDS_MOST
-from hexad.spaces.purger import Purger
+from hexad.spaces.retention import Purger
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOPICS = ("gate", "lexon/gate way", "Größe", "of", "")
