@@ -119,6 +119,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "poisoning": ("poisoning", _module("poisoning")),
     "memory_quality": ("memory_quality", _module("memory_quality")),
     "sessions": ("sessions", _module("sessions")),
+    "questions": ("questions", _module("questions")),
 }
 GROUPS = {
     "latency": ("recall", "remember", "ingest"),
