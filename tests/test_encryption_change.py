@@ -372,7 +372,7 @@ def test_a_folder_of_the_store_that_is_a_disk_of_its_own_is_changed_too(plain, s
 
 KILLED = """
 import os, sys, hexad
-from hexad.storage import files
+from hexad.database import files
 files.set_hook(lambda operation, path: os.kill(os.getpid(), 9) if path.name == "journal.json" else None)
 hexad.decrypt(sys.argv[1], key=bytes(range(32)))
 """

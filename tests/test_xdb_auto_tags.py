@@ -274,7 +274,7 @@ def test_a_concept_that_makes_no_name_stops_nothing(hx: Hexad, concept: str) -> 
 DIES = """
 import os, signal, sys
 import hexad
-from hexad.storage import connection, files
+from hexad.database import connection, files
 
 with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
     hx.xdb.start_session("s")

@@ -224,7 +224,7 @@ def test_a_full_disk_leaves_the_document_or_takes_it_whole(documents) -> None:
 DIES = """
 import os, signal, sys
 import hexad
-from hexad.storage import files
+from hexad.database import files
 
 with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
     seen = 0

@@ -49,7 +49,7 @@ DOCUMENT = {
 KILLED = """
 import os, signal, sys
 import hexad
-from hexad.storage import files
+from hexad.database import files
 store, what, fatal = sys.argv[1], sys.argv[2], int(sys.argv[3])
 seen = 0
 def hook(operation, path):

@@ -260,7 +260,7 @@ import sys
 from pathlib import Path
 from hexad.core.clock import SystemClock
 from hexad.errors import BudgetExceeded
-from hexad.memory.draft import Spend
+from hexad.providers.budgets.spending import Spend
 from hexad.memory.policy import SpaceBudget
 from hexad.providers.budgets.table import Budgets
 from hexad.database.connection import Database
