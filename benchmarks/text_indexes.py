@@ -35,7 +35,7 @@ from benchmarks.report import Options, Report, Table, Timings, percentile
 from benchmarks.stream_data import EVENT_ROWS, columns
 from hexad import Hexad
 from hexad.experience.events import text_cache
-from hexad.experience.events.records import event_of
+from hexad.experience.events.reader import event_of
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
 from hexad.layers.session.texts import Said
 from hexad.memory.policy import Backend

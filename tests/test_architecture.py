@@ -33,6 +33,15 @@ ORDER = (
     "spaces", "honeycomb", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle",
 )  # fmt: skip
 
+# The order inside of a folder, from the bottom up: what stands directly in it imports only what stands before.
+INNER_ORDERS = {
+    "experience": (
+        "values", "tables", "summaries", "stream", "recording", "query", "events", "tags", "tiers", "context",
+        "documents", "submissions", "arguments", "stream_database", "tagging", "erasure", "experience_log", "api",
+        "service",
+    ),
+}  # fmt: skip
+
 PARTS = {
     "hexad": "public",
     **{f"hexad.{name}": name for name in ORDER},
@@ -239,29 +248,20 @@ SQL_PLACES = (
     "hexad.audit.ledger",
     "hexad.audit.schema",
     "hexad.audit.verify",
-    "hexad.experience.erasure.documents",
     "hexad.experience.erasure.rows",
-    "hexad.experience.erasure.targets",
     "hexad.experience.events.grouping",
     "hexad.experience.events.reader",
-    "hexad.experience.events.relation",
     "hexad.experience.query.activity",
     "hexad.experience.query.reader",
-    "hexad.experience.query.sealed_counts",
-    "hexad.experience.query.top_concepts",
     "hexad.experience.query.totals",
     "hexad.experience.query.usage",
-    "hexad.experience.query.window_steps",
     "hexad.experience.stream.columns",
-    "hexad.experience.stream.event_texts_file",
-    "hexad.experience.stream.grouping_sql",
     "hexad.experience.stream.manifest",
     "hexad.experience.stream.rows",
+    "hexad.experience.stream.sealing",
     "hexad.experience.stream.segment_files",
-    "hexad.experience.stream.segment_upkeep",
-    "hexad.experience.stream.top_concepts_file",
-    "hexad.experience.submissions.evidence_rows",
-    "hexad.experience.tags.auto_tag_runs",
+    "hexad.experience.submissions.evidence",
+    "hexad.experience.tags.auto_tagger",
     "hexad.experience.tiers.remembered_summaries",
     "hexad.ingest.sources.sqlite_copy",
     "hexad.layers.feedback.table",
@@ -295,7 +295,7 @@ WRITES = {
     ): "a `:memory:` store is a private folder, gone at close",
     ("hexad.database.commit_queue", "os.open"): "opens SQLite's WAL to sync it; the bytes in it are SQLite's",
     (
-        "hexad.experience.documents.working_copies",
+        "hexad.experience.documents",
         "rmdir",
     ): "removes folders that are empty, and nothing else",
     ("hexad.ingest.sources.sqlite_copy", "tempfile.TemporaryDirectory"): _COPIES,
@@ -358,6 +358,11 @@ def modules() -> dict[str, Module]:
 
 def test_parts_import_only_what_the_table_allows(modules):
     report(imports.forbidden(modules, root=ROOT, parts=PARTS, table=TABLE, exceptions=TABLE_EXCEPTIONS))
+
+
+@pytest.mark.parametrize("folder", INNER_ORDERS)
+def test_a_folder_keeps_its_inner_order(modules, folder):
+    report(imports.out_of_order(modules, folder=f"{ROOT}.{folder}", order=INNER_ORDERS[folder]))
 
 
 def test_no_modules_import_each_other(modules):

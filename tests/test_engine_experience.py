@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hexad
 from hexad import EventType, Fidelity, Hexad, InvalidInput, LimitExceeded, NotFound, StorageFailure
 from hexad.database import files
-from hexad.experience.query import top_concepts as stream_tops
+from hexad.experience.query import reader as stream_tops
 from hexad.experience.stream import log as stream_log
 from hexad.experience.stream import sealing as segments
 from hexad.experience.stream import segment_files

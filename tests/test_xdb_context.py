@@ -712,7 +712,7 @@ def test_the_hours_after_which_a_session_is_left_can_be_set(opened, project, clo
 
 
 def test_a_long_session_is_compacted_in_parts(hx, clock, monkeypatch):
-    monkeypatch.setattr("hexad.experience.context.compaction_draft.ROWS_LIMIT", 150)
+    monkeypatch.setattr("hexad.experience.context.compactor.ROWS_LIMIT", 150)
     hx.xdb.start_session("old", 100_000)
     tell(hx, 500)
     hx.xdb.flush()

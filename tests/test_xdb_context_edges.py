@@ -291,7 +291,7 @@ def test_a_concept_that_may_not_be_seen_is_told_to_no_inference(opened, project)
 
 
 def test_a_long_range_is_summarised_in_parts(opened, monkeypatch):
-    monkeypatch.setattr("hexad.experience.context.compaction_draft.ROWS_LIMIT", 100)
+    monkeypatch.setattr("hexad.experience.context.compactor.ROWS_LIMIT", 100)
     hx = opened()
     hx.xdb.start_session("monday", 2000)
     story = (
@@ -308,7 +308,7 @@ def test_a_long_range_is_summarised_in_parts(opened, monkeypatch):
 
 
 def test_a_gap_in_the_ticks_hides_nothing_of_a_window(opened, monkeypatch):
-    monkeypatch.setattr("hexad.experience.context.compaction_draft.ROWS_LIMIT", 50)
+    monkeypatch.setattr("hexad.experience.context.compactor.ROWS_LIMIT", 50)
     hx = opened()
     hx.xdb.start_session("monday", 1000)
     tell(hx, 10)

@@ -13,7 +13,7 @@ import hexad
 from hexad import CompressedRecord, CompressionLevel, Fidelity, Hexad, InvalidInput, Stopped, StorageFailure
 from hexad.experience.query.usage import COLD_TABLES, tables_bytes
 from hexad.experience.tables.cold_records import Compressed
-from hexad.experience.tiers.compression_pass import Passed, Passes
+from hexad.experience.tiers.compression import Passed, Passes
 from opener import Opener
 
 JULY = datetime(2025, 7, 3, 9, tzinfo=UTC)

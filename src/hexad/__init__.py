@@ -41,8 +41,6 @@ if TYPE_CHECKING:
         StoreLocked,
     )
     from hexad.experience.tiers.compression import compress_records
-    from hexad.experience.values.activity import ActivityBucket, ActivityUnit, ConceptActivity
-    from hexad.experience.values.concepts import PackReport
     from hexad.experience.values.contract import LifecycleContract, LimitSource
     from hexad.experience.values.documents import (
         CopiesReport,
@@ -60,7 +58,10 @@ if TYPE_CHECKING:
         StorageUsage,
     )
     from hexad.experience.values.records import (
+        ActivityBucket,
+        ActivityUnit,
         CompressionLevel,
+        ConceptActivity,
         Fidelity,
         SessionInfo,
         StreamReport,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from hexad.experience.values.tags import (
         BudStatus,
         Comment,
+        PackReport,
         Tag,
         TagApplication,
         TagSource,
@@ -198,18 +200,18 @@ _HOMES: Final = {
         "ProviderError", "QuotaExceeded", "StorageFailure", "StoreLocked",
     ),
     "hexad.experience.tiers.compression": ("compress_records",),
-    "hexad.experience.values.activity": ("ActivityBucket", "ActivityUnit", "ConceptActivity"),
-    "hexad.experience.values.concepts": ("PackReport",),
     "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
     "hexad.experience.values.documents": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
     "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.experience.values.records": (
-        "CompressionLevel", "Fidelity", "SessionInfo", "StreamReport", "TimestepRecord",
+        "ActivityBucket", "ActivityUnit", "CompressionLevel", "ConceptActivity", "Fidelity", "SessionInfo",
+        "StreamReport", "TimestepRecord",
     ),
     "hexad.experience.values.tags": (
-        "BudStatus", "Comment", "Tag", "TagApplication", "TagSource", "TagType", "Target", "TargetType",
+        "BudStatus", "Comment", "PackReport", "Tag", "TagApplication", "TagSource", "TagType", "Target",
+        "TargetType",
     ),
     "hexad.experience.values.tiers": (
         "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow",

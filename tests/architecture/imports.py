@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from architecture.source import Import, Module, Violation, module_of
 
@@ -76,6 +76,33 @@ def forbidden(
             names = ", ".join(sorted(allowed)) or "nothing of ours"
             found.append(_at(module, line, f"{part} imports {target} of {other}; it may import {names}"))
     return sorted(found)
+
+
+def out_of_order(modules: Modules, *, folder: str, order: Sequence[str]) -> list[Violation]:
+    """Return the imports inside `folder` that point upward, and what of the folder the order does not name.
+
+    `order` names the folders and the modules directly in `folder`, from the bottom up; each may import itself and what
+    stands before it. Imports for typing and imports in functions count.
+    """
+    places = {f"{folder}.{name}": place for place, name in enumerate(order)}
+    found = []
+    for module in modules.values():
+        if not module.name.startswith(folder + "."):
+            continue
+        here = _inside(module.name, folder)
+        if here not in places:
+            found.append(_at(module, 1, f"{here} is not in the inner order of {folder}; add it"))
+            continue
+        for imported, loaded in own_imports(module, modules, folder.split(".", maxsplit=1)[0]):
+            there = _inside(loaded, folder)
+            if there in places and places[there] > places[here]:
+                found.append(_at(module, imported.line, f"imports {loaded}, which stands above {here}"))
+    return sorted(found)
+
+
+def _inside(name: str, folder: str) -> str:
+    """Return the folder or the module directly in `folder` that holds the module `name`."""
+    return ".".join(name.split(".")[: folder.count(".") + 2])
 
 
 def cycles(modules: Modules, *, root: str) -> list[Violation]:

@@ -100,6 +100,20 @@ def test_a_module_that_no_row_covers_is_reported(tree):
     assert ["app.stray:1: belongs to no part of the import table; add a row for it"] == table(modules)
 
 
+def test_an_import_upward_inside_a_folder_is_reported_wherever_it_stands(tree):
+    modules = tree(
+        mid__in__low="def f():\n    from app.mid.high import x\n",
+        mid__in__high="from app.mid.low import x\nfrom app.top import y\n",
+        mid__in__new="",
+        top="",
+    )
+
+    assert [
+        "app.mid.low:2: imports app.mid.high, which stands above app.mid.low",
+        "app.mid.new:1: app.mid.new is not in the inner order of app.mid; add it",
+    ] == said(imports.out_of_order(modules, folder="app.mid", order=("low", "high")))
+
+
 def test_a_cycle_is_reported_once_with_its_way_round(tree):
     modules = tree(
         a="from app.b import x\n",

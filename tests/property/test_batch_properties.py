@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from hexad.errors import HexadError
-from hexad.experience.recording.batches import batches
-from hexad.experience.recording.inputs import chunks
-from hexad.experience.recording.intake import Intake
-from hexad.experience.recording.moments import moment_of_row
+from hexad.experience.recording.batches import batches, chunks
+from hexad.experience.recording.moments import Intake, moment_of_row
 from hexad.experience.stream.duckdb_engine import Duck
 from hexad.experience.stream.frames import NO_TIME, Batch
 from hexad.redaction.masking import Masking

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import CompressedRecord, CompressionLevel, FrozenClock, compress_records
-from hexad.experience.tiers.compression import bucket
-from hexad.experience.tiers.compression_pass import Passes
+from hexad.experience.tiers.compression import Passes, bucket
 
 LEVELS = list(CompressionLevel)[1:]
 BEGIN = datetime(2024, 12, 20, tzinfo=UTC)

@@ -19,10 +19,10 @@ from hexad import EventType, FrozenClock, Hexad, TimestepRecord
 from hexad.core.tick_ranges import Ranges, union
 from hexad.core.tick_ranges import holds as covers
 from hexad.experience.events.grouping import EventPlace
-from hexad.experience.query import spans as stream_spans
-from hexad.experience.query import top_concepts as stream_tops
-from hexad.experience.stream import segment_files, segment_upkeep
-from hexad.experience.stream import top_concepts_file as segment_tops
+from hexad.experience.query import reader as stream_spans
+from hexad.experience.query import reader as stream_tops
+from hexad.experience.stream import sealing, segment_files
+from hexad.experience.stream import segment_files as segment_tops
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.values.records import StepQuery
@@ -43,7 +43,7 @@ def _short_lists() -> Iterator[None]:
     is read in many parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(segment_files, "SIDE_ROWS", 1)
-        patch.setattr(segment_upkeep, "SMALL_SEGMENTS", 4)
+        patch.setattr(sealing, "SMALL_SEGMENTS", 4)
         patch.setattr(segment_tops, "TOP_ROWS", 3)
         patch.setattr(segment_tops, "_SHARE", 1)
         patch.setattr(stream_tops, "LISTS_FROM_ROWS", 0)

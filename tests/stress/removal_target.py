@@ -14,13 +14,13 @@ from pathlib import Path
 
 import hexad
 from hexad.database import files
-from hexad.experience.stream import segment_upkeep
+from hexad.experience.stream import sealing
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 
 PACE_S = 0.002
 """What a disk takes to sync: in memory a program that is killed later would leave many times as much to look through."""
-segment_upkeep.SMALL_SEGMENTS = 3  # so that there is much to do
+sealing.SMALL_SEGMENTS = 3  # so that there is much to do
 
 
 def opened(project: Path) -> hexad.Hexad:

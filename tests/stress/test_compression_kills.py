@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import CompressionLevel, Hexad, Stopped
-from hexad.experience.tiers.compression_pass import Passes
+from hexad.experience.tiers.compression import Passes
 from programs import Program
 
 TARGET = Path(__file__).with_name("compression_target.py")

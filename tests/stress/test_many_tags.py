@@ -7,7 +7,7 @@ import pytest
 from hexad.core.clock import SystemClock
 from hexad.database import migrations
 from hexad.database.connection import Database
-from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.tags import Tags
 from hexad.experience.values.tags import Tag, TagApplication, TagSource, TagType, range_target
 from hexad.lifecycle.schema import MIGRATIONS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad.experience.stream import segment_upkeep
+from hexad.experience.stream import sealing
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 from programs import Program
@@ -225,7 +225,7 @@ def test_a_log_of_which_everything_left_becomes_no_segment(project):
 
 
 def test_small_segments_become_one(project):
-    for _ in range(segment_upkeep.SMALL_SEGMENTS):
+    for _ in range(sealing.SMALL_SEGMENTS):
         finish(start("record", project, 1))
         with opened(project) as hx:
             hx.xdb.seal()

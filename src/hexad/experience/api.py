@@ -26,37 +26,37 @@ from hexad.experience.arguments import (
     whole_number,
 )
 from hexad.experience.context.context_window import NO_SESSION, ContextWindowManager, ContextWindows
-from hexad.experience.documents.repository import DocumentRepository
+from hexad.experience.documents import DocumentRepository
 from hexad.experience.experience_log import ExperienceLog
 from hexad.experience.query.activity import ActivityQuestion
-from hexad.experience.recording.inputs import Rows
-from hexad.experience.recording.intake import name
+from hexad.experience.recording.batches import Rows
 from hexad.experience.recording.moments import moment
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
 from hexad.experience.submissions.evidence import EvidencePackages
 from hexad.experience.submissions.submissions import Graftings
-from hexad.experience.summaries.summarizer import Inference
+from hexad.experience.summaries import Inference
 from hexad.experience.tagging import Given, Tagging
 from hexad.experience.tags.tag_index import TagIndex
 from hexad.experience.tiers.contract import Contracts
 from hexad.experience.tiers.pinning import Tiers
 from hexad.experience.tiers.storage_manager import StorageManager
-from hexad.experience.values.activity import ActivityBucket, ActivityUnit
-from hexad.experience.values.concepts import PackReport
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
 from hexad.experience.values.pressure import Amount, CompressionReport, StorageUsage
 from hexad.experience.values.records import (
+    ActivityBucket,
+    ActivityUnit,
     CompressionLevel,
     Fidelity,
     SessionInfo,
     StepQuery,
     StreamReport,
     TimestepRecord,
+    name,
     timestep_id,
     timestep_ids,
 )
-from hexad.experience.values.tags import BudStatus, Comment, Tag, TagApplication, TagType
+from hexad.experience.values.tags import BudStatus, Comment, PackReport, Tag, TagApplication, TagType
 from hexad.experience.values.tiers import (
     CompactionRecord,
     CompressedRecord,

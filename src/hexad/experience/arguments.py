@@ -10,8 +10,7 @@ from typing import Final
 from hexad.core.arguments import parse_choice, parse_time
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.experience.recording.intake import name
-from hexad.experience.values.records import TICK_LIMIT, CompressionLevel
+from hexad.experience.values.records import TICK_LIMIT, CompressionLevel, name
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38

@@ -13,22 +13,20 @@ from hexad.core.ids import IdSource
 from hexad.database.encryption.cipher import DOCUMENTS, EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.experience.api import Xdb
-from hexad.experience.context.compaction_draft import Drafter
-from hexad.experience.context.compactor import Compactor, CompactorNeeds
+from hexad.experience.context.compactor import Compactor, CompactorNeeds, Drafter
 from hexad.experience.context.context_window import ContextWindows
-from hexad.experience.documents.repository import DocumentNeeds, DocumentRepository
+from hexad.experience.documents import DocumentNeeds, DocumentRepository
 from hexad.experience.erasure.eraser import StreamEraser, StreamEraserNeeds
 from hexad.experience.stream_database import Experience, ExperienceNeeds
 from hexad.experience.submissions.evidence import EvidenceNeeds, EvidencePackages
 from hexad.experience.submissions.submissions import Graftings, SubmissionNeeds
-from hexad.experience.summaries.summarizer import Summarizer
+from hexad.experience.summaries import Summarizer
 from hexad.experience.tagging import Tagging
 from hexad.experience.tiers.contract import Contracts
 from hexad.experience.tiers.pinning import TierNeeds, Tiers
-from hexad.experience.tiers.pressure_run import PressureNeeds, PressureSettings
 from hexad.experience.tiers.remembered_summaries import Remembrance
 from hexad.experience.tiers.replies import ReplyMaker
-from hexad.experience.tiers.storage_manager import StorageManager
+from hexad.experience.tiers.storage_manager import PressureNeeds, PressureSettings, StorageManager
 from hexad.experience.values.tiers import CompactionTrigger
 from hexad.memory.draft import MemoryWriter
 from hexad.providers.budgets.metering import MeteredGenerator

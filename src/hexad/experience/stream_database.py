@@ -19,14 +19,12 @@ from hexad.database.encryption.cipher import EXPORTS, STREAM, StoreKeys, cipher_
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.context.window_accounts import Accounts
 from hexad.experience.events.grouping import EventPlace, event_places, events_at
-from hexad.experience.events.reader import EventReader
-from hexad.experience.events.text_search import recall_text
+from hexad.experience.events.reader import EventReader, recall_text
 from hexad.experience.query.activity import ActivityQuestion, activity
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import session_totals, was_recorded
-from hexad.experience.recording.batches import batches, held_together
-from hexad.experience.recording.inputs import Rows, chunks
-from hexad.experience.recording.intake import Intake
+from hexad.experience.recording.batches import Rows, batches, chunks, held_together
+from hexad.experience.recording.moments import Intake
 from hexad.experience.recording.recorder import Moment, Recorder
 from hexad.experience.stream.duckdb_engine import Duck
 from hexad.experience.stream.frames import Frames
@@ -36,14 +34,13 @@ from hexad.experience.tables.cold_records import Compressed
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tags.auto_tagger import AutoTagger
-from hexad.experience.tags.lenses import Lenses
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tags.visibility import Lenses, Sight
 from hexad.experience.tiers.contract import window_tokens
-from hexad.experience.values.activity import ActivityBucket
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.lenses import LensRules
 from hexad.experience.values.pressure import Amount
 from hexad.experience.values.records import (
+    ActivityBucket,
     CompressionLevel,
     SessionInfo,
     StepQuery,

@@ -14,12 +14,16 @@ from hexad.database.connection import Connection, Database
 from hexad.database.erasure_book import ERASURE_DDL, NAMING_DDL
 from hexad.database.migrations import Migration
 from hexad.errors import IntegrityError
-from hexad.experience.erasure.rows import STREAM_ERASURE_DDL
-from hexad.experience.tables.document_schema import DOCUMENT_DDL
-from hexad.experience.tables.stream_schema import DDL as STREAM_DDL
-from hexad.experience.tables.stream_schema import SIDE_DDL
-from hexad.experience.tables.tag_schema import AUTO_TAG_DDL, REMOVED_DOCUMENT_DDL, TAG_DDL
-from hexad.experience.tables.tier_schema import TIER_DDL
+from hexad.experience.tables.schema import (
+    AUTO_TAG_DDL,
+    DOCUMENT_DDL,
+    REMOVED_DOCUMENT_DDL,
+    SIDE_DDL,
+    STREAM_ERASURE_DDL,
+    TAG_DDL,
+    TIER_DDL,
+)
+from hexad.experience.tables.schema import DDL as STREAM_DDL
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
 from hexad.memory.tables.facts import add_fact_looks

@@ -12,8 +12,8 @@ from hexad.database.encryption.file_swap import FOLDER as CONVERSION
 from hexad.database.encryption.inventory import exposed
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.encryption.store_files import own_files
-from hexad.experience.documents.working_copies import check_copies
-from hexad.experience.stream.check import check_stream
+from hexad.experience.documents import check_copies
+from hexad.experience.stream.segment_files import check_stream
 from hexad.experience.tables.cold_ranges import check_cold
 from hexad.experience.tables.documents import Documents, check_documents
 from hexad.layers.session.table import check_working_sets

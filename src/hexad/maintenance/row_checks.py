@@ -9,7 +9,7 @@ from typing import Final
 from hexad.core.ids import content_hash
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
-from hexad.experience.tables.tag_schema import TAG_PROMISES
+from hexad.experience.tables.schema import TAG_PROMISES
 from hexad.experience.tables.windows import WINDOW_PROMISES
 from hexad.honeycomb.tables.schema import HONEYCOMB_PROMISES
 

@@ -8,10 +8,9 @@ from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
-from hexad.experience.context.compaction_draft import Drafter
-from hexad.experience.context.compactor import Compactor
+from hexad.experience.context.compactor import Compactor, Drafter
 from hexad.experience.context.window_accounts import COMPACTION_THRESHOLD, Accounts, Fill
-from hexad.experience.summaries.summarizer import Inference, Summarizer
+from hexad.experience.summaries import Inference, Summarizer
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tags.visibility import Sight
 from hexad.experience.values.tags import check_ticks

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.experience.query.reader import StreamReader
-from hexad.experience.query.window_steps import WindowTotals, live_totals, windows_totals
+from hexad.experience.query.totals import WindowTotals, live_totals, windows_totals
 from hexad.experience.recording.recorder import Recorder
 from hexad.experience.stream.log import log_sizes
 from hexad.experience.tables.compactions import Compactions, WindowState

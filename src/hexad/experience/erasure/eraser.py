@@ -2,31 +2,369 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.clock import format_time
 from hexad.core.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection, ledger_work
 from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
-from hexad.core.tick_ranges import Ranges, intersection, union
+from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
+from hexad.database.codec import from_micros
 from hexad.database.connection import Database
-from hexad.errors import StorageFailure, StoreLocked
-from hexad.experience.documents.repository import DocumentRepository
-from hexad.experience.erasure.choice import Choice, Chooser
-from hexad.experience.erasure.documents import COPIES, DOCUMENTS, ErasedDocuments
-from hexad.experience.erasure.files import ErasedStream
-from hexad.experience.erasure.taking import FILES, PACKAGES, ROWS, Prepared, Taking
-from hexad.experience.erasure.targets import ErasedTargets
+from hexad.errors import IntegrityError, StorageFailure, StoreLocked
+from hexad.experience.documents import DocumentRepository
+from hexad.experience.erasure.choice import Choice, Chooser, ChosenSession
+from hexad.experience.erasure.rows import (
+    COPIES,
+    DOCUMENTS,
+    ColdRow,
+    ErasedDocuments,
+    ErasedTargets,
+    StreamErasureRows,
+    Targeted,
+)
 from hexad.experience.query.totals import range_totals
+from hexad.experience.stream.filters import placed
+from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.log import list_logs, lock_if_left, read_log
+from hexad.experience.stream.sealing import Sealer
 from hexad.experience.stream_database import Experience
 from hexad.experience.submissions.evidence import EvidencePackages
-from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.annotations import TagApplications
+from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
+from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.tags import Tags
+from hexad.experience.tables.windows import Submissions
 from hexad.experience.tagging import StreamEvents
+from hexad.experience.values.tags import BudStatus
+from hexad.experience.values.tiers import SubmissionStatus
 from hexad.privacy.memory_rows import ErasedMemories
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_LOOKS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenOut:
+    """What came of it: bytes written anew, and in words which files still hold what, and why."""
+
+    bytes: int = 0
+    held_by: Sequence[str] = ()
+
+
+class ErasedStream:
+    """The erased ticks that files of one store still hold. `give_away` gives this process's own log to be sealed."""
+
+    def __init__(self, db: Database, sealer: Sealer, *, give_away: Callable[[], None]) -> None:
+        self._db, self._sealer, self._give_away = db, sealer, give_away
+        self._cold = ColdRanges(db)
+
+    def left(self, sessions: Sequence[int] | None = None) -> bool:
+        """Whether a file may still hold erased ticks, of these sessions or of any."""
+        erasing = self._cold.erasing()
+        return bool(erasing) if sessions is None else not erasing.keys().isdisjoint(sessions)
+
+    def take_out(self) -> TakenOut:
+        """Take out of the files what they hold of erased ticks; what another process writes to or holds stays."""
+        if not self.left():
+            return TakenOut()
+        self._give_away()
+        size = 0
+        for _ in range(_LOOKS):
+            self._sealer.seal(all=True)
+            with self._sealer.alone() as upkeep:
+                if upkeep is None:
+                    return TakenOut(bytes=size, held_by=["another process is writing the stream's files"])
+                # What is erased after this is looked for by whoever erases it.
+                erasing = self._cold.erasing()
+                written, problems = upkeep.take_out(erasing)
+                size += written
+                held, logs = self._in_logs(erasing)
+                if not problems:
+                    with self._db.transaction():
+                        self._cold.erased_from_files(
+                            {
+                                session: difference(ranges, held.get(session, ()))
+                                for session, ranges in erasing.items()
+                            }
+                        )
+            # The program that wrote to a log may have ended since: then it is sealed with the next attempt.
+            if not any(map(self._is_left, logs)):
+                break
+        return TakenOut(bytes=size, held_by=[*problems, *map(self._said, logs)])
+
+    def _is_left(self, log: str) -> bool:
+        lock = lock_if_left(self._sealer.logs / log)
+        if lock is not None:
+            os.close(lock)
+        return lock is not None
+
+    def _said(self, log: str) -> str:
+        if self._is_left(log):
+            return f"stream/log/{log} is damaged and cannot be sealed"
+        return f"stream/log/{log} is written to by process {log.partition('-')[0]}"
+
+    def _in_logs(self, erasing: Mapping[int, Ranges]) -> tuple[dict[int, Ranges], list[str]]:
+        """Return which of these ticks logs hold, and the names of these logs; of a damaged one nobody knows."""
+        columns = range_columns(dict(erasing))
+        found: dict[int, list[tuple[int, int]]] = {}
+        names: list[str] = []
+        retired = self._sealer.manifest.retired([path.name for path in list_logs(self._sealer.logs)])
+        for path in list_logs(self._sealer.logs):
+            if path.name in retired:
+                continue
+            try:
+                log = read_log(path, cipher=self._sealer.cipher)
+            except IntegrityError:
+                names.append(path.name)
+                for session, ranges in erasing.items():
+                    found.setdefault(session, []).extend(ranges)
+                continue
+            here = {} if log is None else _ticks_in(log, columns)
+            if here:
+                names.append(path.name)
+            for session, some in here.items():
+                found.setdefault(session, []).extend(some)
+        return {session: union(ranges) for session, ranges in found.items()}, names
+
+
+def _ticks_in(log: Frames, columns: Mapping[str, NDArray[np.int64]]) -> dict[int, Ranges]:
+    """Return which ticks in `columns`, as `range_columns` makes them, a log holds, by session."""
+    import numpy as np
+
+    found: dict[int, list[tuple[int, int]]] = {}
+    for frame in log.frames:
+        numbers: dict[str, NDArray[Any]] = frame.numbers
+        inside = placed(numbers, columns)
+        sessions, ticks = numbers["session"][inside], numbers["tick"][inside]
+        for session in np.unique(sessions).tolist():
+            mine = np.unique(ticks[sessions == session])
+            breaks = np.flatnonzero(np.diff(mine) > 1)
+            firsts, lasts = np.append(0, breaks + 1), np.append(breaks, len(mine) - 1)
+            found.setdefault(session, []).extend(
+                zip(mine[firsts].tolist(), mine[lasts].tolist(), strict=True)
+            )
+    return {session: union(ranges) for session, ranges in found.items()}
+
+
+ROWS: Final = "timesteps"
+RECORDS: Final = "COLD records"
+EMPTIED: Final = "COLD records left without texts"
+COMPACTIONS: Final = "compactions"
+APPLICATIONS: Final = "tag applications"
+NOTES: Final = "notes of tag applications"
+COMMENTS: Final = "comments"
+WINDOWS: Final = "windows"
+SUBMISSIONS: Final = "submissions"
+SESSIONS: Final = "sessions"
+FILES: Final = "files of the stream"
+PACKAGES: Final = "evidence packages"
+
+GONE: Final = "Part of what this told of was erased; of the rest only how much it was is left."
+"""The summary of what stood for erased timesteps and others, which cannot be told apart any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What was looked up in the stream before the transaction: tokens that windows keep, ticks of tagged events."""
+
+    tokens: Mapping[int, int]
+    events: Mapping[str, Mapping[str, Ranges]]
+
+
+class Taking:
+    """Takes a choice out of the store, in the caller's transaction. `shortened` makes one text of several, in at most
+    so many tokens, and says how many it has.
+    """  # fmt: skip
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        ids: IdSource,
+        shortened: Callable[[Sequence[str], int], tuple[str, int]],
+        key: Callable[[], bytes],
+    ) -> None:
+        self._db, self._ids, self._shortened = db, ids, shortened
+        self._rows, self._targets = StreamErasureRows(db, key=key), ErasedTargets(db)
+        self._gone, self._compressed = ColdRanges(db), Compressed(db)
+        self._submissions, self._tags = Submissions(db), Tags(db)
+
+    def take(self, choice: Choice, prepared: Prepared, book: ErasureBook) -> None:
+        """Take all of it, and note what went."""
+        told: set[str] = set()
+        for session in choice.sessions:
+            told.update(self._rows.remembered(session.id, None if session.whole else session.touched))
+            self._gone.erase(session.number, session.ticks)
+            book.erased(ROWS, count(session.live))
+            book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
+            told |= self._take_compactions(session, book)
+            self._take_targets(session, prepared, book)
+            self._take_windows(session, prepared, book)
+        told |= self._take_records(choice, book)
+        for session in choice.sessions:
+            if session.whole:
+                book.on_ledger(session=session.id)
+                self._rows.empty_session(session.number, erasure=book.id, at=book.at)
+                book.erased(SESSIONS, 1)
+            elif session.ticks:
+                book.on_ledger(session=session.id, ticks=session.ticks)
+        if told or choice.times:
+            times = choice.times and (from_micros(choice.times[0]), from_micros(choice.times[1]))
+            book.memories_of(sorted(told), times=times)
+        touched = [session.number for session in choice.sessions if session.ticks]
+        if touched:
+            book.pending(FILES, _NOT_YET, {"sessions": list[object](touched)})  # type: ignore[dict-item]
+
+    # COLD records -----------------------------------------------------------------------------------------------
+
+    def _take_records(self, choice: Choice, book: ErasureBook) -> set[str]:
+        book.erased(RECORDS, self._compressed.delete([row.no for row in choice.removed]))
+        known = {row.no: row for row in choice.emptied}
+        for no, timesteps in choice.recounts.items():
+            if no not in known:
+                old = self._compressed.by_numbers([no])[no]
+                tokens = old.token_count * timesteps // max(old.timesteps, 1)
+                self._rows.recount(no, timesteps=timesteps, tokens=tokens)
+        whole = {session.number for session in choice.sessions if session.whole}
+        for row in choice.emptied:
+            self._empty(row, choice.recounts.get(row.no, row.timesteps), whole)
+        book.erased(EMPTIED, len(choice.emptied))
+        return {row.id for row in (*choice.removed, *choice.emptied)}
+
+    def _empty(self, row: ColdRow, timesteps: int, whole: set[int]) -> None:
+        """Put a record without texts in the place of one; another one, so that whoever has read it starts anew."""
+        record = self._compressed.by_numbers([row.no])[row.no]
+        emptied = replace(
+            record,
+            id=self._ids.new(f"compressed-{record.level.name}"),
+            summary=GONE,
+            top_k_activations={},
+            peaks={},
+            significant_tags=(),
+            source_record_ids=(),
+            timesteps=timesteps,
+            token_count=record.token_count * timesteps // max(record.timesteps, 1),
+        )
+        self._compressed.delete([row.no])
+        self._compressed.add(emptied, sessions=[session for session in row.sessions if session not in whole])
+
+    # Compactions ------------------------------------------------------------------------------------------------
+
+    def _take_compactions(self, session: ChosenSession, book: ErasureBook) -> set[str]:
+        """Remove the compactions that tell of what goes, or make them of the replies that stay."""
+        told: set[str] = set()
+        gone: list[int] = []
+        ticks = session.touched
+        kept = self._gone.cold(session.number)
+        replies = self._rows.replies(session.number)
+        for compaction in self._rows.compactions(session.number):
+            if not (session.whole or intersection(ticks, [compaction.ticks])):
+                continue
+            told.add(compaction.id)
+            if session.whole or not intersection(kept, [compaction.ticks]):
+                gone.append(compaction.no)
+                continue
+            left = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
+            texts = [text for text in self._rows.summaries_of(left) if text != GONE]
+            most = max(len(compaction.summary) // 4, 1)
+            summary, tokens = self._shortened(texts, most) if texts else self._shortened([GONE], len(GONE))
+            self._rows.remake_compaction(
+                compaction.no, id=self._ids.new("compaction"), summary=summary, tokens=tokens
+            )
+        self._rows.remove_compactions(gone)
+        book.erased(COMPACTIONS, len(told))
+        self._make_context(session)
+        return told
+
+    def _make_context(self, session: ChosenSession) -> None:
+        """Make the summary in a session's window of what its compactions tell by now, if it tells of what goes."""
+        through, summary, tokens = self._rows.context(session.number)
+        if not summary or not (session.whole or intersection(session.touched, [(0, through)])):
+            return
+        texts = [row.summary for row in self._rows.compactions(session.number) if row.summary != GONE]
+        self._rows.put_context(session.number, *(self._shortened(texts, tokens) if texts else ("", 0)))
+
+    # Windows ----------------------------------------------------------------------------------------------------
+
+    def _take_windows(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+        """Remove windows of which nothing stays, and let others be of what does."""
+        gone: list[int] = []
+        touched: list[int] = []
+        for no, ticks in self._targets.windows(session.number):
+            if not (session.whole or intersection(session.touched, [ticks])):
+                continue
+            touched.append(no)
+            kept = intersection(session.rest, [ticks])
+            if kept:
+                self._targets.narrow_window(no, (kept[0][0], kept[-1][1]), tokens=prepared.tokens.get(no, 0))
+            else:
+                gone.append(no)
+        for submission in self._targets.submissions_of(touched):
+            book.pending(PACKAGES, _NOT_YET, {"submission": submission})
+        count_, ended = self._targets.remove_windows(gone)
+        book.erased(WINDOWS, count_)
+        book.erased(SUBMISSIONS, len(ended))
+        for _, bud_id in ended:
+            bud = self._tags.get(bud_id)
+            waiting = self._submissions.find(status=SubmissionStatus.OPEN, bud_tag_id=bud_id)
+            if bud is not None and bud.bud_status is BudStatus.TRAINING and not waiting:
+                self._tags.set_bud_status(bud_id, BudStatus.COLLECTING)
+
+    # Tags and comments ------------------------------------------------------------------------------------------
+
+    def _take_targets(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+        """Remove tag applications on what goes, and comments that touch it; an application that stays in part is of
+        what stays, and its note goes: nobody can tell what that is about.
+        """  # fmt: skip
+        if session.whole:
+            applications, comments = self._targets.of_session(session.id)
+            book.erased(APPLICATIONS, self._targets.remove_applications(applications))
+            book.erased(COMMENTS, self._targets.remove_comments(comments))
+            return
+        if not session.touched:
+            return
+        hull = (session.touched[0][0], session.touched[-1][1])
+        events = prepared.events.get(session.id, {})
+        gone: list[int] = []
+        narrowed: dict[int, tuple[int, int] | None] = {}
+        notes = 0
+        for target in self._targets.applications(session.id, hull):
+            hit, kept = _parts(target, session, events)
+            if hit and not kept:
+                gone.append(target.no)
+            elif hit:
+                new = (kept[0][0], kept[-1][1]) if target.ticks else None
+                if target.said or new != target.ticks:
+                    narrowed[target.no] = new
+                    notes += target.said
+        book.erased(APPLICATIONS, self._targets.remove_applications(gone))
+        self._targets.narrow_applications(narrowed)
+        book.erased(NOTES, notes)
+        said = [
+            target.no
+            for target in self._targets.comments(session.id, hull)
+            if _parts(target, session, events)[0]
+        ]
+        book.erased(COMMENTS, self._targets.remove_comments(said))
+
+
+def _parts(target: Targeted, session: ChosenSession, events: Mapping[str, Ranges]) -> tuple[Ranges, Ranges]:
+    """Return which of a target's ticks go, and which stay or may still come."""
+    if target.ticks is not None:
+        return intersection(session.touched, [target.ticks]), intersection(session.rest, [target.ticks])
+    ticks = events.get(target.event_id or "", ())
+    return intersection(session.touched, ticks), difference(ticks, session.ticks)
+
 
 _ATTEMPTS: Final = 8
 _NOT_YET: Final = "not done yet"
@@ -191,9 +529,9 @@ class StreamEraser:
         """Return where tags of exactly this name are, by session, and which tags these are; nothing is inherited."""
         tags = self._targets.tags_named(name)
         found: dict[str, Ranges] = {}
-        for session, placed in self._applications.placed(tags).items():
-            ranges = [*placed.ranges, *(known for _, known in placed.events if known is not None)]
-            waiting = [event for event, known in placed.events if known is None]
+        for session, places in self._applications.placed(tags).items():
+            ranges = [*places.ranges, *(known for _, known in places.events if known is not None)]
+            waiting = [event for event, known in places.events if known is None]
             if waiting:
                 for where in self._events.ticks_of(session, waiting).values():
                     ranges += where

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
-from hexad.core.erasure import masked_item
+from hexad.core.erasure import ErasureBook, Selection, masked_item
+from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
+from hexad.database import files
+from hexad.database.change_counters import bump
 from hexad.database.codec import dump, parse, to_micros
 from hexad.database.connection import Database, Row, SQLValue
+from hexad.experience.documents import unlink_copy
+from hexad.experience.values.documents import FOLDERS, DocumentType
 from hexad.experience.values.records import CompressionLevel
+from hexad.text.normalize import slug
 
 _REPLY: Final = int(CompressionLevel.REPLY)
 _MADE_BY: Final = "caller:experience"
@@ -292,40 +299,273 @@ def _cold_row(row: Row) -> ColdRow:
     )
 
 
-STREAM_ERASURE_DDL: Final = """
--- Ticks that were there and were erased for good: disjoint ranges, both ends included, none of them in `stream_cold`.
-CREATE TABLE stream_erased (
-  session_no INTEGER NOT NULL REFERENCES sessions(no),
-  first_tick INTEGER NOT NULL,
-  last_tick INTEGER NOT NULL,
-  PRIMARY KEY (session_no, first_tick)
-) WITHOUT ROWID, STRICT;
+_TARGETED: Final = ("tag_applications", "comments")
 
--- Those of them that a log or a segment may still hold: no answer has them, and they go when no file does.
-CREATE TABLE stream_erasing (
-  session_no INTEGER NOT NULL REFERENCES sessions(no),
-  first_tick INTEGER NOT NULL,
-  last_tick INTEGER NOT NULL,
-  PRIMARY KEY (session_no, first_tick)
-) WITHOUT ROWID, STRICT;
 
--- Sessions of which nothing is left but the number: it is not given again, nor are their ticks.
-CREATE TABLE erased_sessions (
-  session_no INTEGER PRIMARY KEY REFERENCES sessions(no),
-  erasure TEXT NOT NULL
-) STRICT;
+@dataclass(frozen=True, slots=True)
+class Targeted:
+    """A tag application or a comment on ticks, an event, or both; `said` says whether it has a text of its own."""
 
--- The people whose data it is.
-CREATE TABLE session_subjects (
-  session_no INTEGER NOT NULL REFERENCES sessions(no),
-  subject TEXT NOT NULL,
-  PRIMARY KEY (session_no, subject)
-) WITHOUT ROWID, STRICT;
-CREATE INDEX session_subjects_back ON session_subjects(subject);
-CREATE TABLE document_subjects (
-  document_id TEXT NOT NULL,               -- also of one that was removed and may be brought back
-  subject TEXT NOT NULL,
-  PRIMARY KEY (document_id, subject)
-) WITHOUT ROWID, STRICT;
-CREATE INDEX document_subjects_back ON document_subjects(subject);
-"""
+    no: int
+    event_id: str | None
+    ticks: tuple[int, int] | None
+    said: bool
+
+
+class ErasedTargets:
+    """Looks for rows that are on ticks, and takes them away in the caller's transaction."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # Windows and submissions ------------------------------------------------------------------------------------
+
+    def windows(self, session: int) -> list[tuple[int, tuple[int, int]]]:
+        """Return the windows of a session: numbers and ticks."""
+        rows = self._db.query(
+            "SELECT no, first_tick, last_tick FROM time_windows WHERE session_no = ? ORDER BY no", (session,)
+        )
+        return [(no, (first, last)) for no, first, last in rows]
+
+    def submissions_of(self, windows: Collection[int]) -> list[str]:
+        """Return the submissions that name any of these windows."""
+        rows = self._db.query(
+            "SELECT DISTINCT s.id FROM window_submissions ws JOIN submissions s ON s.no = ws.submission_no"
+            " WHERE ws.window_no IN (SELECT value FROM json_each(?)) ORDER BY s.no",
+            (dump(sorted(windows)),),
+        )
+        return [row[0] for row in rows]
+
+    def remove_windows(self, windows: Collection[int]) -> tuple[int, list[tuple[str, str]]]:
+        """Remove windows, and submissions of which no window is left; returns how many windows there were, and the
+        ids of these submissions with those of their buds.
+        """  # fmt: skip
+        listed = (dump(sorted(windows)),)
+        with self._db.joined() as con:
+            named = con.execute(
+                "SELECT DISTINCT submission_no FROM window_submissions WHERE window_no IN"
+                " (SELECT value FROM json_each(?))",
+                listed,
+            ).fetchall()
+            con.execute(
+                "DELETE FROM window_submissions WHERE window_no IN (SELECT value FROM json_each(?))", listed
+            )
+            con.execute("DELETE FROM time_windows WHERE no IN (SELECT value FROM json_each(?))", listed)
+            count = con.changes
+            gone = con.execute(
+                "DELETE FROM submissions WHERE no IN (SELECT value FROM json_each(?)) AND NOT EXISTS"
+                " (SELECT 1 FROM window_submissions ws WHERE ws.submission_no = no) RETURNING id, bud_tag_id",
+                (dump([row[0] for row in named]),),
+            ).fetchall()
+        return count, gone
+
+    def narrow_window(self, window: int, ticks: tuple[int, int], *, tokens: int) -> None:
+        """Let a window be of fewer ticks; what was said of why it is pinned goes."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE time_windows SET first_tick = ?, last_tick = ?, token_count = ?, pinned_reason = NULL"
+                " WHERE no = ?",
+                (*ticks, tokens, window),
+            )
+
+    # Tags and comments ------------------------------------------------------------------------------------------
+
+    def open_events(self, session_id: str) -> list[str]:
+        """Return the events of a session that are tagged or commented on without ticks: the stream knows where they
+        are.
+        """  # fmt: skip
+        rows = self._db.query(
+            " UNION ".join(
+                f"SELECT event_id FROM {table} WHERE session_id = ?1 AND event_id IS NOT NULL AND span IS NULL"
+                for table in _TARGETED
+            ),
+            (session_id,),
+        )
+        return [row[0] for row in rows]
+
+    def applications(self, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+        """Return the tag applications of a session that share a tick with `hull`, and those on events without ticks."""
+        return self._targeted("tag_applications", "note", session_id, hull)
+
+    def comments(self, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+        """Return what `applications` does, of comments."""
+        return self._targeted("comments", "content", session_id, hull)
+
+    def _targeted(self, table: str, text: str, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+        rows = self._db.query(
+            f"SELECT no, event_id, range_start, range_end, {text} IS NOT NULL FROM {table} WHERE session_id = ?"
+            " AND (span IS NULL OR (range_start <= ? AND range_end >= ?)) ORDER BY no",
+            (session_id, hull[1], hull[0]),
+        )
+        return [
+            Targeted(
+                no,
+                event,
+                None if first is None else (first, last),
+                bool(said),
+            )
+            for no, event, first, last, said in rows
+        ]
+
+    def remove_applications(self, numbers: Collection[int]) -> int:
+        """Remove tag applications; returns how many there were."""
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM tag_applications WHERE no IN (SELECT value FROM json_each(?))",
+                (dump(sorted(numbers)),),
+            )
+            return con.changes
+
+    def narrow_applications(self, narrowed: Mapping[int, tuple[int, int] | None]) -> None:
+        """Let tag applications be of fewer ticks, or of those that they have, and without their notes."""
+        with self._db.joined() as con:
+            con.executemany(
+                "UPDATE tag_applications SET note = NULL, range_start = coalesce(?1, range_start),"
+                " range_end = coalesce(?2, range_end), span = CASE WHEN ?1 IS NULL THEN span ELSE ?3 END WHERE no = ?4",
+                [
+                    (None, None, None, no)
+                    if ticks is None
+                    else (*ticks, (ticks[1] - ticks[0]).bit_length(), no)
+                    for no, ticks in narrowed.items()
+                ],
+            )
+
+    def remove_comments(self, numbers: Collection[int]) -> int:
+        """Remove comments with all that they said; returns how many there were."""
+        listed = (dump(sorted(numbers)),)
+        with self._db.joined() as con:
+            con.execute(
+                "DELETE FROM comment_versions WHERE comment_no IN (SELECT value FROM json_each(?))", listed
+            )
+            con.execute("DELETE FROM comments WHERE no IN (SELECT value FROM json_each(?))", listed)
+            return con.changes
+
+    def tags_named(self, name: str) -> list[str]:
+        """Return the tags of exactly this name, or of this id."""
+        rows = self._db.query("SELECT id FROM tags WHERE name = ?1 OR id = ?1 ORDER BY no", (name,))
+        return [row[0] for row in rows]
+
+    def of_session(self, session_id: str) -> tuple[list[int], list[int]]:
+        """Return all tag applications and all comments of a session, by number."""
+        found = [
+            [row[0] for row in self._db.query(f"SELECT no FROM {table} WHERE session_id = ?", (session_id,))]
+            for table in _TARGETED
+        ]
+        return found[0], found[1]
+
+
+DOCUMENTS: Final = "documents"
+COPIES: Final = "working copies of documents"
+_NOT_YET: Final = "not done yet"
+_OF_SUBJECT: Final = (
+    "(:subject IS NULL OR id IN (SELECT document_id FROM document_subjects WHERE subject = :subject))"
+)
+_KEPT_TAGS: Final = "json_extract(body, '$.document[13]')"
+"""Where the tags stand in what `removed_documents` keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenDocument:
+    """A document that goes; `copy` is where its working copy lies below the folder of documents, None without one."""
+
+    id: str
+    copy: str | None
+
+
+class ErasedDocuments:
+    """The documents of one store that a selection names, by their subjects and tags; `directory` has the copies."""
+
+    def __init__(self, db: Database, directory: Path) -> None:
+        self._db, self._directory = db, directory
+
+    def chosen(self, selection: Selection) -> list[ChosenDocument]:
+        """Return the documents that go, those that were removed too."""
+        return self._chosen(selection, None)
+
+    def _chosen(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
+        given: dict[str, SQLValue] = {
+            "subject": selection.subject,
+            "tag": None if selection.tag is None else slug(selection.tag),
+            "through": through,
+        }
+        there = self._db.query(
+            f"SELECT id, doc_type, path FROM documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR no IN"
+            " (SELECT document_no FROM document_tags WHERE tag = :tag))"
+            " AND (:through IS NULL OR created_at <= :through) ORDER BY no",
+            given,
+        )
+        removed = self._db.query(
+            f"SELECT id FROM removed_documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR (body IS NOT NULL AND EXISTS"
+            f" (SELECT 1 FROM json_each({_KEPT_TAGS}) t WHERE t.value = :tag)))"
+            " AND (:through IS NULL OR removed_at <= :through) ORDER BY no",
+            given,
+        )
+        return [
+            *(
+                ChosenDocument(
+                    id=name,
+                    copy=f"{FOLDERS[DocumentType(kind)]}/{path}",
+                )
+                for name, kind, path in there
+            ),
+            *(ChosenDocument(id=row[0], copy=None) for row in removed),
+        ]
+
+    def copies(self, chosen: Sequence[ChosenDocument]) -> int:
+        """Return how many working copies of these documents are there."""
+        return sum(
+            document.copy is not None and (self._directory / document.copy).is_file() for document in chosen
+        )
+
+    def erase(self, selection: Selection, book: ErasureBook) -> None:
+        """Remove what is selected, working copies too, whatever was written into them by hand."""
+        # The copies go first: what is left of a document that is gone would be taken for a new one. A document whose
+        # copy is missing is whole, and its copy can be written again.
+        removed = [
+            self._remove(document.copy)
+            for document in self._chosen(selection, to_micros(book.at))
+            if document.copy
+        ]
+        with self._db.transaction() as con:
+            chosen = self._chosen(selection, to_micros(book.at))
+            ids = (dump([document.id for document in chosen]),)
+            among = "IN (SELECT value FROM json_each(?))"
+            for table in ("document_versions", "document_tags"):
+                con.execute(
+                    f"DELETE FROM {table} WHERE document_no IN (SELECT no FROM documents WHERE id {among})",
+                    ids,
+                )
+            con.execute(f"DELETE FROM documents WHERE id {among}", ids)
+            con.execute(f"DELETE FROM removed_documents WHERE id {among}", ids)
+            con.execute(f"DELETE FROM document_subjects WHERE document_id {among}", ids)
+            if chosen:
+                bump(con, "documents")
+                book.erased(DOCUMENTS, len(chosen))
+                book.erased(COPIES, sum(size is not None for size in removed), sum(filter(None, removed)))
+            # Another program may have written one again before the document was gone.
+            copies: list[JSONValue] = [document.copy for document in chosen if document.copy]
+            if copies:
+                book.pending(COPIES, _NOT_YET, {"copies": copies})
+
+    def remove_copies(self, work: Mapping[str, JSONValue]) -> None:
+        """Remove the working copies that a pending note names, unless another document lies there by now."""
+        given = work["copies"]
+        for copy in given if isinstance(given, list) else []:
+            folder, _, path = str(copy).partition("/")
+            taken = self._db.query_one(
+                "SELECT 1 FROM documents WHERE path = ? AND doc_type = ?",
+                (path, next(kind.value for kind, name in FOLDERS.items() if name == folder)),
+            )
+            if taken is None:
+                self._remove(str(copy))
+
+    def _remove(self, copy: str) -> int | None:
+        """Remove a working copy and folders left empty; returns its bytes, None where there was none."""
+        file = self._directory / copy
+        if file.parent.is_dir():
+            files.remove_abandoned(file)
+        with files.operation("read", file, "read"):
+            size = file.lstat().st_size if file.is_file() or file.is_symlink() else None
+        if size is not None:
+            unlink_copy(self._directory, file)
+        return size

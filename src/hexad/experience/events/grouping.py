@@ -11,10 +11,9 @@ from typing import Any, Final
 from hexad.core.event_types import EventType
 from hexad.core.tick_ranges import Ranges, union
 from hexad.database.codec import from_micros
-from hexad.experience.query.reader import Asked, StreamReader
-from hexad.experience.query.records import scored
+from hexad.experience.query.reader import Asked, StreamReader, scored
 from hexad.experience.stream.frames import ENDS
-from hexad.experience.stream.grouping_sql import BREAK, KEYED
+from hexad.experience.stream.rows import BREAK, KEYED
 from hexad.experience.values.records import KINDS, StepQuery
 
 _SUM_DIGITS: Final = 6

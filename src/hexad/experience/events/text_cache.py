@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.core.tick_ranges import Ranges
 from hexad.database.connection import Database
 from hexad.errors import StorageFailure
-from hexad.experience.events.reader import EventReader
-from hexad.experience.events.records import Event, event_of
+from hexad.experience.events.reader import Event, EventReader, event_of
 from hexad.experience.query.reader import Sources, StreamReader
 from hexad.experience.stream.filters import TickRanges
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, STARTS, Frames
-from hexad.experience.stream.grouping_sql import BREAK, OUTPUT
 from hexad.experience.stream.log import log_states
 from hexad.experience.stream.manifest import Manifest
+from hexad.experience.stream.rows import BREAK, OUTPUT
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
 from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, folded

@@ -13,8 +13,13 @@ from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import StorageFailure
 from hexad.experience.query.reader import Asked, StreamReader
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.values.activity import ActivityBucket, ActivityUnit, ConceptActivity
-from hexad.experience.values.records import CompressionLevel, StepQuery
+from hexad.experience.values.records import (
+    ActivityBucket,
+    ActivityUnit,
+    CompressionLevel,
+    ConceptActivity,
+    StepQuery,
+)
 
 _ATTEMPTS: Final = 10
 _SECOND: Final = 1_000_000

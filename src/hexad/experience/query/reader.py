@@ -10,19 +10,16 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from hexad.core.tick_ranges import Ranges, holds
-from hexad.database.codec import to_micros
+from hexad.core import tick_ranges as ticks
+from hexad.core.event_types import EventType
+from hexad.core.tick_ranges import Ranges, holds, intersection
+from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import NotFound, StorageFailure
-from hexad.experience.query import top_concepts as stream_tops
-from hexad.experience.query.records import cold_timestep, timestep
-from hexad.experience.query.sealed_counts import SealedCounts
-from hexad.experience.query.spans import Part, parts_of
-from hexad.experience.query.top_concepts import Reading, plan_reading
 from hexad.experience.stream.duckdb_engine import Duck
 from hexad.experience.stream.filters import (
     ConceptNumbers,
@@ -32,20 +29,325 @@ from hexad.experience.stream.filters import (
     row_filter,
     tagged_places,
 )
-from hexad.experience.stream.frames import Frames
+from hexad.experience.stream.frames import ENDS, STARTS, Frames
 from hexad.experience.stream.log import list_logs, read_log
-from hexad.experience.stream.manifest import Manifest, Segment, Side
+from hexad.experience.stream.manifest import Manifest, Segment, SessionRange, Side
 from hexad.experience.stream.rows import RELATION, flat, merge_small
-from hexad.experience.stream.top_concepts_file import KIND
+from hexad.experience.stream.segment_files import TOPS
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
 from hexad.experience.tables.cold_records import Compressed, Match
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
-from hexad.experience.values.records import Fidelity, StepQuery, TimestepRecord
+from hexad.experience.values.records import KINDS, Fidelity, StepQuery, TimestepRecord, timestep_id
+from hexad.experience.values.tiers import CompressedRecord
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
     from numpy.typing import NDArray
+
+
+Place = tuple[float, int, int]
+"""Where something stands among the strongest: less is before. The score with its sign turned, session, tick."""
+LISTS_FROM_ROWS: Final = 300_000
+"""Where all segments in question have fewer rows together, reading them is as quick as to ask their lists first."""
+_FLOORS: Final = (
+    "SELECT filename, concept, bool_or(more), max({'score': -score, 'session': session, 'tick': tick})"
+    " FROM read_parquet(?, hive_partitioning = false, filename = true) WHERE list_contains(?, concept)"
+    " GROUP BY filename, concept"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What is read for a question: segments as a whole, and of others the list of one concept.
+
+    `uncertain` are the segments whose list may not be long enough, with its floor. `name` gives what stands for a path
+    in a statement.
+    """
+
+    whole: Sequence[str]
+    lists: Mapping[str, int]
+    uncertain: Mapping[str, Place]
+    name: Callable[[str], str]
+
+    def failed(self, last: Place | None) -> set[str]:
+        """Return the segments that must be read as a whole after all; `last` is where the last answer stands."""
+        return {segment for segment, floor in self.uncertain.items() if last is None or last > floor}
+
+    def relations(
+        self, columns: str, sides: Mapping[str, str], parts: Sequence[Part] | None = None
+    ) -> tuple[list[str], list[Any]]:
+        """Return the statements that read all of it, and their parameters; of whole segments only these `parts`."""
+        found, params = list[str](), list[Any]()
+        for part in [Part(paths=self.whole, condition="true")] if parts is None else parts:
+            paths = [path for path in part.paths if path in self.whole]
+            if paths:
+                # Else DuckDB takes a folder above the store that is called `session=7` for a column.
+                found.append(
+                    f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE {part.condition}"
+                )
+                params.append([self.name(path) for path in paths])
+        for concept in sorted(set(self.lists.values())):
+            found.append(
+                f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"
+            )
+            lists = [self.name(sides[path]) for path, number in self.lists.items() if number == concept]
+            params += [lists, concept]
+        return found, params
+
+
+def plan_reading(
+    cursor: duckdb.DuckDBPyConnection,
+    question: StepQuery,
+    concepts: ConceptNumbers,
+    *,
+    paths: Sequence[str],
+    sides: Mapping[str, str],
+    name: Callable[[str], str],
+) -> Reading:
+    """Return what to read of the segments `paths`; `sides` gives for some of them the file of their lists."""
+    wanted = dict(
+        zip(concepts.numbers(list(question.activations)), question.activations.values(), strict=True)
+    )
+    if not wanted or not sides:
+        return Reading(whole=paths, lists={}, uncertain={}, name=name)
+    strongest = None if question.strongest is None else concepts.numbers([question.strongest])[0]
+    floors: dict[str, dict[int, tuple[bool, Place]]] = {}
+    for file, concept, more, last in cursor.execute(
+        _FLOORS, [sorted(map(name, sides.values())), list(wanted)]
+    ).fetchall():
+        floors.setdefault(Path(file).name, {})[concept] = (
+            more,
+            (last["score"], last["session"], last["tick"]),
+        )
+    whole, lists, uncertain = list[str](), dict[str, int](), dict[str, Place]()
+    for path in paths:
+        if path not in sides:
+            whole.append(path)
+            continue
+        there = floors.get(Path(sides[path]).name, {})
+        if not all(concept in there for concept in wanted):
+            continue  # all concepts are asked for, and one of them the segment has not
+        complete = [concept for concept in wanted if _is_complete(*there[concept], lowest=wanted[concept][0])]
+        if complete:
+            lists[path] = complete[0]
+        elif strongest in there:
+            lists[path], uncertain[path] = strongest, there[strongest][1]
+        else:
+            whole.append(path)
+    return Reading(whole=whole, lists=lists, uncertain=uncertain, name=name)
+
+
+def _is_complete(more: bool, floor: Place, *, lowest: float) -> bool:
+    import numpy as np
+
+    return not more or -floor[0] < float(np.float32(lowest))
+
+
+_APART: Final = 20_000
+"""Ranges with fewer ticks between them are read as one: they are mostly in the same group of rows of a file."""
+_SPANS_LIMIT: Final = 64
+_PARTS_LIMIT: Final = 16
+_ROWS_A_PART: Final = 500_000
+"""A statement costs some milliseconds for itself, about as much as it takes to read so many rows of two columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Files, and the condition under which their rows may be wanted: numbers only, so it has no parameters."""
+
+    paths: Sequence[str]
+    condition: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spans:
+    """Stretches of ticks of the sessions from the first to the last, all of them of each."""
+
+    sessions: tuple[int, int]
+    ticks: Sequence[tuple[int, int]]
+
+    def meets(self, held: SessionRange) -> bool:
+        inside = self.sessions[0] <= held.session <= self.sessions[1]
+        return inside and any(first <= held.ticks[1] and last >= held.ticks[0] for first, last in self.ticks)
+
+    @property
+    def condition(self) -> str:
+        ticks = " OR ".join(f"tick BETWEEN {first} AND {last}" for first, last in self.ticks)
+        return "session BETWEEN {} AND {} AND ({})".format(*self.sessions, ticks)
+
+
+def parts_of(
+    places: Mapping[str, NDArray[np.int64]], held: Mapping[str, Sequence[SessionRange]]
+) -> list[Part]:
+    """Return what to read of segments for ranges that are sorted and apart in each session, each row at most once.
+
+    `held` says by the path of each segment which ticks it has of the sessions of `places`.
+    """
+    rows = sum(session_range.rows for some in held.values() for session_range in some)
+    found = []
+    for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
+        wanted = [path for path, some in held.items() if any(map(spans.meets, some))]
+        if wanted:
+            found.append(Part(paths=wanted, condition=spans.condition))
+    return found
+
+
+def _spans(places: Mapping[str, NDArray[np.int64]], *, most: int) -> list[_Spans]:
+    import numpy as np
+
+    order = np.lexsort((places["first_tick"], places["session"]))
+    sessions, first, last = (places[name][order] for name in ("session", "first_tick", "last_tick"))
+    if not len(sessions):
+        return []
+    changes = np.flatnonzero(np.diff(sessions)) + 1
+    starts, ends = np.append(0, changes), np.append(changes, len(sessions))
+    together = -(-len(starts) // most)
+    found = []
+    for at in range(0, len(starts), together):
+        begin, end = starts[at], ends[min(at + together, len(ends)) - 1]
+        is_single = sessions[begin] == sessions[end - 1]
+        ticks = (
+            _stretches(first[begin:end], last[begin:end])
+            if is_single
+            else [(int(first[begin:end].min()), int(last[begin:end].max()))]
+        )
+        found.append(_Spans(sessions=(int(sessions[begin]), int(sessions[end - 1])), ticks=ticks))
+    return found
+
+
+def _stretches(first: NDArray[Any], last: NDArray[Any]) -> list[tuple[int, int]]:
+    """Return sorted ranges joined where little is between them, and where there would be too many of them."""
+    import numpy as np
+
+    gaps = first[1:] - last[:-1]
+    apart = np.flatnonzero(gaps > _APART)
+    if len(apart) >= _SPANS_LIMIT:
+        widest = np.argpartition(gaps, -(_SPANS_LIMIT - 1))[-(_SPANS_LIMIT - 1) :]
+        apart = np.sort(widest)
+    starts, ends = np.append(0, apart + 1), np.append(apart, len(first) - 1)
+    return list(zip(first[starts].tolist(), last[ends].tolist(), strict=True))
+
+
+_KNOWN_LIMIT = 10_000
+Gone = tuple[tuple[int, Ranges], ...]
+
+
+@dataclass(slots=True)
+class SealedCounts:
+    """Counts what is left in segments, and remembers it: of a file it changes only when more of its ticks leave."""
+
+    duck: Duck
+    _known: dict[str, tuple[Gone, int]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self, held: Mapping[str, Sequence[SessionRange]], gone: Mapping[int, Ranges]) -> int:
+        """Return how many timesteps of segments are in the stream; `held` says by path what is in the files.
+
+        Raises `StorageFailure` when a file has gone.
+        """
+        left, unsure = 0, dict[str, Gone]()
+        for path, ranges in held.items():
+            here = [
+                (session_range, intersection(gone.get(session_range.session, ()), [session_range.ticks]))
+                for session_range in ranges
+            ]
+            # Without gaps every tick that left is in the file still; with gaps it may have gone from there.
+            if all(
+                not out or session_range.rows == session_range.ticks[1] - session_range.ticks[0] + 1
+                for session_range, out in here
+            ):
+                left += sum(session_range.rows - ticks.count(out) for session_range, out in here)
+            else:
+                unsure[path] = tuple((session_range.session, out) for session_range, out in here if out)
+        with self._lock:
+            if len(self._known) > _KNOWN_LIMIT:
+                self._known.clear()
+            known = {path: self._known.get(path) for path in unsure}
+        for path, out in unsure.items():
+            found = known[path]
+            if found is None or found[0] != out:
+                found = out, self._counted(path, out)
+                with self._lock:
+                    self._known[path] = found
+            left += found[1]
+        return left
+
+    def _counted(self, path: str, gone: Gone) -> int:
+        places = TickRanges(dict(gone))
+        with self.duck.cursor(Path(path)) as cursor:
+            cursor.register("gone", places.table)
+            row = cursor.execute(
+                "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
+                + places.outside("gone"),
+                [self.duck.name(path)],
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+"""From here on are the numbers of concepts that no segment holds yet; they are worth nothing outside one query."""
+
+
+def timestep(
+    row: Sequence[Any],
+    names: Mapping[int, str],
+    concepts: ConceptNumbers,
+    fidelity: Callable[[int, int], Fidelity],
+) -> TimestepRecord:
+    """Return the timestep of a row; `fidelity` says of a session and a tick at which one it is."""
+    session, tick, at, kind, flags, token, tokens, role, event, content, numbers, scores = row
+    activations = [(concepts.id(number), score) for number, score in scored(numbers, scores)]
+    activations.sort(key=lambda activation: (-activation[1], activation[0]))
+    session_id = names[session]
+    return TimestepRecord(
+        id=timestep_id(session_id, tick),
+        session_id=session_id,
+        tick=tick,
+        timestamp=from_micros(at),
+        event_type=KINDS[kind],
+        content=content,
+        concept_activations=dict(activations),
+        event_id=event,
+        event_start=bool(flags & STARTS),
+        event_end=bool(flags & ENDS),
+        token_id=token,
+        role=role,
+        token_count=tokens,
+        fidelity=fidelity(session, tick),
+    )
+
+
+def cold_timestep(record: CompressedRecord) -> TimestepRecord:
+    """Return a COLD record as `recall` shows it, by the highest scores of its concepts."""
+    return TimestepRecord(
+        id=record.id,
+        session_id=record.session_id or "",
+        tick=record.start_tick or 0,
+        timestamp=record.start_time,
+        event_type=record.event_type or EventType.SYSTEM,
+        content=record.summary,
+        concept_activations=dict(record.peaks),
+        event_id=record.event_id,
+        event_start=True,
+        event_end=True,
+        role=record.role,
+        token_count=record.token_count,
+        fidelity=Fidelity.COLD,
+        compression_level=record.level,
+        end_tick=record.end_tick,
+        timesteps=record.timesteps,
+    )
+
+
+def scored(numbers: Sequence[int], scores: Sequence[float]) -> Iterator[tuple[int, float]]:
+    """Yield scores as the shortest number that single precision keeps apart: 0.8, not 0.800000011920929."""
+    import numpy as np
+
+    for number, score in zip(numbers, scores, strict=True):
+        yield number, float(str(np.float32(score)))
+
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
 _ATTEMPTS: Final = 10
@@ -272,7 +574,7 @@ class StreamReader:
                 times=None if times is None else (to_micros(times[0]), to_micros(times[1])),
             )
             retired = self._manifest.retired(list(logs))
-            sides = self._manifest.sides(KIND) if question.activations else {}
+            sides = self._manifest.sides(TOPS) if question.activations else {}
             places = tagged_places(question, self._sessions)
             parts = None if places is None else self._parts(places, segments)
             if parts is not None:
@@ -298,7 +600,7 @@ class StreamReader:
 
     def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
-        if sum(segment.rows for segment in segments) < stream_tops.LISTS_FROM_ROWS:
+        if sum(segment.rows for segment in segments) < LISTS_FROM_ROWS:
             return {}
         found = {
             str(self._segments / segment.name): str(self._segments / side.name)

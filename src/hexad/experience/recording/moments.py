@@ -3,23 +3,93 @@
 from __future__ import annotations
 
 import operator
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from heapq import nsmallest
 from numbers import Real
 from typing import Any, Final
 
-from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.arguments import parse_choice, parse_time, subject_list
 from hexad.core.event_types import EventType
 from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.experience.recording.intake import Intake
 from hexad.experience.recording.recorder import Moment
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, STARTS
-from hexad.experience.values.records import CONTENT_BYTES_LIMIT, KIND_CODES, TOP_ACTIVATIONS
+from hexad.experience.values.records import (
+    _SURROGATE,
+    CONTENT_BYTES_LIMIT,
+    KIND_CODES,
+    TOP_ACTIVATIONS,
+    name,
+)
+from hexad.redaction.masking import Masking
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_NAMES_REMEMBERED: Final = 50_000
+_CONCEPTS_REMEMBERED: Final = 200_000
+
+
+class Intake:
+    """What one store lets into its stream. Safe to share between threads.
+
+    `permitted` says of a concept whether its lens may be seen; None where all may. `concepts` are those that were
+    looked at before: looking at ten ids again took half of the time of a record.
+    """
+
+    def __init__(self, masking: Masking, *, permitted: Callable[[str], bool] | None = None) -> None:
+        self._masking = masking
+        self.mask, self.masked = masking.text, masking.texts
+        self.permitted = permitted
+        self.concepts: set[str] = set()
+        self._names: set[str] = set()
+
+    def name(self, value: str, what: str) -> str:
+        """Return a name that is to be stored, as it is; raises `InvalidInput`, also for one that holds a secret.
+
+        Masking it would make it another name. The message does not repeat it.
+        """
+        if isinstance(value, str) and value in self._names:
+            return value
+        self._refuse(value, what)
+        if len(self._names) >= _NAMES_REMEMBERED:
+            self._names.clear()
+        self._names.add(value)
+        return value
+
+    def take_names(self, values: Iterable[str], what: str) -> None:
+        """Remember names that may be stored; raises `InvalidInput` as `name` does."""
+        new = [value for value in values if not isinstance(value, str) or value not in self._names]
+        self._refuse_any(new, what)
+        if len(self._names) >= _NAMES_REMEMBERED:
+            self._names.clear()
+        self._names.update(new[:_NAMES_REMEMBERED])
+
+    def take_concepts(self, ids: Iterable[str]) -> None:
+        """Remember concepts that may be stored; raises `InvalidInput` for what cannot be the id of one."""
+        new = [concept for concept in ids if not isinstance(concept, str) or concept not in self.concepts]
+        self._refuse_any(new, "a concept")
+        if len(self.concepts) >= _CONCEPTS_REMEMBERED:
+            self.concepts.clear()
+        self.concepts.update(new)
+
+    def subjects(self, given: Iterable[str]) -> tuple[str, ...]:
+        """Return people whose data something is, as they are; raises `InvalidInput`, also for what holds a secret."""
+        return tuple(self.name(subject, "a data subject") for subject in subject_list(given))
+
+    def _refuse_any(self, values: list[str], what: str) -> None:
+        """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""
+        if all(isinstance(value, str) for value in values) and not self._masking.secret_among(values):
+            for value in values:
+                name(value, what)
+        else:
+            for value in values:
+                self._refuse(value, what)
+
+    def _refuse(self, value: str, what: str) -> None:
+        if isinstance(value, str) and (rule := self._masking.secret_in(value)) is not None:
+            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another one.")
+        name(value, what)
+
+
 KIND_BY_WORD: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
 _OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
 FLOAT_LIMIT: Final = 3.4e38

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.experience.stream.frames import Columns, Frames
-from hexad.experience.values.records import TOP_ACTIVATIONS
+from hexad.core.event_types import EventType
+from hexad.experience.stream.frames import ENDS, STARTS, Columns, Frames
+from hexad.experience.values.records import KIND_CODES, TOP_ACTIVATIONS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 MERGED_FRAMES: Final = 256
 Keep = Callable[[Mapping[str, "NDArray[Any]"]], "NDArray[np.bool_]"]
@@ -220,3 +222,23 @@ def _texts(columns: Columns) -> NDArray[np.object_]:
         contents[start:end].decode("utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     return texts
+
+
+OUTPUT: Final = KIND_CODES[EventType.OUTPUT]
+# An event is all timesteps of its id. Without one a message, a call or a response is an event of its own, and
+# generated tokens belong together until something else stands between them or one begins or ends an event.
+KEYED: Final = (
+    f"SELECT *, CASE WHEN event IS NULL THEN sum(begins) OVER (PARTITION BY session ORDER BY tick) ELSE 0 END AS run"
+    f" FROM (SELECT *, CASE WHEN event IS NULL AND kind = {OUTPUT} AND lag(kind) OVER w = kind"
+    " AND lag(event) OVER w IS NULL AND lag(role) OVER w IS NOT DISTINCT FROM role"
+    f" AND flags & {STARTS} = 0 AND lag(flags) OVER w & {ENDS} = 0 THEN 0 ELSE 1 END AS begins"
+    " {steps} WINDOW w AS (PARTITION BY session ORDER BY tick))"
+)
+"""To be formatted with `steps`, what stands after the columns of a SELECT. An event is a `session`, `event`, `run`."""
+
+BREAK: Final = "\n"
+"""Stands in an event's text between timesteps of different types, a call and its response; between others nothing."""
+JOINED: Final = (
+    "string_agg(CASE WHEN kind <> before THEN chr(10) || content ELSE content END, '' ORDER BY {tick})"
+)
+"""An event's text from its timesteps or pieces; `before` is the type that stands before each, if any does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,16 +13,138 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.core.clock import Clock
 from hexad.database import files
 from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import FileCipher
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.stream.duckdb_engine import Duck, quoted
-from hexad.experience.stream.event_texts_file import KIND as EVENTS
-from hexad.experience.stream.event_texts_file import write_events
+from hexad.experience.stream.frames import ENDS, STARTS
+from hexad.experience.stream.log import list_logs, read_log
 from hexad.experience.stream.manifest import Manifest, Segment, SessionRange, Side
-from hexad.experience.stream.top_concepts_file import KIND as TOPS
-from hexad.experience.stream.top_concepts_file import SIDE_ROWS, write_tops
+from hexad.experience.stream.rows import JOINED, KEYED
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+TOPS: Final = "tops"
+TOP_ROWS: Final = 100
+"""What `recall_by_concept` gives unless told otherwise."""
+SIDE_ROWS: Final = 50_000
+"""A smaller segment is read as a whole in a few milliseconds."""
+_SHARE: Final = 5
+_BINS: Final = 1 << 22
+
+
+def write_tops(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None:
+    """Write the strongest timesteps of each concept: by concept, score (the highest first), session and tick.
+
+    The files are given by their names for DuckDB.
+
+    The columns are those of the segment, and `concept`, `score`, and `more`: whether the segment has others of it.
+    """
+    found = cursor.execute(
+        "SELECT unnest(concepts) AS concept, unnest(scores) AS score, file_row_number AS row"
+        " FROM read_parquet(?, hive_partitioning = false, file_row_number = true)",
+        [segment],
+    ).fetchnumpy()
+    ((total,),) = cursor.execute(
+        "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [segment]
+    ).fetchall()
+    cursor.register("tops", _strongest(found["concept"], found["score"], found["row"], total=total))
+    cursor.execute(
+        "COPY (SELECT tops.concept, tops.score, tops.more, steps.* EXCLUDE (file_row_number)"
+        f" FROM read_parquet('{quoted(segment)}', hive_partitioning = false, file_row_number = true) steps"
+        " JOIN tops ON steps.file_row_number = tops.row"
+        f" ORDER BY tops.concept, tops.score DESC, session, tick) TO '{quoted(to)}' ({_SIDE_PARQUET})"
+    )
+
+
+def _strongest(
+    concepts: NDArray[np.uint32], scores: NDArray[np.float32], rows: NDArray[np.int64], *, total: int
+) -> dict[str, NDArray[Any]]:
+    """Return of each concept the strongest rows; of equals the first, as rows are in the order of the stream."""
+    import numpy as np
+
+    if not len(concepts):
+        return {"concept": concepts, "score": scores, "more": np.zeros(0, np.bool_), "row": rows}
+    present = np.flatnonzero(np.bincount(concepts))
+    numbers = np.zeros(int(present[-1]) + 1, np.int64)
+    numbers[present] = np.arange(len(present))
+    own = numbers[concepts]
+    counts = np.bincount(own)
+    kept = _kept(counts, total // _SHARE)
+    # Sorting all would cost as much as sealing does: a rough count says below which score nothing can be kept.
+    bins = int(np.clip(_BINS // len(present), 2, 256))
+    low, high = float(scores.min()), float(scores.max())
+    rough = ((scores.astype(np.float64) - low) * ((bins - 1) / max(high - low, 1e-300))).astype(np.int64)
+    rough = np.clip(rough, 0, bins - 1)
+    histogram = np.bincount(own * bins + rough, minlength=len(present) * bins).reshape(len(present), bins)
+    reached = histogram[:, ::-1].cumsum(axis=1)[:, ::-1] >= kept
+    lowest = np.maximum(reached.sum(axis=1) - 1, 0)
+    chosen = np.flatnonzero(rough >= lowest[own])
+    chosen = chosen[np.lexsort((rows[chosen], -scores[chosen], own[chosen]))]
+    sorted_own = own[chosen]
+    rank = np.arange(len(chosen)) - np.searchsorted(sorted_own, np.arange(len(present)))[sorted_own]
+    chosen = chosen[rank < kept]
+    return {
+        "concept": concepts[chosen],
+        "score": scores[chosen],
+        "more": counts[own[chosen]] > kept,
+        "row": rows[chosen],
+    }
+
+
+def _kept(counts: NDArray[np.intp], allowed: int) -> int:
+    """Return how many rows of each concept make at most `allowed` together; at least one."""
+    import numpy as np
+
+    low, high = 1, TOP_ROWS
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.minimum(counts, middle).sum()) <= allowed:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+EVENTS: Final = "events"
+PIECE_COLUMNS: Final = (
+    "session, event, kind, last_kind, role, first_tick, last_tick, first_at, last_at, content, tokens, timesteps,"
+    " starts, ends"
+)
+_PIECES: Final = (
+    "SELECT session, event, arg_min(kind, tick) AS kind, arg_max(kind, tick) AS last_kind,"
+    " first(role ORDER BY tick) AS role,"
+    " min(tick) AS first_tick, max(tick) AS last_tick, min(ts) AS first_at, max(ts) AS last_at,"
+    f" {JOINED.format(tick='tick')} AS content, sum(tokens)::BIGINT AS tokens, count(*) AS timesteps,"
+    f" arg_min(flags, tick) & {STARTS} <> 0 AS starts, arg_max(flags, tick) & {ENDS} <> 0 AS ends"
+)
+_NEEDED: Final = "session, tick, ts, kind, flags, tokens, role, event, content"
+_SIDE_PARQUET: Final = (
+    "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, PARQUET_VERSION V2, ROW_GROUP_SIZE 8192"
+)
+
+
+def pieces(steps: str) -> str:
+    """Return the statement that joins timesteps to pieces of events; `steps` is a relation with a segment's columns."""
+    keyed = KEYED.format(steps=f"FROM (SELECT {_NEEDED} FROM {steps})")
+    told = (
+        f"SELECT *, lag(kind) OVER (PARTITION BY session, event, run ORDER BY tick) AS before FROM ({keyed})"
+    )
+    return f"{_PIECES} FROM ({told}) GROUP BY session, event, run"
+
+
+def write_events(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None:
+    """Write the events of a segment, by session and first tick: of one that goes on elsewhere what is in it.
+
+    The files are given by their names for DuckDB.
+    """
+    steps = f"read_parquet('{quoted(segment)}', hive_partitioning = false)"
+    cursor.execute(f"COPY ({pieces(steps)} ORDER BY session, first_tick) TO '{quoted(to)}' ({_SIDE_PARQUET})")
+
 
 SUFFIX: Final = ".parquet"
 SIDE_SUFFIXES: Final = {TOPS: f".{TOPS}", EVENTS: f".{EVENTS}"}
@@ -169,3 +291,83 @@ def file_hash(path: Path) -> str:
         while piece := file.read(_HASH_CHUNK_BYTES):
             digest.update(piece)
     return digest.hexdigest()
+
+
+_EXPECTED = frozenset({"log", "segments", "seal.lock", "compress.lock"})
+
+
+def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None) -> Iterator[str]:
+    """Yield in words what is wrong with the files below `stream/`; nothing when all is well. `cipher` is that of an
+    encrypted store.
+
+    A torn end of a log is none of it: those records were never acknowledged.
+    """
+    yield from _strangers(directory)
+    manifest = Manifest(db)
+    yield from _registered(manifest, directory / "segments")
+    logs = {path.name: path for path in list_logs(directory / "log")}
+    retired = manifest.retired(list(logs))
+    yield from _unknown(manifest, directory / "segments", list(logs), cipher)
+    for name, path in logs.items():
+        if name not in retired:
+            try:
+                read_log(path, cipher=cipher)
+            except IntegrityError as error:
+                yield str(error)
+
+
+def _registered(manifest: Manifest, directory: Path) -> Iterator[str]:
+    for segment in manifest.segments():
+        path = directory / segment.name
+        try:
+            whole = path.stat().st_size == segment.bytes and file_hash(path) == segment.sha256
+        except FileNotFoundError:
+            # Since it was listed, upkeep may have put another one in its place.
+            if manifest.has(segment.name):
+                yield f"{path} with {segment.rows:,} timesteps is not there. Put a backup in its place."
+            continue
+        if not whole:
+            yield f"{path} was changed or damaged: it does not match its hash. Put a backup in its place."
+    for segment_name, sides in manifest.sides().items():
+        for side in sides:
+            path = directory / side.name
+            # One that is not there is no loss: without it the segment is asked.
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_size != side.bytes or file_hash(path) != side.sha256:
+                    yield (
+                        f"{path} was changed or damaged: it does not match its hash. Remove it: all that it holds is "
+                        f"in {segment_name}, and `maintain` makes it again."
+                    )
+
+
+def _unknown(
+    manifest: Manifest, directory: Path, logs: Sequence[str], cipher: FileCipher | None
+) -> Iterator[str]:
+    """Yield what no manifest knows and no interrupted run explains."""
+    unknown = [path for path in sorted(directory.glob(f"*{SUFFIX}")) if not manifest.has(path.name)]
+    if not unknown:
+        return
+    replaced = set(manifest.replaced())
+    duck = Duck(cipher)
+    try:
+        for path in unknown:
+            if path.name in replaced or leftover(path, duck, manifest, logs) or manifest.has(path.name):
+                continue
+            yield (
+                f"{path} holds what this memory.db does not know of. Put back the memory.db that belongs to it, "
+                "or move the file away if it is yours."
+            )
+    finally:
+        duck.close()
+
+
+def _strangers(directory: Path) -> Iterator[str]:
+    for folder, suffixes in (
+        (directory, ()),
+        (directory / "log", (".log",)),
+        (directory / "segments", (SUFFIX, *SIDE_SUFFIXES.values(), TEMPORARY)),
+    ):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            known = path.name in _EXPECTED if folder == directory else path.name.endswith(suffixes)
+            if not known and not path.name.startswith("."):
+                yield f"{path} is not part of a store; nothing reads it. Move it away if it is yours."

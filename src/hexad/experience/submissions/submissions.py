@@ -18,8 +18,8 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.query.totals import RangeTotals
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.tables.submissions import Submissions
 from hexad.experience.tables.tags import Tags
+from hexad.experience.tables.windows import Submissions
 from hexad.experience.tiers.pinning import Tiers, decided
 from hexad.experience.values.tags import BudStatus, Tag, TagType
 from hexad.experience.values.tiers import Submission, SubmissionStatus, TimeWindow

@@ -11,8 +11,7 @@ from hexad.database.codec import dump, load_object, to_micros
 from hexad.database.connection import Connection, Database, SQLValue
 from hexad.errors import Conflict, NotFound
 from hexad.experience.tables.tags import TAG_COLUMNS, TAGS, glob_of, tag_of
-from hexad.experience.values.concepts import PARENT, ConceptPack, PackReport
-from hexad.experience.values.tags import Tag, folded_name
+from hexad.experience.values.tags import PARENT, ConceptPack, PackReport, Tag, folded_name
 
 _CREATED_BY: Final = "system"
 _UPWARD: Final = (

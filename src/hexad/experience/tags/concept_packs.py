@@ -13,8 +13,7 @@ from typing import Final, cast
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound, StorageFailure
-from hexad.experience.values.concepts import PARENT, Concept, ConceptPack
-from hexad.experience.values.tags import TAG_NAME_CHARS_LIMIT, check_tag_name
+from hexad.experience.values.tags import PARENT, TAG_NAME_CHARS_LIMIT, Concept, ConceptPack, check_tag_name
 
 PACK_BYTES_LIMIT: Final = 512 << 20
 """Largest pack, uncompressed, in bytes."""

@@ -1,19 +1,29 @@
-"""Many records become one at a coarser level (document 2, section 4.2). Pure: nothing is read or written."""
+"""One batch of COLD records to the next coarser level, each coarser record in one transaction."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from hexad.core.arguments import parse_whole, quoted
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
 from hexad.errors import InvalidInput
-from hexad.experience.summaries.cold_summary import Gist, narrate
+from hexad.experience.query.usage import ColdBytes, CompactionRow
+from hexad.experience.summaries import LOCAL, Gist, Names, Order, Summarizer, narrate, plain_name, span_name
+from hexad.experience.tables.cold_ranges import erased_ticks
+from hexad.experience.tables.cold_records import Compressed, Stored
+from hexad.experience.tables.concepts import Concepts
+from hexad.experience.tables.tags import Tags
+from hexad.experience.tags.visibility import Sight
 from hexad.experience.values.records import CompressionLevel
 from hexad.experience.values.tiers import TOP_K, CompressedRecord
 from hexad.text.dates.calendar_spans import unit_span
+from hexad.text.tokens import CHARACTERS_PER_TOKEN
 
 Summarize = Callable[[Sequence[str]], str]
 """From the records' summaries to one summary of them all."""
@@ -152,3 +162,255 @@ def _level(given: CompressionLevel | str) -> CompressionLevel:
     if level < CompressionLevel.SESSION:
         raise InvalidInput(f"Records cannot be compressed to {level.name}; give SESSION or coarser.")
     return level
+
+
+OPERATION: Final = "compression"
+_PURPOSE: Final = (
+    "The texts below say what the agent did {span}. Yours takes their place for good: whatever you leave out is"
+    " forgotten. Write as the agent, in the first person, and say first what it mainly worked on."
+)
+_SESSION: Final = "in one session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """What a pass did; `records` 0 where others were faster."""
+
+    source: CompressionLevel
+    target: CompressionLevel
+    batch: int
+    records: int = 0
+    into: int = 0
+    bytes_freed: int = 0
+    written_by: Mapping[str, int] = field(default_factory=dict)  # summaries: a generator's name, or `local`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bucket:
+    """What a coarser record is of: a session, or a span of the calendar in microseconds."""
+
+    level: CompressionLevel
+    session: int = 0
+    span: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """What becomes one record: the bucket's `existing` one, `finer` ones, and compactions that go with them."""
+
+    bucket: _Bucket
+    existing: Sequence[Stored]
+    finer: Sequence[Stored]
+    compactions: Sequence[CompactionRow] = ()
+
+    @property
+    def stored(self) -> list[Stored]:
+        """All records, the coarser first."""
+        return [*self.existing, *self.finer]
+
+
+class Passes:
+    """Compresses the oldest records of a level; HOT, WARM and SUBMITTED are no records, and so never touched."""
+
+    def __init__(self, db: Database, *, summarizer: Summarizer, sight: Sight) -> None:
+        self._db, self._summarizer, self._sight = db, summarizer, sight
+        self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
+        self._concepts = Concepts(db)
+
+    def run(
+        self, source: CompressionLevel, *, batch: int, k: int, stop: Callable[[], bool] = lambda: False
+    ) -> Passed | None:
+        """Compress at most `batch` of the oldest records of `source`, which is not YEAR; None where there is none.
+
+        Summaries are made outside of the transactions. What another process compressed meanwhile is left to it.
+        """
+        target = CompressionLevel(source + 1)
+        erased = erased_ticks(self._db)
+        groups = self._groups(target, batch)
+        if not groups:
+            return None
+        written_by: Counter[str] = Counter()
+        records = into = freed = 0
+        for group in groups:
+            if stop():  # a model may take long for each summary
+                break
+            record, author = self._record(group, k)
+            gone = self._store(group, record, erased)
+            if gone is not None:
+                records, into, freed = records + len(group.finer), into + 1, freed + gone
+                written_by[author] += 1
+        return Passed(
+            source=source,
+            target=target,
+            batch=batch,
+            records=records,
+            into=into,
+            bytes_freed=freed,
+            written_by=dict(written_by),
+        )
+
+    # What belongs together --------------------------------------------------------------------------------------
+
+    def _groups(self, target: CompressionLevel, batch: int) -> list[_Group]:
+        finer: dict[_Bucket, list[Stored]] = {}
+        for row in self._compressed.oldest(CompressionLevel(target - 1), limit=batch):
+            finer.setdefault(_bucket_of(row, target), []).append(row)
+        compactions = self._compactions(finer, batch) if target is CompressionLevel.DAY else {}
+        return [
+            _Group(
+                bucket=place,
+                existing=self._existing(place),
+                finer=finer.get(place, ()),
+                compactions=compactions.get(place, ()),
+            )
+            for place in dict.fromkeys([*finer, *compactions])
+        ]
+
+    def _existing(self, place: _Bucket) -> list[Stored]:
+        if place.level is CompressionLevel.SESSION:
+            return self._compressed.of_session(place.session, place.level)
+        return self._compressed.between(place.level, *place.span)
+
+    def _compactions(
+        self, days: Mapping[_Bucket, Sequence[Stored]], batch: int
+    ) -> dict[_Bucket, list[CompactionRow]]:
+        """Return the compactions that go when their sessions' records do: those tell what the compactions told.
+
+        One whose session has no such record (all that it summarised is pinned, say) goes by itself in the end.
+        """
+        place_of = {row.sessions[0]: place for place, some in days.items() for row in some}
+        rows = self._cold.told(place_of) if place_of else self._cold.orphans(batch)
+        found: dict[_Bucket, list[CompactionRow]] = {}
+        for row in rows:
+            place = place_of.get(row.session) or _day(row.at)
+            found.setdefault(place, []).append(row)
+        return found
+
+    # What becomes of it -----------------------------------------------------------------------------------------
+
+    def _record(self, group: _Group, k: int) -> tuple[CompressedRecord, str]:
+        """Return what the group becomes, and who wrote its summary."""
+        target = group.bucket.level
+        # A summary may name concepts that were hidden since: what is made of it may not.
+        records = [replace(row.record, summary=self._sight.told(row.record)) for row in group.stored]
+        began = min((record.start_time for record in records), default=None)
+        records += [_told(compaction, began or compaction.at) for compaction in group.compactions]
+        gist = gist_of(records, target, k)
+        if target is CompressionLevel.SESSION:
+            gist = replace(gist, texts=self._session_texts(group))
+        summary, author = self._summary(gist)
+        return compress_records(records, target, k, summarize=lambda _: summary), author
+
+    def _session_texts(self, group: _Group) -> list[str]:
+        """Return what a session's summary is made of: its older one, its compactions, and replies outside of those."""
+        replies = [row.record for row in group.finer]
+        ticks = [_ticks(record) for record in replies]
+        hull = (min(first for first, _ in ticks), max(last for _, last in ticks))
+        compactions = self._cold.within(group.bucket.session, hull)
+        told = [(compaction.ticks[0], compaction.summary) for compaction in compactions]
+        told += [
+            (first, record.summary)
+            for record, (first, last) in zip(replies, ticks, strict=True)
+            if not any(
+                compaction.ticks[0] <= first and last <= compaction.ticks[1] for compaction in compactions
+            )
+        ]
+        in_order = (text for _, text in sorted(told, key=lambda pair: pair[0]))
+        return [*(self._sight.told(row.record) for row in group.existing), *in_order]
+
+    def _summary(self, gist: Gist) -> tuple[str, str]:
+        # A summary is text, of which nothing can be left out any more when it is shown.
+        hidden = self._sight.hidden(gist.tags)
+        gist = replace(
+            gist,
+            concepts=self._sight.activations(gist.concepts),
+            tags=[tag for tag in gist.tags if tag not in hidden],
+        )
+        names = self._names(gist)
+        span = span_name(gist.level, gist.start_time)
+        tokens = gist.limit // CHARACTERS_PER_TOKEN
+        order = Order(
+            most=tokens,
+            aim=tokens // 2,
+            concepts=[names(concept) for concept in gist.concepts],
+            purpose=_PURPOSE.format(
+                span=_SESSION if gist.level is CompressionLevel.SESSION else span[0].lower() + span[1:]
+            ),
+            operation=OPERATION,
+        )
+        written = self._summarizer.generated(gist.texts, order)
+        if written is not None:
+            return written.text, written.generated_by
+        return narrate(gist, names=names, covered=self._covered(gist)), LOCAL
+
+    def _names(self, gist: Gist) -> Names:
+        known = self._tags.by_ids([*gist.concepts, *gist.tags])
+        return lambda id: known[id].name if id in known else plain_name(id)
+
+    def _covered(self, gist: Gist) -> set[str]:
+        """Return the concepts that a stronger one is above or below in the hierarchy."""
+        above = {concept: set(self._concepts.ancestors(concept)) for concept in gist.concepts}
+        covered: set[str] = set()
+        stronger: set[str] = set()
+        for concept, higher in above.items():
+            if not higher.isdisjoint(stronger) or any(concept in above[other] for other in stronger):
+                covered.add(concept)
+            stronger.add(concept)
+        return covered
+
+    def _store(self, group: _Group, record: CompressedRecord, erased: int) -> int | None:
+        """Put the record in the place of its sources; returns the bytes that this freed.
+
+        None, and nothing is changed, when one of them is gone, its bucket has another record by now, or something was
+        erased since there were `erased` ticks of it: the summary may tell of that.
+        """
+        numbers = [row.no for row in group.stored]
+        folded = [compaction.no for compaction in group.compactions]
+        sessions = {session for row in group.stored for session in row.sessions}
+        with self._db.transaction():
+            if erased_ticks(self._db) != erased:
+                return None
+            sizes = self._cold.sizes(numbers)
+            compactions = self._cold.compaction_sizes(folded)
+            there = {row.no for row in self._existing(group.bucket)}
+            complete = len(sizes) == len(numbers) and len(compactions) == len(folded)
+            if not complete or there != {row.no for row in group.existing}:
+                return None
+            self._cold.remove_compactions(folded)
+            self._compressed.delete(numbers)
+            added = self._compressed.add(
+                record, sessions=sessions | {compaction.session for compaction in group.compactions}
+            )
+            gained = sum(sizes.values()) + sum(compactions.values())
+            return gained - self._cold.sizes([added])[added]
+
+
+def _bucket_of(row: Stored, target: CompressionLevel) -> _Bucket:
+    if target is CompressionLevel.SESSION:
+        return _Bucket(level=target, session=row.sessions[0])
+    first, end = bucket(target, row.record.start_time)
+    return _Bucket(level=target, span=(to_micros(first), to_micros(end)))
+
+
+def _day(at: datetime) -> _Bucket:
+    first, end = bucket(CompressionLevel.DAY, at)
+    return _Bucket(level=CompressionLevel.DAY, span=(to_micros(first), to_micros(end)))
+
+
+def _ticks(reply: CompressedRecord) -> tuple[int, int]:
+    first, last = reply.start_tick, reply.end_tick
+    assert first is not None  # as every reply has both
+    assert last is not None
+    return first, last
+
+
+def _told(compaction: CompactionRow, at: datetime) -> CompressedRecord:
+    """Return a compaction as a record to compress: its summary and its id; what it counts, the replies count."""
+    return CompressedRecord(
+        id=compaction.id,
+        level=CompressionLevel.SESSION,
+        start_time=at,
+        end_time=at,
+        summary=compaction.summary,
+        session_id=compaction.session_id,
+    )

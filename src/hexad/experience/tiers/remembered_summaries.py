@@ -17,7 +17,7 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.errors import AccessDenied, HexadError, InvalidInput, LimitExceeded
-from hexad.experience.summaries.cold_summary import span_name
+from hexad.experience.summaries import span_name
 from hexad.experience.tables.cold_records import Compressed
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tags.visibility import Sight

@@ -15,11 +15,10 @@ from hexad.errors import Conflict
 from hexad.experience.events.grouping import StreamEvent, stream_events
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import tick_at
+from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges
-from hexad.experience.tables.cold_records import Compressed
-from hexad.experience.tables.cold_tags import ColdTags
+from hexad.experience.tables.cold_records import ColdTags, Compressed
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.tables.tag_applications import TagApplications
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tables.windows import Windows
 from hexad.experience.values.records import CompressionLevel, StepQuery

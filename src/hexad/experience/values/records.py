@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.core.clock import format_time
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
 
 TOP_ACTIVATIONS: Final = 10
 """How many concepts a timestep keeps: the strongest; of equals the first by id."""
@@ -198,3 +203,69 @@ KINDS: Final = tuple(EventType)
 
 
 KIND_CODES: Final[Mapping[EventType, int]] = {kind: code for code, kind in enumerate(KINDS)}
+
+
+class ActivityUnit(StrEnum):
+    """How long a bucket of `activity` is; in UTC, weeks from Monday on."""
+
+    MINUTE = "minute"
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConceptActivity:
+    """How active a concept was in a bucket.
+
+    `count` is in how many timesteps, a COLD record with it counting as one; `mean` its score in them, over a COLD
+    record's the sum of its scores for all of the record's timesteps; `peak` the highest score.
+    """
+
+    count: int
+    mean: float
+    peak: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityBucket:
+    """What happened from `start` to before `end`.
+
+    `compressed` is how many of its timesteps are known from COLD records only; a record counts where it begins, so
+    that one of the level `coarsest` may stand for what happened later too. `coarsest` TOKEN: all is in full detail.
+    """
+
+    start: datetime
+    end: datetime
+    timesteps: int
+    tokens: int
+    compressed: int = 0
+    coarsest: CompressionLevel = CompressionLevel.TOKEN
+    concepts: Mapping[str, ConceptActivity] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the bucket as JSON."""
+        return {
+            "start": self.start.isoformat().replace("+00:00", "Z"),
+            "end": self.end.isoformat().replace("+00:00", "Z"),
+            "timesteps": self.timesteps,
+            "tokens": self.tokens,
+            "compressed": self.compressed,
+            "coarsest": self.coarsest.name,
+            "concepts": {
+                name: {"count": concept.count, "mean": concept.mean, "peak": concept.peak}
+                for name, concept in self.concepts.items()
+            },
+        }
+
+
+def name(value: object, what: str) -> str:
+    """Return an id of a session, an event or a concept, or a role, as it is; raises `InvalidInput`."""
+    if not isinstance(value, str) or not value or len(value) > NAME_CHARS_LIMIT:
+        raise InvalidInput(
+            f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters."
+        )
+    if not value.isascii() and _SURROGATE.search(value):
+        raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")
+    return value

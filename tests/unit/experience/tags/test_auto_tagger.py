@@ -17,8 +17,8 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.experience.stream.frames import Step
 from hexad.experience.stream.log import LogWriter
+from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.tables.tag_applications import TagApplications
 from hexad.experience.tags.auto_tagger import AutoTagger
 from hexad.lifecycle.schema import MIGRATIONS
 from hexad.redaction.masking import Masking

@@ -19,9 +19,9 @@ from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.active_tags import ConceptPacks, WorkingSet
 from hexad.experience.tags.concept_packs import read_pack
-from hexad.experience.values.concepts import PackReport
+from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
+from hexad.experience.values.tags import PackReport
 from hexad.lifecycle.schema import MIGRATIONS
 
 DATA = Path(__file__).parents[3] / "data" / "concepts"

@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hexad import CompressedRecord, CompressionLevel, compress_records
-from hexad.experience.summaries.cold_summary import (
-    LEAST_CHARACTERS,
-    NARRATIVE_CHARACTERS,
-    Gist,
-    digest,
-    narrate,
-)
+from hexad.experience.summaries import LEAST_CHARACTERS, NARRATIVE_CHARACTERS, Gist, digest, narrate
 
 JULY = datetime(2025, 7, 3, 9, tzinfo=UTC)
 

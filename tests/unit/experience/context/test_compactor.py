@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.experience.context.compaction_draft import all_of, borders, cut_event, older_half
-from hexad.experience.query.window_steps import LiveStep
+from hexad.experience.context.compactor import all_of, borders, cut_event, older_half
+from hexad.experience.query.totals import LiveStep
 
 STEPS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 6)), max_size=40).map(
     lambda rows: [LiveStep(tick, tokens, event) for tick, (tokens, event) in enumerate(rows, start=1)]

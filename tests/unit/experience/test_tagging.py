@@ -16,11 +16,10 @@ from hexad.core.tick_ranges import count, intersection, union
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput
-from hexad.experience.tables.comments import Comments
-from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.annotations import Comments, TagApplications
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.active_tags import ConceptPacks, WorkingSet
-from hexad.experience.tags.tag_ranges import CommentPlaces, TagPlaces
+from hexad.experience.tagging import CommentPlaces, TagPlaces
+from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
 from hexad.experience.values.tags import (
     Comment,
     Tag,
@@ -36,7 +35,7 @@ from hexad.experience.values.tags import (
 )
 from hexad.lifecycle.schema import MIGRATIONS
 
-DATA = Path(__file__).parents[3] / "data" / "concepts"
+DATA = Path(__file__).parents[2] / "data" / "concepts"
 NOW = FrozenClock().now()
 
 

@@ -15,7 +15,7 @@ from hexad.core.clock import FrozenClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.active_tags import WorkingSet
+from hexad.experience.tags.tag_index import WorkingSet
 from hexad.experience.values.tags import BudStatus, Tag, TagType
 from hexad.lifecycle.schema import MIGRATIONS
 

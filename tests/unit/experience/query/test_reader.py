@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from hexad.core.tick_ranges import union
-from hexad.experience.query import spans as stream_spans
-from hexad.experience.query.spans import parts_of
+from hexad.experience.query import reader as stream_spans
+from hexad.experience.query.reader import parts_of
 from hexad.experience.stream.manifest import SessionRange
 from hexad.experience.tables.cold_ranges import range_columns
 

@@ -16,8 +16,7 @@ from hexad.core.clock import FrozenClock, SystemClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, LimitExceeded, NotFound
-from hexad.experience.tables.comments import Comments
-from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.annotations import Comments, TagApplications
 from hexad.experience.tables.tags import TagFilter, Tags
 from hexad.experience.values.tags import (
     NOTE_BYTES_LIMIT,
@@ -324,7 +323,7 @@ from hexad.core.clock import SystemClock
 from hexad.errors import Conflict
 from hexad.experience.values.tags import Tag, TagApplication, TagSource, TagType, timestep_target
 from hexad.database.connection import Database
-from hexad.experience.tables.tag_applications import TagApplications
+from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.tags import Tags
 
 clock = SystemClock()

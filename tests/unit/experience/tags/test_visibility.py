@@ -12,8 +12,8 @@ from hexad.core.clock import FrozenClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput
-from hexad.experience.tags.active_tags import ConceptPacks, WorkingSet
-from hexad.experience.tags.lenses import Lenses
+from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
+from hexad.experience.tags.visibility import Lenses
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import MIGRATIONS
 
