@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import hexad
 from hexad import FrozenClock, Hexad, TimeSortedIds
@@ -27,6 +28,10 @@ from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
 from ran import Ran, Run
+
+# Nothing is judged by the clock: a busy machine is no defect.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 _TESTS = itertools.count()
 _MEMORY = Path("/dev/shm")

@@ -103,7 +103,7 @@ def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sea
 
 
 @pytest.mark.parametrize("sealed", [False, True])
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(
         st.fixed_dictionaries(
@@ -222,18 +222,18 @@ def test_a_flush_waits_for_what_the_thread_is_writing(xdb):
     def hook(operation: str, path: object) -> None:
         if operation == "fdatasync" and str(path).endswith(".log"):
             writing.set()
-            go_on.wait(10)
+            go_on.wait(60)
 
     previous = files.set_hook(hook)
     try:
         xdb.record("output", "a")
-        assert writing.wait(10)
+        assert writing.wait(60)
         flushing = threading.Thread(target=xdb.flush)
         flushing.start()
         flushing.join(0.1)
         assert flushing.is_alive()
         go_on.set()
-        flushing.join(10)
+        flushing.join(60)
         assert not flushing.is_alive()
     finally:
         go_on.set()

@@ -25,7 +25,7 @@ def test_a_store_that_was_closed_neither_tells_nor_learns_anything_of_the_person
     with hexad.open(tmp_path, embedder=None, user_dir=tmp_path / "user") as hx:
         hx.user.prefer("db", "Postgres")
         user = hx.user
-        shown = hx.context("what do I prefer?").system_items[0].item.id
+        shown = hx.context("what do I prefer?", wait=True).system_items[0].item.id
 
     for call in (
         lambda: user.prefer("editor", "vim"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -315,12 +316,12 @@ def test_a_model_may_sort_a_question_and_the_rules_stand_in_for_it(opened):
 
 
 class Asleep:
-    """A layer of a test that takes its time, or fails."""
+    """A layer of a test that answers when it is let, or fails."""
 
     name = MemoryLayer.SESSION
 
-    def __init__(self, seconds: float, error: Exception | None = None) -> None:
-        self.seconds, self.error = seconds, error
+    def __init__(self, error: Exception | None = None) -> None:
+        self.released, self.error = Event(), error
 
     def warm(self) -> None:
         """There is nothing to load."""
@@ -329,11 +330,9 @@ class Asleep:
         return None
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        import time
-
-        time.sleep(self.seconds)
         if self.error is not None:
             raise self.error
+        self.released.wait(60)
         at = datetime(2026, 1, 1, tzinfo=UTC)
         return [MemoryItem(id="s", layer=self.name, text="now", recency=0, relevance=1, at=at, kind="task")]
 
@@ -342,8 +341,8 @@ class Asleep:
 def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(hx):
     needs = hx._parts.router._needs
     for source, late, failed in (
-        (Asleep(5), (MemoryLayer.SESSION,), {}),
-        (Asleep(0, NotFound("It is gone.")), (), {MemoryLayer.SESSION: "It is gone."}),
+        (Asleep(), (MemoryLayer.SESSION,), {}),
+        (Asleep(NotFound("It is gone.")), (), {MemoryLayer.SESSION: "It is gone."}),
     ):
         settings = replace(needs.settings, layer_ms=1_500, total_ms=3_000)
         sources = {**needs.sources, MemoryLayer.SESSION: lambda source=source: source}
@@ -351,6 +350,7 @@ def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(h
         try:
             found = contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed())
         finally:
+            source.released.set()
             contexts.close()
         assert found.late == late
         assert found.failed == failed

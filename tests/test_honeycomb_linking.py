@@ -468,7 +468,7 @@ class Life:
             hx.embed_pending()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(
     first=st.lists(st.tuples(texts, tags), min_size=SLOTS, max_size=SLOTS),
     life=st.lists(steps, min_size=1, max_size=25),

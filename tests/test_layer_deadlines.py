@@ -28,7 +28,7 @@ def pool() -> Iterator[LayerPool]:
     made.close()
 
 
-def _fetch(pool: LayerPool, asks, *, layer_ms: float = 2_000, total_ms: float = 4_000):
+def _fetch(pool: LayerPool, asks, *, layer_ms: float = 60_000, total_ms: float = 60_000):
     return pool.fetch(asks, deadlines_ms=dict.fromkeys(asks, layer_ms), total_ms=total_ms)
 
 

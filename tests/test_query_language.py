@@ -58,7 +58,7 @@ def test_a_query_with_a_filter_that_is_none_says_so_and_a_sentence_does_not(hx):
 
 @pytest.mark.row("A010")
 def test_a_phrase_may_hold_quotation_marks(hx):
-    found = hx.context(r'kind:decision "says \"mind the gap\""')
+    found = hx.context(r'kind:decision "says \"mind the gap\""', wait=True)
     assert ['The gate says "mind the gap" in the harbour.'] == [
         block.text for block in (*found.system_items, *found.evidence_blocks)
     ]
@@ -87,10 +87,10 @@ def test_quotation_marks_are_taken_apart_whatever_stands_between_them(typed, phr
 )
 def test_decisions_answer_where_they_are_asked_for_by_their_kind(hx, query):
     assert 2 == len(hx.query(query))
-    assert 2 == len(hx.context(query).evidence_blocks)
+    assert 2 == len(hx.context(query, wait=True).evidence_blocks)
 
 
 def test_a_layer_that_has_no_decisions_gives_none_when_it_alone_is_asked(hx):
     assert () == hx.query("layer:session kind:decision gate")
     assert [] == [hit for hit in hx.query("gate", layers=["project"]) if hit.item.kind == "decision"]
-    assert 2 == len(hx.context("gate", kinds=["decision"]).evidence_blocks)
+    assert 2 == len(hx.context("gate", kinds=["decision"], wait=True).evidence_blocks)

@@ -157,7 +157,7 @@ def test_every_line_of_the_rules_is_read_as_what_it_is():
 
 
 def test_a_question_that_never_ends_is_sorted_at_once():
-    started = time.perf_counter()
+    started = time.process_time()
     for question in (
         "how does a " + "b to " * 5_000,
         "my " + "x " * 20_000,
@@ -169,4 +169,4 @@ def test_a_question_that_never_ends_is_sorted_at_once():
     ):
         classify(question)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -156,7 +156,7 @@ def test_what_has_left_the_stream_counts_by_its_cold_records(hx, clock):
 SCORES = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.sampled_from([0.125, 0.5, 1.0]), max_size=3)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.tuples(st.integers(0, 200), SCORES), min_size=1, max_size=12), sealed=st.integers(0, 12)
 )

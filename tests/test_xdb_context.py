@@ -882,7 +882,7 @@ def test_a_store_that_is_closed_lets_a_compaction_come_to_its_end(opened):
 
     def inference(_prompt: str) -> str:
         began.set()
-        closing.wait(10)
+        closing.wait(60)
         return "They fixed the lexer."
 
     def work() -> None:

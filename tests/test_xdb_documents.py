@@ -295,7 +295,7 @@ def test_two_processes_that_update_one_document_lose_no_version(hx, opened: Open
     assert versions[-1].content == hx.xdb.documents.file(document.id).read_text()
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(12))
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40),

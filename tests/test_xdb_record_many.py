@@ -427,7 +427,7 @@ def test_the_thread_that_writes_comes_back_after_it_died(opened, monkeypatch):
     previous = files.set_hook(hook)
     try:
         xdb.record("output", "kept")
-        assert died.wait(10)
+        assert died.wait(60)
         xdb.record("output", "goes on")
         reader = opened().xdb
         for _ in range(1_000):

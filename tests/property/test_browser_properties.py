@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import Hexad
 from hexad.interfaces.cli.browse.browse import Browser
 from hexad.interfaces.cli.browse.model import State
@@ -77,9 +77,8 @@ def store() -> Iterator[Hexad]:
 
 @settings(
     max_examples=examples(30),
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=SHARED_FIXTURES,
 )
 @given(bursts=st.lists(st.tuples(KEYS, SIZES), max_size=6))
 def test_no_keys_and_no_size_break_the_browser(store, bursts):
@@ -88,7 +87,7 @@ def test_no_keys_and_no_size_break_the_browser(store, bursts):
     assert 25 == store.count(status=None)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(text=st.text(max_size=300), room=st.integers(2, 90))
 def test_a_wrapped_text_fits_and_loses_no_word(text, room):
     lines = wrapped(text, room)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import FrozenClock, Hexad, Memory, TimeSortedIds
 from reference_orderings import BACKENDS, order_for_kind, order_for_topic
 
@@ -81,8 +81,7 @@ options = st.fixed_dictionaries(
 change = st.sampled_from(["pin", "unpin", "forget", "restore", "rewrite", "add", "other space"])
 SHARED = settings(
     max_examples=examples(25),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=SHARED_FIXTURES,
     derandomize=True,
 )
 

@@ -31,7 +31,7 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
     return sum(record.timesteps for record in found), sum(record.token_count for record in found)
 
 
-@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(st.one_of(spoken, passed), max_size=14))
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:
@@ -82,7 +82,7 @@ def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(
 scores = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 64).map(lambda n: n / 64), max_size=6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     fields=st.lists(st.tuples(scores, st.lists(st.sampled_from("tuvwx"), max_size=4, unique=True)), min_size=1, max_size=8),
     k=st.integers(1, 8),

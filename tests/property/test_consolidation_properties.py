@@ -115,7 +115,7 @@ def merged_into(steps: list[Step]) -> frozenset[int]:
 
 
 @pytest.mark.row("A100")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows(), st.data())
 def test_the_rest_of_a_plan_is_what_the_next_run_does(found, data):
     texts = {row.no: data.draw(st.sampled_from(TEXTS)) for row in found}
@@ -130,7 +130,7 @@ def test_the_rest_of_a_plan_is_what_the_next_run_does(found, data):
 
 
 @given(rows(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_nothing_that_binds_is_ever_taken_and_what_remains_of_a_merge_stays(found, data):
     texts = {row.no: data.draw(st.sampled_from(TEXTS)) for row in found}
     steps = planned(found, texts)

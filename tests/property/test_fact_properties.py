@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import hexad
 from example_counts import examples
@@ -93,7 +93,7 @@ def test_a_whole_line_comes_to_what_its_facts_come_to_one_by_one(
     assert [predecessor(row, line) for row in line] == [predecessors(line).get(row.no) for row in line]
 
 
-@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6))
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Oslo", "Rome", "Bern"]), st.integers(0, 400)),

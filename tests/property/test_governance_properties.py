@@ -79,7 +79,7 @@ def store_all(hx: hexad.Hexad, found: list[dict[str, Any]]) -> None:
     )
 
 
-@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 @given(
     found=memories,
     rules=st.lists(st.tuples(conditions, roles), max_size=3),
@@ -116,7 +116,7 @@ def test_a_role_sees_what_the_space_and_every_rule_about_it_admit(
         assert [] == hx.check()
 
 
-@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 @given(
     found=memories,
     ttl=st.none() | st.integers(1, 40),

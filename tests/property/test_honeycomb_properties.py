@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import FrozenClock, Hexad, HoneycombEdge
 from hexad.honeycomb.tables.edges import NewEdge
 from reference_honeycomb import Node, ReferenceHoneycomb
@@ -121,9 +121,7 @@ class Life:
 
 
 @pytest.mark.row("O002", "O031", "O076", "O077", "O078", "O079")
-@settings(
-    max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(30), suppress_health_check=SHARED_FIXTURES)
 @given(
     full=st.lists(some_scores, max_size=NODES - 1),
     life=st.lists(steps, max_size=40),
@@ -140,9 +138,7 @@ def test_no_edge_is_lost_and_rings_stay_whole(store, full, life, threshold):
 
 
 @pytest.mark.row("O030", "O079")
-@settings(
-    max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(10), suppress_health_check=SHARED_FIXTURES)
 @given(pairs=st.lists(st.tuples(st.integers(0, 2), some, some_scores), min_size=20, max_size=80))
 def test_every_node_that_was_connected_is_reached_by_walk_and_overflow(store, pairs):
     graph = Life(*store)
@@ -168,9 +164,7 @@ said = st.builds(Said, st.integers(1, 17), some_scores, st.booleans())
 
 
 @pytest.mark.row("O031", "O078", "O079")
-@settings(
-    max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(30), suppress_health_check=SHARED_FIXTURES)
 @given(first=st.lists(said, max_size=40), data=st.data())
 def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store, first, data):
     orders = [first, data.draw(st.permutations(first))]

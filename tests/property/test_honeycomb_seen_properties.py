@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import SHARED_FIXTURES
 from hexad import Hexad
 from hexad.honeycomb.tables.edges import EdgeRow, HoneycombEdges
 from hexad.honeycomb.tables.nodes import SeenRings
@@ -37,7 +38,7 @@ def told(rows: list[EdgeRow], nodes: list[int]) -> list[tuple[int, float, int, i
     return [(nodes.index(row.to_id), row.score, row.ring, row.seat) for row in rows]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=SHARED_FIXTURES)
 @given(edges=inserted, hidden=st.sets(st.integers(1, ENDS)))
 def test_rings_are_the_same_whether_what_is_hidden_was_ever_there(store, edges, hidden):
     rings = HoneycombEdges(store._parts.base.db)

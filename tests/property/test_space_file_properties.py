@@ -18,7 +18,7 @@ from hexad import Citation
 from hexad.testing import temporary_store
 from hexad.text.normalize import clean
 
-FEW = settings(max_examples=examples(12), deadline=None, derandomize=True)
+FEW = settings(max_examples=examples(12), derandomize=True)
 
 characters = st.characters(exclude_categories=["Cs"])
 any_text = st.text(characters, max_size=60)

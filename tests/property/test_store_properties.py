@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import FrozenClock, Hexad, Outcome, TimeSortedIds
 from hexad.core.ids import content_hash
 from hexad.redaction.redact import RedactionRules, redact
@@ -20,8 +20,7 @@ from hexad.text.normalize import clean, slug
 
 SHARED = settings(
     max_examples=examples(20),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=SHARED_FIXTURES,
     derandomize=True,
 )
 # All of Unicode, lone surrogates and controls too.

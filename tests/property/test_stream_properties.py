@@ -30,9 +30,7 @@ from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, search_terms
 
 # An example is a store with a history; smaller numbers say no more about it.
-SHARED = settings(
-    max_examples=examples(2), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)
+SHARED = settings(max_examples=examples(2), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 CONCEPTS = [f"pack::C{at}" for at in range(6)]
 KINDS = [EventType.INPUT, EventType.OUTPUT, EventType.SYSTEM]
 

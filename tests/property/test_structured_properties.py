@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import FrozenClock, Hexad, Outcome, TimeSortedIds
 from hexad.testing import HashEmbedder, ScriptedGenerator
 from hexad.text.normalize import clean, slug
 
 SHARED = settings(
     max_examples=examples(20),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=SHARED_FIXTURES,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # a store for each attempt at a smaller example takes minutes
 )

@@ -24,14 +24,14 @@ VALUES = st.recursive(
 
 
 @pytest.mark.row("A059")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=st.dictionaries(TEXTS, VALUES, max_size=4))
 def test_another_library_reads_what_is_written(value: dict[str, object]) -> None:
     assert value == toons.loads(encode(value))  # type: ignore[arg-type]
 
 
 @pytest.mark.row("A059")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(about=TEXTS, rows=ROWS)
 def test_it_writes_rows_as_a_context_has_them_the_same(about: str, rows: list[dict[str, object]]) -> None:
     said = [about, *(text for row in rows for text in row.values() if isinstance(text, str))]

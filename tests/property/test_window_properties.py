@@ -136,7 +136,7 @@ class Life:
 
 
 @pytest.mark.row("H073", "H090")
-@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
 @given(plan=st.lists(steps, min_size=1, max_size=14))
 def test_nothing_protected_is_lost_and_nothing_is_there_twice(store, plan):
     life = Life(*store)

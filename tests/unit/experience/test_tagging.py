@@ -215,7 +215,7 @@ def test_ranges_are_sets_of_ticks(left, right):
     assert all(first > before[1] + 1 for before, (first, _) in pairwise(a))
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(
     st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("ab"), ranges), max_size=25),
     ticks,

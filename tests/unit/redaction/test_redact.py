@@ -417,7 +417,7 @@ _PIECES = [
 _MIXED = st.lists(st.one_of(st.sampled_from(_PIECES), st.text(max_size=8)), max_size=14).map("".join)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(text=_MIXED, path=st.sampled_from([None, ".env", "a.py"]))
 def test_redacting_twice_changes_nothing(text: str, path: str | None) -> None:
     once = redact(text, rules=ALL, salt=SALT, path=path)
@@ -426,7 +426,7 @@ def test_redacting_twice_changes_nothing(text: str, path: str | None) -> None:
     assert () == redact(once.text, rules=ALL, salt=SALT, path=path).flags
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(text=st.one_of(st.text(), _MIXED), path=st.one_of(st.none(), st.text(max_size=8)))
 def test_any_text_is_accepted_and_findings_are_in_order_inside_it(text: str, path: str | None) -> None:
     findings = find(text, rules=ALL, path=path)
@@ -437,7 +437,7 @@ def test_any_text_is_accepted_and_findings_are_in_order_inside_it(text: str, pat
     )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(before=st.text(max_size=20), after=st.text(max_size=20))
 def test_line_breaks_survive_and_what_is_around_a_token_is_not_touched(before: str, after: str) -> None:
     text = f"{before}\n{GITHUB}\n{after}"

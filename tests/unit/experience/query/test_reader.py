@@ -21,7 +21,7 @@ HELD = st.lists(st.dictionaries(st.integers(1, 6), TICKS, min_size=1, max_size=6
 
 @pytest.mark.row("H104")
 @pytest.mark.parametrize("most", [1, 2, 16])
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(30))
 @given(places=PLACES, held=HELD)
 def test_every_tagged_tick_of_a_segment_is_in_exactly_one_part(places, held, most):
     with pytest.MonkeyPatch.context() as patch:

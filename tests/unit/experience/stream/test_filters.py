@@ -18,7 +18,7 @@ ROWS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 50)))
 
 
 @pytest.mark.row("H104")
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(places=PLACES, rows=ROWS | st.lists(st.tuples(st.just(3), st.integers(1, 50))))
 def test_a_row_is_placed_when_a_range_of_its_session_holds_its_tick(places, rows):
     numbers = {

@@ -5,10 +5,10 @@ import os
 import zlib
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad.database import files
 from hexad.database.encryption.cipher import CACHE, STREAM, StoreKeys
 from hexad.errors import IntegrityError, StorageFailure
@@ -101,9 +101,7 @@ def log(tmp_path, cipher):
     writer.close(clean=False)
 
 
-@settings(
-    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(40), suppress_health_check=SHARED_FIXTURES)
 @given(batches=st.lists(st.lists(steps, min_size=1, max_size=6), max_size=5))
 def test_what_is_appended_is_read_as_it_was(tmp_path, cipher, read_log, batches):
     writer = LogWriter(tmp_path, begun_at=0, sync=False, cipher=cipher)

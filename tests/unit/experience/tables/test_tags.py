@@ -285,7 +285,7 @@ def _parameters(sql: str):
     return (None,) * sql.count("?") or dict.fromkeys(names)
 
 
-@settings(max_examples=examples(10), deadline=None)
+@settings(max_examples=examples(10))
 @given(
     st.lists(
         st.tuples(st.integers(0, 1 << 40), st.integers(0, 1 << 40)).map(lambda pair: (min(pair), max(pair))),

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad.core.clock import FrozenClock
 from hexad.core.ids import TimeSortedIds
 from hexad.core.tick_ranges import union
@@ -126,9 +126,7 @@ def test_inside_a_transaction_nothing_is_tagged_that_could_be_undone(store: Stor
     assert [(1, 2)] == store.ranges()
 
 
-@settings(
-    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(20), suppress_health_check=SHARED_FIXTURES)
 @given(data=st.data())
 def test_whatever_the_order_of_frames_and_looks_each_tick_is_tagged_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

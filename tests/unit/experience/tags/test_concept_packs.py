@@ -228,7 +228,7 @@ def test_only_concepts_that_a_lens_sees_are_taken_into_memory(db):
     assert {f"{KITCHEN}{term}" for term in ("Cooking", "Baking", "BreadBaking")} == set(kept._kept)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(min_value=0, max_value=30), min_size=1, max_size=40))
 def test_inverting_parents_loses_no_concept(tmp_path_factory, choices):
     """Concept i hangs below one of those before it, or is a root: any forest comes out that way."""

@@ -109,7 +109,7 @@ def test_a_change_by_another_connection_is_seen(db):
     assert (1, 1) == (kept.hits, kept.misses)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(min_value=0, max_value=9), max_size=60), st.integers(min_value=1, max_value=6))
 def test_it_keeps_what_a_plain_list_of_uses_would(tmp_path_factory, uses, limit):
     path = tmp_path_factory.mktemp("lru") / "memory.db"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.layers.user.learning import Mined, mine
@@ -50,10 +50,6 @@ choices = st.lists(
 )
 
 
-patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@patient
 @given(choices)
 def test_learning_twice_is_learning_once(projects: list[dict[str, str]]) -> None:
     values = published(*projects)
@@ -63,7 +59,6 @@ def test_learning_twice_is_learning_once(projects: list[dict[str, str]]) -> None
     assert ([], [], []) == (list(again.put), list(again.remove), list(again.changes))
 
 
-@patient
 @given(choices)
 def test_exactly_what_has_support_and_projects_enough_becomes_a_preference(
     projects: list[dict[str, str]],
@@ -86,7 +81,6 @@ def test_exactly_what_has_support_and_projects_enough_becomes_a_preference(
     }
 
 
-@patient
 @given(choices, choices)
 def test_confidence_stays_between_0_and_1_whatever_comes(
     first: list[dict[str, str]], then: list[dict[str, str]]

@@ -144,8 +144,8 @@ def test_no_connection_is_an_error_that_names_the_endpoint(pauses):
 
 
 def test_a_slow_answer_is_given_up_and_asked_for_again(endpoint, pauses):
-    endpoint.will(wait_s=0.6)
-    rows = remote(endpoint, pauses, dimensions=32, timeout_s=0.2).embed(["word"])
+    endpoint.will(wait_s=1.5)
+    rows = remote(endpoint, pauses, dimensions=32, timeout_s=1.0).embed(["word"])
 
     assert (1, 32) == rows.shape
     assert [0.5] == pauses

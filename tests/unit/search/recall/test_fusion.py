@@ -27,7 +27,7 @@ candidates = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     candidates=candidates,
     spread=st.none() | st.builds(Spread, st.floats(-0.2, 0.4), st.floats(0, 0.3)),

@@ -26,7 +26,7 @@ awkward = st.sampled_from("İIıßẞΣσςΟΔ\u0130\u03a3ﬁǅ\u0345\u1e9eK\u2
 texts = st.text(st.one_of(st.characters(), awkward, st.sampled_from("abc /_-")), max_size=200)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(before=texts, needle=texts, after=texts)
 def test_what_a_text_holds_is_never_ruled_out(before: str, needle: str, after: str) -> None:
     text = before + needle + after
@@ -34,7 +34,7 @@ def test_what_a_text_holds_is_never_ruled_out(before: str, needle: str, after: s
         assert may_hold(signature(text), needle)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(text=texts, data=st.data())
 def test_no_part_of_a_text_is_ruled_out(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
@@ -44,7 +44,7 @@ def test_no_part_of_a_text_is_ruled_out(text: str, data: st.DataObject) -> None:
             assert may_hold(signature(text), needle)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(text=texts)
 def test_a_signature_has_a_power_of_two_of_bytes(text: str) -> None:
     size = len(signature(text))

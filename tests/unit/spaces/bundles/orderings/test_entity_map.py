@@ -47,7 +47,7 @@ words = st.lists(st.sampled_from(["a", "B-c", "é_É", "Σ", "ΑΣ", "\0", "a \0
 
 
 @pytest.mark.row("L108", "L122")
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     first=st.lists(st.tuples(words, words, st.booleans()), min_size=1, max_size=8),
     later=words,

@@ -57,7 +57,7 @@ def test_what_is_not_in_the_tree_cannot_be_removed():
 
 
 @pytest.mark.row("L104", "L118")
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(first=st.lists(parts, max_size=12), steps=steps, asks=st.booleans())
 def test_any_changes_leave_the_tree_that_would_be_built_anew(first, steps, asks) -> None:
     """Also when it began with many at once, of which those that nobody asked for have no place yet."""

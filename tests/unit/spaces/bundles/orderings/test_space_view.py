@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
-from example_counts import examples
+from example_counts import SHARED_FIXTURES, examples
 from hexad import FrozenClock, Hexad
 from hexad.database.change_counters import ChangeReader
 from hexad.memory.draft import Draft
@@ -87,9 +87,8 @@ def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
 @pytest.mark.row("L118", "L119", "L122", "L138")
 @settings(
     max_examples=examples(20),
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=SHARED_FIXTURES,
 )
 @given(steps=st.lists(step, min_size=1, max_size=12))
 def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad, Hexad], steps) -> None:
