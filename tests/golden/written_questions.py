@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -15,9 +14,8 @@ from typing import Any
 from unittest.mock import patch
 
 import hexad
-from golden.written_store import ASKED, PASSPHRASE
+from golden.written_store import ASKED, FOLDER, PASSPHRASE
 from hexad import FrozenClock, Hexad
-from hexad.__main__ import main
 from hexad.audit import AuditLog, AuditLogWriter, check_archive, check_incident
 from hexad.testing import HashEmbedder
 
@@ -48,10 +46,21 @@ class Reader:
         return str(json.loads((self.root / "credential").read_text())[name])
 
 
+@contextlib.contextmanager
+def stopped_clock(clock: FrozenClock) -> Iterator[None]:
+    """Let a command, which can be handed no clock, read this one as the machine's."""
+    system = hexad.SystemClock
+    with (
+        patch.object(system, "now", lambda self: clock.now()),
+        patch.object(system, "monotonic", lambda self: 0.0),
+    ):
+        yield
+
+
 def line(question: str, answer: Any, root: Path) -> str:
     """Return a question and its answer as one line of JSON, in which paths of this machine begin with `<root>`."""
-    said = json.dumps({"question": question, "answer": plain(answer)}, ensure_ascii=False)
-    return said.replace(str(root), "<root>").replace(f"process {os.getpid()} (", "process <pid> (")
+    text = json.dumps({"question": question, "answer": plain(answer)}, ensure_ascii=False)
+    return text.replace(str(root), "<root>").replace(f"process {os.getpid()} (", "process <pid> (")
 
 
 def plain(value: Any) -> Any:
@@ -69,7 +78,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, BaseException):
-        return f"{type(value).__name__}: {value}"
+        return type(value).__name__  # what it says is of the groups of texts for people
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -83,14 +92,14 @@ def _of_object(value: Any) -> Any:
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if not hasattr(value, "to_dict"):
         return plain(fields) if fields else [plain(item) for item in value]
-    said = value.to_dict()
-    if not isinstance(said, Mapping):
-        return plain(said)
-    more = {name: item for name, item in fields.items() if name not in said and not name.startswith("_")}
-    return {**plain(said), **({"and": plain(more)} if more else {})}
+    own = value.to_dict()
+    if not isinstance(own, Mapping):
+        return plain(own)
+    more = {name: item for name, item in fields.items() if name not in own and not name.startswith("_")}
+    return {**plain(own), **({"and": plain(more)} if more else {})}
 
 
-def tried(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return what a call answers, or how it refuses."""
     try:
         answer = call(*args, **options)
@@ -108,8 +117,10 @@ def without(answer: Any, *names: str) -> Any:
     return {name: "…" if name in names else without(item, *names) for name, item in answer.items()}
 
 
-_RECEIPT = ("key", "mac", "selection_mac")
+RECEIPT = ("key", "mac", "selection_mac")
 """What a receipt is signed with is made for it alone."""
+SIZES = ("bytes", "needed_bytes", "freed", "freed_bytes")
+"""Of files of the stream that were written just now: names in them are random, and packed."""
 
 
 def recall(reader: Reader) -> Answers:
@@ -153,7 +164,7 @@ def recall(reader: Reader) -> Answers:
     )
     with reader.opened() as hx:
         for text, options in asked:
-            yield f"recall {text!r} {options}", tried(hx.recall, text, **options)
+            yield f"recall {text!r} {options}", outcome(hx.recall, text, **options)
         hits = hx.recall("When do we deploy?", explain=True)
         yield "explanation", hits.explanation
         yield "modes", [hits.mode, hits.dropped, [hit.why for hit in hits], [hit.parts for hit in hits]]
@@ -194,7 +205,7 @@ def bundles(reader: Reader) -> Answers:
             {"include_raw": True, "raw_limit": 2}, {"order": "strict"}, {"prefer_kinds": ["guide"]}, {"path": "project"},
             {"max_tokens": 40}, {"follow_links": True}, {"freeze_clock": "2026-04-01"}, {"include_metadata": False},
         ):  # fmt: skip
-            yield f"options {options}", tried(hx.recall_context, "default", "deploy heron", **options)
+            yield f"options {options}", outcome(hx.recall_context, "default", "deploy heron", **options)
         for space in ("gateway", "docs", "crew", "project", "code", "mem0"):
             yield f"space {space}", hx.recall_context(space, "gateway deploy night Lunde")
         for kind in ("note", "decision", "guide", "code", "turn"):
@@ -218,23 +229,23 @@ def memories(reader: Reader) -> Answers:
             {"kinds": ["decision"]}, {"tags": ["release"]}, {"path": "gateway"}, {"text": "heron"}, {"pinned": True},
             {"status": "archived"}, {"status": "superseded"}, {"order": "created", "limit": 3, "offset": 2},
         ):  # fmt: skip
-            yield f"list {options}", [memory.id for memory in tried(hx.memories, **options)]
+            yield f"list {options}", [memory.id for memory in outcome(hx.memories, **options)]
         for name in ("retries", "note-11", "release-checklist", "ann-Rome"):
             yield f"get {name}", hx.get(name)
             yield f"history {name}", hx.history(name)
             yield f"links {name}", hx.links(name)
             yield f"near {name}", hx.near_duplicates(name)
         yield "by path", hx.get("gateway/retries")
-        yield "missing", tried(hx.get, "nobody")
+        yield "missing", outcome(hx.get, "nobody")
         yield "quarantine", [hx.quarantine.list(), hx.quarantine.count(), hx.quarantine.get("attack-2")]
         yield "feedback", hx.feedbacks()
         yield "feedback of one", hx.feedbacks("note-07")
         yield "quality", hx.memory_quality()
         yield "quality of a space", hx.memory_quality(space="default", listed=2)
         yield "erasures", hx.erasures()
-        yield "forgetting", without(plain(hx.forget(subject="ada", purge=True, dry_run=True)), *_RECEIPT)
-        yield "forgetting a source", without(plain(hx.forget(source="mem0.json", dry_run=True)), *_RECEIPT)
-        yield "wiping", without(plain(hx.wipe("project", dry_run=True)), *_RECEIPT)
+        yield "forgetting", without(plain(hx.forget(subject="ada", purge=True, dry_run=True)), *RECEIPT)
+        yield "forgetting a source", without(plain(hx.forget(source="mem0.json", dry_run=True)), *RECEIPT)
+        yield "wiping", without(plain(hx.wipe("project", dry_run=True)), *RECEIPT)
         yield "consolidating", hx.consolidate(dry_run=True)
 
 
@@ -249,7 +260,7 @@ def spaces(reader: Reader) -> Answers:
         yield "gc", hx.spaces.gc("crew", dry_run=True)
         yield "gc sooner", hx.spaces.gc("crew", ttl_days=1, dry_run=True)
         yield "delete", hx.spaces.delete("crew", dry_run=True)
-        yield "refused", tried(hx.spaces.delete, "docs")
+        yield "refused", outcome(hx.spaces.delete, "docs")
         report = hx.spaces.export("talk", reader.root / "talk.json")
         yield "export", report
         yield "exported", (reader.root / "talk.json").read_text(encoding="utf-8")
@@ -260,12 +271,12 @@ def spaces(reader: Reader) -> Answers:
     for role in ("lead", "deckhand", "stranger"):
         with reader.opened(actor={"role": role}) as hx:
             yield f"as {role}: list", hx.spaces.list()
-            yield f"as {role}: crew", tried(hx.memories, space="crew")
-            yield f"as {role}: recall", tried(hx.recall, "night shift wages ropes")
-            yield f"as {role}: delete", tried(hx.spaces.delete, "crew", dry_run=True)
+            yield f"as {role}: crew", outcome(hx.memories, space="crew")
+            yield f"as {role}: recall", outcome(hx.recall, "night shift wages ropes")
+            yield f"as {role}: delete", outcome(hx.spaces.delete, "crew", dry_run=True)
 
 
-def known(reader: Reader) -> Answers:
+def knowledge(reader: Reader) -> Answers:
     """Facts over time, what the project is made of, and what was decided."""
     with reader.opened() as hx:
         yield "current", hx.facts.current()
@@ -316,7 +327,11 @@ def sessions(reader: Reader) -> Answers:
             yield f"get {name}", hx.session.get(name)
         yield "here", hx.session.list(everywhere=False)
         yield "state", [hx.session.current, hx.session.inactive_after]
-        yield "resumable", hx.session.resumable()
+        yield "resumable", [hx.session.resumable(), hx.session.resumable(folder=FOLDER)]
+        yield (
+            "place",
+            [hx.session.place(), hx.session.place(FOLDER), hx.session.list(folder=FOLDER, everywhere=False)],
+        )
         yield "resumed", hx.session.resume("work-2")
         yield "task", [hx.session.current, hx.session.state]
         yield "line of it", str(hx.context("what is left to do?", layers=["session"], wait=True))
@@ -393,7 +408,7 @@ def experience(reader: Reader) -> Answers:
         yield "log", xdb.experience_log.query(session_id="monday", limit=4)
 
 
-def kept(reader: Reader) -> Answers:
+def tiers(reader: Reader) -> Answers:
     """What is kept of experience, and why: windows, COLD records, compactions, submissions, the contract, usage."""
     with reader.opened() as hx:
         xdb = hx.xdb
@@ -477,7 +492,7 @@ def honeycomb(reader: Reader) -> Answers:
             {"query": "deploy", "entries": 3, "overflow": False}, {"query": "heron", "space": "default"},
             {"query": [1.0, 0.0, 0.25]}, {"query": "deploy", "session": "walk"},
         ):  # fmt: skip
-            yield f"walk {options}", tried(comb.jit_context, **options)
+            yield f"walk {options}", outcome(comb.jit_context, **options)
         yield "safety", [comb.check_safety(node, session="walk") for node in own]
 
 
@@ -495,12 +510,12 @@ def audit(reader: Reader) -> Answers:
                 f"{name}: some",
                 log.query(reviewer_credential=rita, tick_range=(3, 5), event_types=["output"]),
             )
-            yield f"{name}: wrong", tried(log.query, reviewer_credential="rita:wrong")
+            yield f"{name}: wrong", outcome(log.query, reviewer_credential="rita:wrong")
             first = log.query(reviewer_credential=rita, kinds=["timestep"])[0].id
             yield f"{name}: leaf", log.leaf(first)
-            yield f"{name}: inclusion", tried(log.inclusion_proof, first, size=30)
-            yield f"{name}: consistency", [tried(log.consistency_proof, 3, 11), tried(log.root, 11)]
-            yield f"{name}: whole tree", [tried(log.consistency_proof, 20), tried(log.root, 20)]
+            yield f"{name}: inclusion", outcome(log.inclusion_proof, first, size=30)
+            yield f"{name}: consistency", [outcome(log.consistency_proof, 3, 11), outcome(log.root, 11)]
+            yield f"{name}: whole tree", [outcome(log.consistency_proof, 20), outcome(log.root, 20)]
             yield f"{name}: reviewers", log.reviewers.list()
             yield f"{name}: incidents", log.incidents.list(reviewer_credential=rita)
             file = reader.root / f"{name}-outage.jsonl"
@@ -523,7 +538,7 @@ def audit(reader: Reader) -> Answers:
         yield "still whole", without(plain(log.verify()), "root")
 
 
-def whole(reader: Reader) -> Answers:
+def store(reader: Reader) -> Answers:
     """The store as a whole: status, damage, exports, maintenance, indexes built anew."""
     with reader.opened() as hx:
         yield "check", hx.check()
@@ -544,10 +559,10 @@ def whole(reader: Reader) -> Answers:
         yield "check again", hx.check()
 
 
-def sealed(reader: Reader) -> Answers:
+def encryption(reader: Reader) -> Answers:
     """The encrypted store."""
-    yield "without a key", tried(reader.opened, "sealed")
-    yield "with a wrong key", tried(reader.opened, "sealed", key="the heron stands elsewhere")
+    yield "without a key", outcome(reader.opened, "sealed")
+    yield "with a wrong key", outcome(reader.opened, "sealed", key="the heron stands elsewhere")
     yield "state", hexad.encryption_state(reader.root / "sealed")
     with reader.opened("sealed", key=PASSPHRASE) as hx:
         yield "check", hx.check()
@@ -564,68 +579,17 @@ def sealed(reader: Reader) -> Answers:
         hx.xdb.record("output", "Go on.", session_id="night")
         hx.maintain()
         yield "gone on", hx.xdb.recall_events(session_id="night")
-    yield "decrypt", hexad.decrypt(reader.root / "sealed", key=PASSPHRASE, clock=reader.clock)
+    report = hexad.decrypt(reader.root / "sealed", key=PASSPHRASE, clock=reader.clock)
+    yield "decrypt", without(plain(report), *SIZES)
     with reader.opened("sealed") as hx:
         yield "plain", hx.memories(limit=None, status=None, order="path")
         yield "plain check", hx.check()
 
 
-COMMANDS = (
-    "recall|When do we deploy?", "recall|When do we deploy?|--semantic|--explain", "recall|heron|--space|default|--limit|2",
-    "context|back off between retries", "context|crane|--plan", "context|retries|--deterministic|--format|markdown",
-    "expand|note-05", "use-context|default|deploy", "memory|list|--limit|5", "memory|show|note-02", "memory|history|retries",
-    "memory|links|note-05", "memory|quarantine|list", "memory|gc|crew|--dry-run", "spaces|list", "spaces|show|crew",
-    "spaces|metadata|crew", "spaces|policy|crew", "spaces|bundle|default|deploy", "spaces|kind|default|guide",
-    "spaces|budget", "spaces|verify|scratch.json", "why|retries", "why|src/harbour/gateway.py", "session|list",
-    "session|show|work-2", "xdb|sessions", "xdb|show|monday", "xdb|recall|deploy", "xdb|tags|ts-monday-4",
-    "xdb|comments|--session|monday", "xdb|windows", "xdb|buds", "xdb|submissions", "xdb|context|talk", "xdb|compactions",
-    "xdb|compressed", "xdb|activity|--by|month", "xdb|usage", "xdb|contract", "xdb|state", "tags|list",
-    "tags|show|planning", "tags|browse", "tags|concepts|cach", "docs|list", "docs|search|brake", "docs|show|ops/runbook",
-    "docs|versions|ops/runbook", "docs|removed", "docs|copies", "honeycomb|stats", "honeycomb|show|note-11",
-    "honeycomb|context|spare machine", "prefs|list", "prefs|show|editor", "prefs|suggest", "audit|verify", "audit|key",
-    "audit|proof|audit-3", "audit|reviewer|list", "check", "doctor|--memories", "consolidate|--dry-run", "maintain",
-    "memory|show|nobody", "recall|x|--space|nowhere",
-)  # fmt: skip
-
-
-def commands(reader: Reader) -> Answers:
-    """What commands print as JSON, and some of them for people."""
-    environment = {"HEXAD_USER_DIR": str(reader.root / "user"), "NO_COLOR": "1", "COLUMNS": "100"}
-    with (
-        patch.dict(os.environ, environment),
-        contextlib.chdir(reader.root / "project"),
-        _stopped(reader.clock),
-    ):
-        for command in COMMANDS:
-            yield f"{command} --json", _printed([*command.split("|"), "--json"])
-        for command in COMMANDS[::3]:
-            yield command, _printed(command.split("|"))
-
-
-@contextlib.contextmanager
-def _stopped(clock: FrozenClock) -> Iterator[None]:
-    """Let a command, which can be handed no clock, read this one as the machine's."""
-    system = hexad.SystemClock
-    with (
-        patch.object(system, "now", lambda self: clock.now()),
-        patch.object(system, "monotonic", lambda self: 0.0),
-    ):
-        yield
-
-
-def _printed(args: list[str]) -> dict[str, Any]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(args)
-    return {"code": code, "out": out.getvalue().splitlines(), "err": err.getvalue().splitlines()}
-
-
-VECTORS = frozenset({"recall", "contexts", "honeycomb", "spaces", "whole", "sealed", "commands"})
-"""The groups whose numbers rest on products of vectors, which differ in their last digits from processor to processor."""
-GROUPS: Mapping[str, Callable[[Reader], Answers]] = {
+QUESTIONS: Mapping[str, Callable[[Reader], Answers]] = {
     group.__name__: group
     for group in (
-        recall, contexts, bundles, memories, spaces, known, sessions, user, experience, kept, tags, honeycomb, audit,
-        whole, sealed, commands,
+        recall, contexts, bundles, memories, spaces, knowledge, sessions, user, experience, tiers, tags, honeycomb, audit,
+        store, encryption,
     )
 }  # fmt: skip

@@ -31,11 +31,13 @@ ASKED = datetime(2026, 7, 1, 12, tzinfo=UTC)
 """When all questions are asked."""
 PLACE = Path("/tmp/hexad-written-store")
 """Where the stores are written: paths in them begin so, on whatever machine they are read."""
+FOLDER = Path("/")
+"""Where work was left: it is there on whatever machine one goes on with it."""
 DATA = Path(__file__).parent.parent / "data"
 PASSPHRASE = "the heron stands under the stairs"
 PARTS = ("project", "user", "sealed", "ledger", "credential")
 
-_FILES = {
+FILES = {
     "README.md": "# Harbour\n\nThe gateway of the harbour office. See [deploying](docs/deploy.md).\n",
     "docs/deploy.md": (
         "# Deploying\n\nWe deploy on Tuesdays at ten. The shift lead signs the release.\n\n"
@@ -63,8 +65,9 @@ _FILES = {
 class Writer:
     """One program that writes the store of `project`, with the clock and the ids that all of them share."""
 
-    def __init__(self, place: Path, clock: FrozenClock) -> None:
-        self.place, self.clock = place, clock
+    def __init__(self, place: Path, clock: FrozenClock, *, keys: Path | None = None) -> None:
+        """Write below `place`; the store of `project` gets `keys`, so that what hangs on its secrets is the same."""
+        self.place, self.clock, self.keys = place, clock, keys
         self.ids = hexad.TimeSortedIds(clock, seed=20)
         self.embedder = HashEmbedder()
 
@@ -84,24 +87,27 @@ class Writer:
             yield hx
 
     def write(self) -> None:
-        """Write everything."""
-        for name, text in _FILES.items():
+        """Write all but the encrypted store."""
+        for name, text in FILES.items():
             file = self.place / "project" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
+        with self.opened() as hx:
+            store = hx.path
+        if self.keys is not None:
+            shutil.copy(self.keys, store / "keys.json")
         for step in (
             memories, structured, sources, governed, decided, facts, worked, experienced, known_of_the_user,
             answered, honeycombed, audited, kept_for_long,
         ):  # fmt: skip
             step(self)
             self.clock.advance(hours=5)
-        encrypted(self)
 
 
 _CREW = (
     ("Night shifts end at six.", {"tags": ["rule"]}),
     ("The lead earns two hundred more.", {"tags": ["wages"]}),
-    ("02:10 crane two stopped.", {"kind": "log"}),
+    ("02:10 crane two stopped_clock.", {"kind": "log"}),
     (
         "Bea leads the night shift since March.",
         {"subject": "night shift", "attribute": "lead", "value": "Bea"},
@@ -171,7 +177,7 @@ def memories(writer: Writer) -> None:
 def structured(writer: Writer) -> None:
     """What is given as records, and what is inferred from a raw text."""
     with writer.opened() as hx:
-        hx.remember_raw("gateway", "guide", _FILES["docs/deploy.md"], source_id="deploy-guide")
+        hx.remember_raw("gateway", "guide", FILES["docs/deploy.md"], source_id="deploy-guide")
         hx.remember_raw("gateway", "log", "03:12 pool dry\n03:13 pool dry\n03:21 pool filled\n")
         hx.remember_structured("gateway", _RECORD)
         hx.remember_structured("gateway", {**hx.get("note-09").to_dict(), "id": "copied", "space": "gateway"})
@@ -310,7 +316,11 @@ def worked(writer: Writer) -> None:
         hx.session.end("The brake test passes.")
         writer.clock.advance(hours=3)
         hx.session.start(
-            "back off between retries", ticket="GATE-3", steps=["parser", "tests"], session_id="work-2"
+            "back off between retries",
+            ticket="GATE-3",
+            steps=["parser", "tests"],
+            session_id="work-2",
+            folder=FOLDER,
         )
         hx.session.add_steps("docs")
         hx.session.mark_step("tests")
@@ -407,10 +417,10 @@ def _evidence(hx: Hexad, clock: FrozenClock) -> None:
 def _documents(hx: Hexad, clock: FrozenClock) -> None:
     """Reference documents with versions; one that was removed, one purged."""
     kept = hx.xdb.documents.add_document(
-        "Runbook", _FILES["docs/deploy.md"], "specification", path="ops/runbook", tags=["ops"], version="1"
+        "Runbook", FILES["docs/deploy.md"], "specification", path="ops/runbook", tags=["ops"], version="1"
     )
     clock.advance(hours=1)
-    hx.xdb.documents.update_document(kept.id, _FILES["docs/cranes.md"], version="2", summary="About cranes.")
+    hx.xdb.documents.update_document(kept.id, FILES["docs/cranes.md"], version="2", summary="About cranes.")
     for name in ("Old list", "Wrong list", "Glossary"):
         hx.xdb.documents.add_document(name, f"{name}: bow, stern, port, starboard.", "reference")
     hx.xdb.remove_document("Old list")
@@ -579,7 +589,9 @@ def pack(file: Path) -> None:
     PLACE.mkdir()
     os.environ["HEXAD_USER_DIR"] = str(PLACE / "user")
     clock = FrozenClock(START)
-    Writer(PLACE, clock).write()
+    writer = Writer(PLACE, clock)
+    writer.write()
+    encrypted(writer)
     if clock.now() > ASKED:
         raise SystemExit(f"It was written until {clock.now()}, later than {ASKED}.")
     with tarfile.open(file, "w:xz", preset=9) as archive:
