@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 
+from agent_year import AgentYear, YearShape
+from agent_year.answers import Answer, ask
+from agent_year.checks import problems
+from agent_year.crashes import Crashes
+from agent_year.plan import TARGET_TOKENS_A_DAY
 from benchmarks.report import Options, Report, Table, disk_bytes
 from hexad import CompressionLevel, Fidelity
-from hexad.testing.year import AgentYear, YearShape
-from hexad.testing.year.answers import Answer, ask
-from hexad.testing.year.checks import problems
-from hexad.testing.year.crashes import Crashes
-from hexad.testing.year.plan import TARGET_TOKENS_A_DAY
 
 PACK = Path(__file__).resolve().parent.parent / "tests" / "data" / "concepts" / "workshop.json"
 LARGE_PACK = Path("concepts") / "first-light.jsonl.gz"

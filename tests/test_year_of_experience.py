@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from agent_year import AgentYear, Books, YearShape
+from agent_year.answers import Answer, ask, span
+from agent_year.checks import everything, fingerprint, problems
 from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad
 from hexad.experience.values.pressure import Stopped
 from hexad.experience.values.tags import BudStatus
-from hexad.testing.year import AgentYear, Books, YearShape
-from hexad.testing.year.answers import Answer, ask, span
-from hexad.testing.year.checks import everything, fingerprint, problems
 
 pytestmark = pytest.mark.xdist_group("year")  # one process makes what they share
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hexad.testing.year import AgentYear, YearShape
-from hexad.testing.year.answers import ask
-from hexad.testing.year.checks import problems
-from hexad.testing.year.crashes import Crashes
+from agent_year import AgentYear, YearShape
+from agent_year.answers import ask
+from agent_year.checks import problems
+from agent_year.crashes import Crashes
 
 PACK = Path(__file__).parents[1] / "data" / "concepts" / "workshop.json"
 SHORT = YearShape(

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, Final
 
+from agent_year.topics import Interests, Part, Topic
 from hexad.core.event_types import EventType
-from hexad.testing.year.topics import Interests, Part, Topic
 
 TARGET_TOKENS_A_DAY: Final = 150_000_000
 """What document 2 wants to hold; a year is played in proportion to it."""

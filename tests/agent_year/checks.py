@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from agent_year.books import Books, Kept, checksum_of_record, digest
 from hexad.core.event_types import EventType
 from hexad.engine import Hexad
 from hexad.experience.api import Xdb
 from hexad.experience.values.pressure import CompressionReport, Stopped
 from hexad.experience.values.records import CompressionLevel, Fidelity, TimestepRecord
 from hexad.experience.values.tags import TagSource
-from hexad.testing.year.books import Books, Kept, checksum_of_record, digest
 
 PAGE: Final = 100_000
 SETTLED_DAYS: Final = 9

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from agent_year.plan import Step
+from agent_year.topics import Topic, quarter_of
 from hexad.experience.values.pressure import CompressionReport, StorageUsage
 from hexad.experience.values.records import TimestepRecord
-from hexad.testing.year.plan import Step
-from hexad.testing.year.topics import Topic, quarter_of
 
 
 class SessionBook:

@@ -9,6 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from agent_year.books import Books, Night
+from agent_year.buds import Buds
+from agent_year.plan import Event, SessionPlan, Step, YearPlan, YearShape
+from agent_year.topics import Interests, find_topics
 from hexad.config import CONFIG_FILE
 from hexad.core.clock import FrozenClock
 from hexad.core.ids import TimeSortedIds
@@ -17,10 +21,6 @@ from hexad.engine import Hexad
 from hexad.errors import LimitExceeded
 from hexad.lifecycle.init_and_encrypt import init
 from hexad.lifecycle.opening import open as open_hexad
-from hexad.testing.year.books import Books, Night
-from hexad.testing.year.buds import Buds
-from hexad.testing.year.plan import Event, SessionPlan, Step, YearPlan, YearShape
-from hexad.testing.year.topics import Interests, find_topics
 
 IMPORTED: Final = 0.05
 """Of the sessions so many come from elsewhere: all at once, each timestep with a time of its own."""

@@ -7,8 +7,8 @@ same year. Try a contract, a context window or a storage limit before an agent l
 
 from __future__ import annotations
 
-from hexad.testing.year.books import Books
-from hexad.testing.year.life import AgentYear
-from hexad.testing.year.plan import YearShape
+from agent_year.books import Books
+from agent_year.life import AgentYear
+from agent_year.plan import YearShape
 
 __all__ = ["AgentYear", "Books", "YearShape"]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from agent_year.books import Books
+from agent_year.checks import PAGE
+from agent_year.topics import MAIN_TOPICS, Topic, spoken
 from hexad.experience.api import Xdb
 from hexad.experience.values.records import CompressionLevel, Fidelity
 from hexad.experience.values.tiers import CompressedRecord
-from hexad.testing.year.books import Books
-from hexad.testing.year.checks import PAGE
-from hexad.testing.year.topics import MAIN_TOPICS, Topic, spoken
 
 STRONG: Final = 0.5
 """A topic's own score where it was what was spoken of; what only comes to mind has less."""

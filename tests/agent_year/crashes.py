@@ -1,6 +1,6 @@
 """Programs that are killed in the middle of a year: while they record, and while they do a night's upkeep.
 
-Run as `python -m hexad.testing.year.crashes`, it is the program that will be killed.
+Run as `python -m agent_year.crashes`, it is the program that will be killed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from agent_year.life import AgentYear
+from agent_year.plan import Event, SessionPlan, Step, YearShape
+from agent_year.topics import Interests, find_topics
 from hexad.core.clock import FrozenClock
 from hexad.lifecycle.opening import open as open_store
-from hexad.testing.year.life import AgentYear
-from hexad.testing.year.plan import Event, SessionPlan, Step, YearShape
-from hexad.testing.year.topics import Interests, find_topics
 
 _LONGEST_S: Final = 60.0
 
@@ -71,7 +71,7 @@ class _Program:
 
     def __init__(self, year: AgentYear, folder: Path, does: str, day: date, now: datetime) -> None:
         given = {
-            "folder": str(folder),
+            "folder": str(folder.resolve()),
             "does": does,
             "day": day.isoformat(),
             "now": now.isoformat(),
@@ -79,7 +79,10 @@ class _Program:
         }
         year.hx.close()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, json.dumps(given)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "agent_year.crashes", json.dumps(given)],
+            cwd=Path(__file__).parents[1],  # where `agent_year` is found
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def __enter__(self) -> Iterator[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from agent_year.books import Books, Bud
+from agent_year.plan import YearShape
+from agent_year.topics import Interests, Topic, quarter_of
 from hexad.experience.api import Xdb
-from hexad.testing.year.books import Books, Bud
-from hexad.testing.year.plan import YearShape
-from hexad.testing.year.topics import Interests, Topic, quarter_of
 
 BEGUN_DAY, COLLECTED_DAY, SUBMITTED_DAY = 7, 68, 72
 """Days of a quarter: examples are collected from the first to the second; then the bud is handed in."""

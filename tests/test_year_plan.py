@@ -8,11 +8,11 @@ from datetime import date
 
 import pytest
 
+from agent_year.plan import SessionPlan, YearPlan, YearShape, tokens
+from agent_year.topics import TOPICS, Interests, Part, Topic, find_topics, spoken
 from hexad import InvalidInput
 from hexad.experience.values.tags import Tag, TagType
 from hexad.testing import FrozenClock
-from hexad.testing.year.plan import SessionPlan, YearPlan, YearShape, tokens
-from hexad.testing.year.topics import TOPICS, Interests, Part, Topic, find_topics, spoken
 
 SHAPE = YearShape(tokens_a_day=400, tokens_a_reply=40)
 
