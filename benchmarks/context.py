@@ -22,9 +22,10 @@ from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, write_lines
 from benchmarks.report import Options, Report, Table, Timings, percentile
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
-from hexad.layers.context.api import Contexts, Narrowed
+from hexad.layers.context.api import Contexts
+from hexad.layers.context.filters import ContextFilters
 from hexad.layers.contract import LayerSource
-from hexad.layers.router.plan import Wanted
+from hexad.layers.router.plan import RouteRequest
 
 SIZES = (10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)
@@ -224,12 +225,12 @@ def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, floa
     others = [item for item in LAYERS if item is not layer]
     timings, planned, named, whole = Timings(), 0, 0, 0
     try:
-        contexts.context(asked[0], wanted=Wanted(), narrowed=Narrowed())  # what is loaded once
+        contexts.context(asked[0], wanted=RouteRequest(), narrowed=ContextFilters())  # what is loaded once
         time.sleep(SLOW_S)
         for text in asked:
             question = f"how is it structured: {text}"
             with timings:
-                context = contexts.context(question, wanted=Wanted(), narrowed=Narrowed())
+                context = contexts.context(question, wanted=RouteRequest(), narrowed=ContextFilters())
             planned += layer in {plan.layer for plan in context.plan.layers}
             named += layer in context.late
             without = hx.context(question, layers=others, deterministic=True)

@@ -37,7 +37,7 @@ from hexad import Hexad
 from hexad.experience.events import text_cache
 from hexad.experience.events.reader import event_of
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
-from hexad.layers.session.texts import Said
+from hexad.layers.session.texts import EventSearch
 from hexad.memory.policy import Backend
 from hexad.memory.tables import space_columns
 from hexad.search.indexer import sign
@@ -340,7 +340,7 @@ def _record_event(hx: Hexad, number: int) -> None:
 
 def _opened(hx: Hexad, way: str, file: Path | None) -> Callable[[], Find]:
     """Return what looks at the stream now, and gives what finds events by words."""
-    said: Said = hx._parts._said
+    said: EventSearch = hx._parts._said
     if file is not None:
         return partial(_followed, said, _database(file), way)
     if way == STREAM:
@@ -426,7 +426,7 @@ def _put(con: apsw.Connection, way: str, rows: Sequence[tuple[Any, ...]]) -> Non
     )
 
 
-def _followed(said: Said, con: apsw.Connection, way: str) -> Find:
+def _followed(said: EventSearch, con: apsw.Connection, way: str) -> Find:
     """Put into the table what was added to logs, and return what asks it."""
     said._experience.recorder.flush()
     texts = said._texts
@@ -453,7 +453,7 @@ def _followed(said: Said, con: apsw.Connection, way: str) -> Find:
     return partial(_find, said, con, way)
 
 
-def _find(said: Said, con: apsw.Connection, way: str, query: str, most: int) -> Sequence[Any]:
+def _find(said: EventSearch, con: apsw.Connection, way: str, query: str, most: int) -> Sequence[Any]:
     terms = search_terms(query)
     match = _of_words(terms) if _TOKENIZERS[way] == "ascii" else _of_trigrams(terms)
     rows: Iterator[Any] = con.execute(

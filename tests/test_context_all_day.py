@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hexad import FrozenClock, MemoryItem, MemoryLayer
-from hexad.layers.context.selection import resolve
+from hexad.layers.context.selection import reconcile
 from hexad.layers.scoring import DEFAULT_WEIGHTS, age_days, rank
 from hexad.memory.decision import ago
 from user_projects import open_project
@@ -29,7 +29,7 @@ def test_which_of_two_that_contradict_each_other_goes_on_is_the_same_all_day():
     def goes_on(now: datetime) -> str:
         sure = aged("sure", NOON, now, key="db", value="Postgres", confidence=0.9)
         young = aged("young", NOON + timedelta(hours=1), now, key="db", value="MySQL", confidence=0.5)
-        return resolve(rank([sure, young], DEFAULT_WEIGHTS)).items[0].item.id
+        return reconcile(rank([sure, young], DEFAULT_WEIGHTS)).items[0].item.id
 
     midnight = datetime(2026, 5, 2, tzinfo=UTC)
     assert {"sure"} == {goes_on(midnight + timedelta(minutes=30 * n)) for n in range(48)}

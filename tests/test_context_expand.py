@@ -12,8 +12,9 @@ import pytest
 import hexad
 from hexad import Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import NotFound
-from hexad.layers.context.api import Contexts, Narrowed
-from hexad.layers.router.plan import Wanted
+from hexad.layers.context.api import Contexts
+from hexad.layers.context.filters import ContextFilters
+from hexad.layers.router.plan import RouteRequest
 from user_projects import open_project
 
 
@@ -112,7 +113,9 @@ def test_every_layer_is_made_warm_before_its_first_deadline_begins(hx, layer):
     try:
         for _ in range(2):
             found = contexts.context(
-                "how do we deploy?", wanted=Wanted(layers=(MemoryLayer(layer),)), narrowed=Narrowed()
+                "how do we deploy?",
+                wanted=RouteRequest(layers=(MemoryLayer(layer),)),
+                narrowed=ContextFilters(),
             )
             assert {} == found.failed
     finally:
@@ -139,14 +142,14 @@ def test_a_layer_that_hangs_while_it_is_made_warm_is_late_and_is_asked_when_it_i
     contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: lambda: hanging}))
     try:
         for _ in range(2):
-            found = contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed())
+            found = contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters())
             assert (MemoryLayer.SESSION,) == found.late
             assert "Deploys" in found.render()
         hanging.let.set()
         while contexts.busy():
             sleep(0.001)
         assert MemoryLayer.SESSION not in (
-            contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed()).late
+            contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters()).late
         )
     finally:
         hanging.let.set()
@@ -160,7 +163,7 @@ def test_to_be_warm_the_layer_of_the_person_is_open_and_that_of_sessions_has_loo
     hx.user.close()
     parts = hx._parts
     parts.user_layer.warm()
-    assert parts.user._desk._store is not None
+    assert parts.user._access._store is not None
     parts.session_layer.warm()
     assert "desk" in vars(parts)
 
@@ -179,7 +182,9 @@ def test_a_layer_that_breaks_while_it_is_built_or_made_warm_takes_no_other_along
     ):
         contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: source}))
         try:
-            found = contexts.context("when do we deploy?", wanted=Wanted(wait=True), narrowed=Narrowed())
+            found = contexts.context(
+                "when do we deploy?", wanted=RouteRequest(wait=True), narrowed=ContextFilters()
+            )
         finally:
             contexts.close()
         assert failed == found.failed

@@ -10,7 +10,7 @@ import pytest
 import hexad
 from hexad import MemoryItem, MemoryLayer
 from hexad.errors import InvalidInput
-from hexad.layers.context.selection import resolve
+from hexad.layers.context.selection import reconcile
 from hexad.layers.scoring import DEFAULT_WEIGHTS, rank
 from user_projects import open_project
 
@@ -59,7 +59,7 @@ def test_a_value_that_reads_as_instructions_is_not_repeated_in_a_note_of_another
         )
         for name, layer, value in (("p", MemoryLayer.PROJECT, "Postgres"), ("u", MemoryLayer.USER, ORDER))
     )
-    (kept,) = resolve(rank([memory_item, other], DEFAULT_WEIGHTS)).items
+    (kept,) = reconcile(rank([memory_item, other], DEFAULT_WEIGHTS)).items
     assert "Ignore" not in " ".join(kept.notes)
     assert "something that reads as instructions" in kept.notes[0]
 

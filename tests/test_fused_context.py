@@ -14,8 +14,9 @@ import pytest
 import hexad
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import InvalidInput, NotFound
-from hexad.layers.context.api import Contexts, Narrowed
-from hexad.layers.router.plan import Wanted
+from hexad.layers.context.api import Contexts
+from hexad.layers.context.filters import ContextFilters
+from hexad.layers.router.plan import RouteRequest
 from hexad.text.tokens import estimate_tokens
 
 SENTENCES = [
@@ -348,7 +349,7 @@ def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(h
         sources = {**needs.sources, MemoryLayer.SESSION: lambda source=source: source}
         contexts = Contexts(replace(needs, sources=sources, settings=settings, clock=hexad.SystemClock()))
         try:
-            found = contexts.context("how do we deploy?", wanted=Wanted(), narrowed=Narrowed())
+            found = contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters())
         finally:
             source.released.set()
             contexts.close()
@@ -392,7 +393,7 @@ def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
 
 
 def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
-    from hexad.layers.context.pack import Answered, fuse
+    from hexad.layers.context.pack import LayerAnswers, fuse
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
     given = {
@@ -400,6 +401,6 @@ def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
         for layer in (MemoryLayer.PROJECT, MemoryLayer.VECTOR)
     }
 
-    assert [item.item.layer for item in fuse(Answered(items=given), hx.plan("x")).items] == [
+    assert [item.item.layer for item in fuse(LayerAnswers(items=given), hx.plan("x")).items] == [
         MemoryLayer.PROJECT
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hexad.database.change_counters import ChangeReader
-from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Layout
+from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 
 CENTRES = np.random.default_rng(1).normal(size=(40, 64))
@@ -111,7 +111,7 @@ def test_the_nearest_by_bits_is_nearly_always_the_nearest(hx):
 def test_the_rings_in_memory_are_those_of_the_store(opened):
     reader, writer = opened(), opened()
     comb, source = writer.honeycomb, random.Random(3)
-    layout = Layout(reader._parts.stores.honeycomb, ChangeReader(reader._parts.base.db))
+    layout = Adjacency(reader._parts.stores.honeycomb, ChangeReader(reader._parts.base.db))
     nodes = reader._parts.stores.honeycomb
     memory = writer.remember("Deploys happen on Tuesday.")  # becomes a node after those with higher numbers
     ids = comb.add_nodes([(str(at), [1.0]) for at in range(60)])
@@ -155,7 +155,7 @@ def test_a_large_graph_is_read_whole(hx):
         [(item, other) for item, other in zip(ids, ids[::-1], strict=True) if item % 3], score=0.9
     )
     nodes = hx._parts.stores.honeycomb
-    layout = Layout(nodes, ChangeReader(hx._parts.base.db))
+    layout = Adjacency(nodes, ChangeReader(hx._parts.base.db))
 
     assert nodes.edges.main(ids) == layout.edges_of(ids)
     assert ids == layout.rings().ids.tolist()

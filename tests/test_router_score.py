@@ -11,7 +11,7 @@ import pytest
 
 from hexad import MemoryItem, MemoryLayer, Trust
 from hexad.errors import InvalidInput
-from hexad.layers.context.selection import allot, deduplicate, resolve
+from hexad.layers.context.selection import allot, deduplicate, reconcile
 from hexad.layers.context.toon import encode
 from hexad.layers.router.plan import QUOTAS, parse_settings
 from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised, rank, relevance_of, score
@@ -94,7 +94,7 @@ def test_weights_are_made_parts_of_one_and_bad_ones_are_refused():
 
 
 def resolved(*items: MemoryItem):
-    return resolve(rank(items, DEFAULT_WEIGHTS))
+    return reconcile(rank(items, DEFAULT_WEIGHTS))
 
 
 @pytest.mark.row("A113", "A114")

@@ -113,7 +113,6 @@ if TYPE_CHECKING:
         TaskType,
         Weights,
     )
-    from hexad.layers.feedback.values import Feedback, Verdict
     from hexad.layers.project.values import Category, ComponentSummary, Detected, Finding, ProjectFact
     from hexad.layers.router.query_language import QueryText, parse_query_text
     from hexad.layers.session.working_set import (
@@ -156,6 +155,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.decision import Decision, Why
     from hexad.memory.fact import Fact, FactChange, Review
+    from hexad.memory.feedback import Feedback, Verdict
     from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
     from hexad.memory.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
@@ -228,7 +228,6 @@ _HOMES: Final = {
         "EvidenceBlock", "FusedContext", "LayerPlan", "LeftOut", "MemoryItem", "MemoryQuery", "Plan",
         "ScoredItem", "TaskType", "Weights",
     ),
-    "hexad.layers.feedback.values": ("Feedback", "Verdict"),
     "hexad.layers.project.values": ("Category", "ComponentSummary", "Detected", "Finding", "ProjectFact"),
     "hexad.layers.router.query_language": ("QueryText", "parse_query_text"),
     "hexad.layers.session.working_set": (
@@ -251,6 +250,7 @@ _HOMES: Final = {
     "hexad.maintenance.status": ("MaintenanceReport", "StoreStatus"),
     "hexad.memory.decision": ("Decision", "Why"),
     "hexad.memory.fact": ("Fact", "FactChange", "Review"),
+    "hexad.memory.feedback": ("Feedback", "Verdict"),
     "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
     "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
     "hexad.memory.memory": (

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from hexad.honeycomb.api import HoneycombFacade
     from hexad.ingest.structured_calls import OptionsText, RawOptions, StructuredOptions
     from hexad.layers.contract import FusedContext, MemoryItem, Plan, ScoredItem
-    from hexad.layers.feedback.values import Feedback
     from hexad.layers.governance.api import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
     from hexad.layers.project.facts_api import FactsFacade
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from hexad.layers.user.api import UserFacade
     from hexad.maintenance.consolidation.values import ConsolidationReport
     from hexad.maintenance.quality.values import MemoryQuality
+    from hexad.memory.feedback import Feedback
     from hexad.privacy.report import ExportItem, WipeReport
     from hexad.spaces.api import SpacesFacade
     from hexad.spaces.quarantine import QuarantineFacade
@@ -458,7 +458,7 @@ class Hexad:
         ...     plan.query_class.value, plan.task_type.value
         ('architectural', 'explain')
         """
-        from hexad.layers.context.api import Narrowed
+        from hexad.layers.context.filters import ContextFilters
 
         return self._parts.router.plan(
             query,
@@ -466,7 +466,7 @@ class Hexad:
             layers=layers,
             deterministic=deterministic,
             model=model,
-            narrowed=Narrowed(plain=plain),
+            narrowed=ContextFilters(plain=plain),
         )
 
     @flags_checked
@@ -507,15 +507,18 @@ class Hexad:
         ...     [block.text for block in hx.context("when do we deploy?").system_items]
         ['Deploys happen on Tuesday.']
         """
-        from hexad.layers.context.api import Narrowed, parse_layers
-        from hexad.layers.router.plan import Wanted
+        from hexad.layers.context.api import parse_layers
+        from hexad.layers.context.filters import ContextFilters
+        from hexad.layers.router.plan import RouteRequest
 
         found = self._parts.router.context(
             task,
-            wanted=Wanted(
+            wanted=RouteRequest(
                 max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
             ),
-            narrowed=Narrowed(space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain),
+            narrowed=ContextFilters(
+                space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain
+            ),
             form=format,
             details=details,
             model=model,
@@ -538,11 +541,14 @@ class Hexad:
         `text` is a sentence, or the query language; `plain` as in `context`, and `plan` says what is understood. Each
         score is the sum of its parts. Raises as `context` does.
         """
-        from hexad.layers.context.api import Narrowed, parse_layers
-        from hexad.layers.router.plan import Wanted
+        from hexad.layers.context.api import parse_layers
+        from hexad.layers.context.filters import ContextFilters
+        from hexad.layers.router.plan import RouteRequest
 
-        wanted = Wanted(layers=parse_layers(layers), deterministic=deterministic)
-        return self._parts.router.query(text, wanted=wanted, narrowed=Narrowed(plain=plain), limit=limit)
+        wanted = RouteRequest(layers=parse_layers(layers), deterministic=deterministic)
+        return self._parts.router.query(
+            text, wanted=wanted, narrowed=ContextFilters(plain=plain), limit=limit
+        )
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed in short: a block, an item, a hit of a recall, or an id.

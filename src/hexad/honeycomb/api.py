@@ -14,7 +14,7 @@ from hexad.core.numbers import finite_numbers, listed, real_number, whole_number
 from hexad.database.codec import from_micros, to_micros
 from hexad.errors import InvalidInput, LimitExceeded, NotFound, ProviderError
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
-from hexad.honeycomb.graph.adjacency import Layout
+from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.statistics import graph_numbers
 from hexad.honeycomb.scoring import combined_relevance, temporal_decay
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
@@ -34,7 +34,7 @@ from hexad.honeycomb.values import (
     check_relation,
 )
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds
-from hexad.honeycomb.walk.walker import Begin, Entry, JitWalker, WalkOptions, edge_of
+from hexad.honeycomb.walk.walker import Entry, JitWalker, WalkOptions, WalkStart, edge_of
 from hexad.memory.store import Stores
 from hexad.search.recall.query_terms import check_query
 from hexad.search.vectors.quantization import EmbeddingFormat, cosine_of, decode, encode, largest, smallest
@@ -56,7 +56,7 @@ _AT_ONCE: Final = 256
 SCOPES = {"all": frozenset((OWN, MEMORIES)), OWN: frozenset((OWN,)), MEMORIES: frozenset((MEMORIES,))}
 
 
-def given_vector(vector: Iterable[float], name: str) -> list[float]:
+def parse_vector(vector: Iterable[float], name: str) -> list[float]:
     """Return the numbers of a vector; raises `InvalidInput` for anything else, `LimitExceeded` for too many."""
     numbers = finite_numbers(vector, name, most=DIMENSIONS_LIMIT)
     if not numbers:
@@ -64,7 +64,7 @@ def given_vector(vector: Iterable[float], name: str) -> list[float]:
     return numbers
 
 
-def given_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[object, object]]:
+def parse_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[object, object]]:
     """Return a list of pairs; raises `InvalidInput` for anything else, saying what a pair is made `of`."""
     values = listed(pairs)
     if values is None:
@@ -78,13 +78,13 @@ def given_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[ob
     return found
 
 
-def given_whole(value: int, name: str) -> int:
+def parse_count(value: int, name: str) -> int:
     """Return a whole number of at least 1; raises `InvalidInput`."""
     number = whole_number(value)
     return parse_whole(value if number is None else number, name, least=1)
 
 
-def given_text(text: object, name: str, *, limit: int, times: int = 1) -> str:
+def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> str:
     """Return a text of at most `limit` bytes, or so many times as many; raises `InvalidInput` for none,
     `LimitExceeded` for a longer one.
     """  # fmt: skip
@@ -102,7 +102,7 @@ def given_text(text: object, name: str, *, limit: int, times: int = 1) -> str:
     return text
 
 
-def given_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat, name: str) -> NewNode:
+def encode_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat, name: str) -> NewNode:
     """Return a text with its embedding as they are stored; raises `InvalidInput` for what the format cannot hold."""
     if vector is None:
         return NewNode(data=text, dimensions=0, format=form, scale=1.0, embedding=b"")
@@ -122,7 +122,7 @@ def given_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat,
     return NewNode(data=text, dimensions=len(vector), format=form, scale=scale, embedding=data)
 
 
-def given_share(value: float, name: str) -> float:
+def parse_share(value: float, name: str) -> float:
     """Return a number from 0 to 1; raises `InvalidInput`."""
     number = real_number(value)
     if number is None or not 0 <= number <= 1:
@@ -130,7 +130,7 @@ def given_share(value: float, name: str) -> float:
     return number + 0.0  # -0.0 is 0.0
 
 
-def given_rule(value: object) -> object:
+def python_number(value: object) -> object:
     """Return the value of a rule as Python's own, where it is a number of another kind; the rules check the rest."""
     if isinstance(value, int | float):
         return value
@@ -139,7 +139,7 @@ def given_rule(value: object) -> object:
     return value if other is None else other
 
 
-def given_session(session: str | None) -> str | None:
+def parse_session(session: str | None) -> str | None:
     """Return the name of a session, None for the one without; raises `InvalidInput`."""
     if session is None:
         return None
@@ -154,7 +154,7 @@ def given_session(session: str | None) -> str | None:
     return session
 
 
-def given_scope(scope: str) -> frozenset[str]:
+def parse_scope(scope: str) -> frozenset[str]:
     """Return which kinds of nodes a walk may enter; raises `InvalidInput`."""
     if not isinstance(scope, str) or scope not in SCOPES:
         raise InvalidInput(f"scope = {quoted(scope)} is not known; choose one of {', '.join(SCOPES)}.")
@@ -175,10 +175,10 @@ class HoneycombNeeds:
     stores: Stores
     clock: Clock
     rules: RulesInForce
-    layout: Layout
+    layout: Adjacency
     walker: JitWalker
     breaker: CircuitBreaker
-    seeds: Callable[[str, str | None], Begin]
+    seeds: Callable[[str, str | None], WalkStart]
     note: Callable[[Sequence[JitPiece]], None]
     memory_threshold: Callable[[], float]
     mask: Callable[[str], str]
@@ -245,7 +245,7 @@ class HoneycombFacade:
             raise InvalidInput(
                 f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
             )
-        given = {name: given_rule(value) for name, value in changes.items()}
+        given = {name: python_number(value) for name, value in changes.items()}
         self._needs.rules.current = replace(self.rules, **given)  # type: ignore[arg-type]  # checked by the values
         return self.rules
 
@@ -278,19 +278,19 @@ class HoneycombFacade:
 
         Raises what `add_node` does.
         """
-        given = given_pairs(nodes, "nodes", of="a text, and a vector or None")
+        given = parse_pairs(nodes, "nodes", of="a text, and a vector or None")
         kind = parse_choice(EmbeddingFormat, format, "format")
         names = [("text", "embedding")]
         if len(given) > 1:
             names = [(f"nodes[{place}].text", f"nodes[{place}].embedding") for place in range(len(given))]
         vectors = [
-            None if vector is None else given_vector(cast("Iterable[float]", vector), name)
+            None if vector is None else parse_vector(cast("Iterable[float]", vector), name)
             for (_, vector), (_, name) in zip(given, names, strict=False)
         ]
         limit = self.rules.max_data_bytes
         texts = [
-            given_text(
-                self._needs.mask(given_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
+            parse_node_text(
+                self._needs.mask(parse_node_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
             )
             for (text, _), (name, _) in zip(given, names, strict=False)
         ]  # all of them before any is embedded, and paid for
@@ -300,7 +300,7 @@ class HoneycombFacade:
             for place, row in zip(missing, rows, strict=True):
                 vectors[place] = row.tolist()
         new = [
-            given_node(text, vector, kind, name)
+            encode_node(text, vector, kind, name)
             for text, vector, (_, name) in zip(texts, vectors, names, strict=False)
         ]
         with self._stores.db.transaction():
@@ -326,8 +326,8 @@ class HoneycombFacade:
             data=said.text,
             vector_embedding=() if vector is None else tuple(vector.tolist()),
             embedding_format=EmbeddingFormat.FLOAT16 if content is None else EmbeddingFormat(content.format),
-            neighbors=self._seen(main),
-            fractal_layer=_by_ring(self._seen(overflow)),
+            neighbors=self._visible_edges(main),
+            fractal_layer=_by_ring(self._visible_edges(overflow)),
             created_at=from_micros(row.created_at),
             is_active=bool(row.active),
             memory_id=said.memory_id,
@@ -384,9 +384,9 @@ class HoneycombFacade:
         score: float | None = None,
     ) -> list[HoneycombEdge]:
         """Connect many pairs in order, in one transaction, all or none. Raises what `insert` does."""
-        given = given_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
+        given = parse_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
         name = None if relation is None else self._public_name(check_relation(relation), "relation")
-        fixed = None if score is None else given_share(score, "score")
+        fixed = None if score is None else parse_share(score, "score")
         with self._stores.db.transaction():
             edges = self._new_edges(cast("list[tuple[int, int]]", given), name, fixed)
             made = self._nodes.edges.insert(edges, at=self._now())
@@ -396,13 +396,13 @@ class HoneycombFacade:
         """Return the edges of a node's main ring, the strongest first. Raises `NotFound`."""
         with self._stores.db.read():
             node_id = self._node(node)
-            return list(self._seen(self._nodes.main([node_id]).get(node_id, [])))
+            return list(self._visible_edges(self._nodes.main([node_id]).get(node_id, [])))
 
     def overflow(self, node: int | str) -> list[HoneycombEdge]:
         """Return the edges of all overflow rings of a node, ring by ring. Raises `NotFound`."""
         with self._stores.db.read():
             node_id = self._node(node)
-            return list(self._seen(self._nodes.overflow([node_id]).get(node_id, [])))
+            return list(self._visible_edges(self._nodes.overflow([node_id]).get(node_id, [])))
 
     # Context ----------------------------------------------------------------------------------------------------
 
@@ -413,8 +413,8 @@ class HoneycombFacade:
 
         Raises what `jit_context` does.
         """
-        most = given_whole(limit, "limit")
-        return self._needs.walker.nearest(self._query(query), limit=most, scope=given_scope(scope))
+        most = parse_count(limit, "limit")
+        return self._needs.walker.nearest(self._query(query), limit=most, scope=parse_scope(scope))
 
     def jit_context(
         self,
@@ -458,8 +458,8 @@ class HoneycombFacade:
         ...     comb.jit_context([1, 0], max_tokens=100).text
         'Rust is fast. Cargo builds it.'
         """
-        max_tokens, entries = given_whole(max_tokens, "max_tokens"), given_whole(entries, "entries")
-        kinds, session = given_scope(scope), self._session(session)
+        max_tokens, entries = parse_count(max_tokens, "max_tokens"), parse_count(entries, "entries")
+        kinds, session = parse_scope(scope), self._session(session)
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         vector: Sequence[float] | None = None
@@ -468,7 +468,7 @@ class HoneycombFacade:
             vector = None if query is None else self._query(query)
             with self._stores.db.read():
                 begin = [Entry(self._node(start), 1.0)]
-                notes = self._beyond(begin[0].node, scope, kinds, space, space_no)
+                notes = self._out_of_bounds_notes(begin[0].node, scope, kinds, space, space_no)
         elif query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         elif best:
@@ -502,7 +502,7 @@ class HoneycombFacade:
 
     def access(self, node: int | str, *, session: str | None = None) -> Safety:
         """Note that a node was looked at in a session, and return what the loop breaker says then."""
-        node_id = self._named(node)
+        node_id = self._node_id(node)
         return (
             Safety.INVALID_NODE
             if node_id is None
@@ -513,7 +513,7 @@ class HoneycombFacade:
         """Return OK, LOOP_DETECTED (looked at more than 3 times in 10 s), SESSION_EXPIRED (after 3600 s) or
         INVALID_NODE. Nothing is counted and nothing is blocked.
         """  # fmt: skip
-        node_id = self._named(node)
+        node_id = self._node_id(node)
         return (
             Safety.INVALID_NODE
             if node_id is None
@@ -567,7 +567,7 @@ class HoneycombFacade:
 
     def _session(self, session: str | None) -> str | None:
         """Return the name of a session, None for the one without; raises `InvalidInput`."""
-        name = given_session(session)
+        name = parse_session(session)
         return None if name is None else self._public_name(name, "session")
 
     def _public_name(self, name: str, what: str) -> str:
@@ -577,7 +577,7 @@ class HoneycombFacade:
             raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
         return name
 
-    def _named(self, node: int | str) -> int | None:
+    def _node_id(self, node: int | str) -> int | None:
         """Return the id that a caller means, None where nothing has it that may be seen."""
         if isinstance(node, str):
             try:
@@ -591,11 +591,11 @@ class HoneycombFacade:
 
     def _node(self, node: int | str) -> int:
         """Return the id of a node that is there; raises `NotFound`."""
-        node_id = self._named(node)
-        return self._there(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
+        node_id = self._node_id(node)
+        return self._present(node_id, node, () if node_id is None else self._nodes.visible([node_id]))
 
     @staticmethod
-    def _there(node_id: int | None, named: int | str, visible: Container[int]) -> int:
+    def _present(node_id: int | None, named: int | str, visible: Container[int]) -> int:
         """Return an id that is among the visible ones; raises `NotFound`."""
         if node_id is None or node_id not in visible:
             raise NotFound(
@@ -614,7 +614,7 @@ class HoneycombFacade:
                 found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
         return found
 
-    def _seen(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
+    def _visible_edges(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
         """Return edges whose other end may be seen."""
         visible = self._nodes.visible([row.to_id for row in rows])
         return tuple(edge_of(row) for row in rows if row.to_id in visible)
@@ -629,11 +629,11 @@ class HoneycombFacade:
         now, made = self._needs.clock.now(), []
         for first in range(0, len(pairs), _AT_ONCE):
             some = pairs[first : first + _AT_ONCE]
-            ids = [self._named(node) for pair in some for node in pair]
+            ids = [self._node_id(node) for pair in some for node in pair]
             rows = self._nodes.of({node_id for node_id in ids if node_id is not None})
             vectors = self._vectors(rows) if score is None else {}
             for at, pair in enumerate(some):
-                focus, node = (self._there(ids[2 * at + end], pair[end], rows) for end in (0, 1))
+                focus, node = (self._present(ids[2 * at + end], pair[end], rows) for end in (0, 1))
                 if focus == node:
                     raise InvalidInput(f"Node {focus} cannot be connected with itself; give another one.")
                 created = from_micros(rows[node].created_at)
@@ -682,7 +682,7 @@ class HoneycombFacade:
 
     def _query(self, query: str | Iterable[float]) -> Sequence[float]:
         if not isinstance(query, str):
-            return given_vector(query, "query")
+            return parse_vector(query, "query")
         if not query.strip():
             raise InvalidInput("The query says nothing; give a text or a vector.")
         check_query(query)
@@ -694,7 +694,7 @@ class HoneycombFacade:
         row: list[float] = self._needs.embed_query(query, None).tolist()
         return row
 
-    def _beyond(
+    def _out_of_bounds_notes(
         self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
     ) -> tuple[str, ...]:
         """Say why a walk may not even enter the node at which it begins."""
@@ -709,7 +709,7 @@ class HoneycombFacade:
 
     def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
         if given is not None:
-            fixed = given_share(given, "threshold")
+            fixed = parse_share(given, "threshold")
             return dict.fromkeys(sorted(kinds), fixed)
         found: dict[str, float] = {}
         if MEMORIES in kinds:

@@ -16,7 +16,7 @@ from hexad.core.clock import Clock
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.honeycomb.tables.nodes import HoneycombNodes
-from hexad.honeycomb.tables.visits import Access, HoneycombAccesses
+from hexad.honeycomb.tables.visits import HoneycombVisits, NodeVisits
 from hexad.honeycomb.values import HoneycombRules, Safety
 
 RECENT_LEAST: Final = 32
@@ -31,8 +31,8 @@ class _Unnamed:
 
     started_at: int | None = None
     anew: bool = False  # begun here: what is stored of it counts no more
-    accesses: dict[int, Access] = field(default_factory=dict)
-    totals: dict[int, Access] = field(default_factory=dict)
+    accesses: dict[int, NodeVisits] = field(default_factory=dict)
+    totals: dict[int, NodeVisits] = field(default_factory=dict)
 
 
 class CircuitBreaker:
@@ -46,7 +46,7 @@ class CircuitBreaker:
     ) -> None:
         self._db = db
         self._nodes = nodes
-        self._accesses = HoneycombAccesses(db)
+        self._accesses = HoneycombVisits(db)
         self._rules = rules
         self._clock = clock
         self._lock = Lock()
@@ -82,7 +82,7 @@ class CircuitBreaker:
             for counts in (kept.accesses, kept.totals):
                 known = counts.get(node_id)
                 counts[node_id] = (
-                    Access(1, now, now, (now,)) if known is None else known.again(now, keep=keep)
+                    NodeVisits(1, now, now, (now,)) if known is None else known.again(now, keep=keep)
                 )
         return self._judged(node_id, session)
 
@@ -102,7 +102,7 @@ class CircuitBreaker:
             return Safety.SESSION_EXPIRED
         return Safety.OK
 
-    def of(self, node_id: int, session: str | None) -> Access | None:
+    def of(self, node_id: int, session: str | None) -> NodeVisits | None:
         """Return what is known of a node in a session."""
         if session is not None and not self._db.readonly:
             return self._accesses.of(session, node_id)
@@ -126,7 +126,7 @@ class CircuitBreaker:
         stored = self._accesses.started_at(session)
         return own if stored is None else stored
 
-    def total(self, node_id: int) -> Access | None:
+    def total(self, node_id: int) -> NodeVisits | None:
         """Return the accesses to a node in all sessions, this process's latest included."""
         self.flush()
         return self._accesses.total(node_id)
@@ -147,7 +147,7 @@ def _micros(span: timedelta) -> int:
     return span // timedelta(microseconds=1)
 
 
-def _is_loop(access: Access, rules: HoneycombRules, *, now: int) -> bool:
+def _is_loop(access: NodeVisits, rules: HoneycombRules, *, now: int) -> bool:
     # The latest looks that are one too many: an old, slow look must not hide a quick circle after it.
     burst = access.recent[-(rules.loop_access_limit + 1) :]
     if len(burst) <= rules.loop_access_limit:

@@ -23,7 +23,13 @@ from hexad.database.leases import Lease
 from hexad.database.task_queue import LINK
 from hexad.honeycomb.scoring import combined_relevance, temporal_decay
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
-from hexad.honeycomb.tables.link_evidence import SHARING_MOST, Fact, HoneycombLinks, Linked, Relation
+from hexad.honeycomb.tables.link_evidence import (
+    SHARING_MOST,
+    HoneycombLinks,
+    LinkEvidence,
+    LinkState,
+    Relation,
+)
 from hexad.honeycomb.values import RELATION_BACK, HoneycombRules
 from hexad.memory.store import Stores
 from hexad.search.vectors.arithmetic import Segment, one_thread
@@ -47,22 +53,22 @@ _WANTED_MOST: Final = EXACT_LIMIT // _ROWS
 _BLOCK: Final = 8_192
 
 
-class Nearest(NamedTuple):
+class NearestMemories(NamedTuple):
     """The nearest memories, the nearest first, and the product with the last one; None where there were too few."""
 
     numbers: list[int]
     reach: float | None
 
 
-def nearest_of(
+def nearest_memories(
     index: VectorIndex, row: NDArray[np.float32], *, count: int, allowed: NDArray[np.bool_]
-) -> Nearest:
+) -> NearestMemories:
     """Return the `count` memories among the allowed that are nearest to a vector; of equals the lower numbers."""
     import numpy as np
 
     length = float(np.linalg.norm(row))
     if not length or not allowed.any():
-        return Nearest([], None)
+        return NearestMemories([], None)
     query = (row / length).astype(np.float32)
     wanted = 2 * count
     while True:
@@ -77,7 +83,7 @@ def nearest_of(
     close = [number for number, found in answer.best.items() if found[0] >= last - 2 * _BLUR]
     products = _products(index.segments(), np.array(sorted(close), dtype=np.int64), row)
     ranked = sorted(products, key=lambda number: (-products[number], number))[:count]
-    return Nearest(ranked, products[ranked[-1]] if len(ranked) == count else None)
+    return NearestMemories(ranked, products[ranked[-1]] if len(ranked) == count else None)
 
 
 def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[int]:
@@ -166,12 +172,12 @@ class _Batch:
 
     numbers: Sequence[int]
     inactive: Sequence[int]
-    facts: Mapping[int, Fact]
+    facts: Mapping[int, LinkEvidence]
     rows: dict[int, NDArray[np.float32]]
     tokens: Mapping[int, Collection[str]]
     allowed: dict[int, NDArray[np.bool_]] = field(default_factory=dict)  # by space: who may be a neighbour
     edges: dict[int, list[NewEdge]] = field(default_factory=dict)  # by the later of the two
-    linked: dict[int, Linked] = field(default_factory=dict)
+    linked: dict[int, LinkState] = field(default_factory=dict)
     later: dict[int, set[int]] = field(default_factory=dict)  # by memory: who is to be looked at again
 
 
@@ -288,14 +294,14 @@ class LinkJob:
         """Add the links of one memory with earlier ones to the batch."""
         fact = batch.facts[no]
         allowed = self._allowed(batch, fact.space_no)[:no]
-        nearest = nearest_of(index, batch.rows[no], count=NEAREST, allowed=allowed)
+        nearest = nearest_memories(index, batch.rows[no], count=NEAREST, allowed=allowed)
         bonds = {other: _Bond() for other in nearest.numbers}
         self._beside(fact, bonds, allowed)
         self._related(fact, bonds)
         self._named_alike(batch, fact, bonds, allowed)
         self._connect(batch, fact, bonds)
         tokens = batch.tokens[no]
-        batch.linked[no] = Linked(
+        batch.linked[no] = LinkState(
             no=no, mark=fact.mark_now(tokens), reach=nearest.reach, space_no=fact.space_no, tokens=tokens
         )
 
@@ -312,20 +318,20 @@ class LinkJob:
             batch.allowed[space_no] = allowed
         return allowed
 
-    def _beside(self, fact: Fact, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]) -> None:
-        for earlier, later in self._links.beside([fact]):
+    def _beside(self, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]) -> None:
+        for earlier, later in self._links.neighbours_of([fact]):
             other = later if earlier == fact.no else earlier
             if other < len(allowed) and allowed[other]:
                 bonds.setdefault(other, _Bond()).order = 1 if earlier == fact.no else -1
 
-    def _related(self, fact: Fact, bonds: dict[int, _Bond]) -> None:
+    def _related(self, fact: LinkEvidence, bonds: dict[int, _Bond]) -> None:
         for relation in self._links.relations([fact.no]):
             other = relation.to_no if relation.from_no == fact.no else relation.from_no
             if other < fact.no:
                 bonds.setdefault(other, _Bond()).relations.append(relation)
 
     def _named_alike(
-        self, batch: _Batch, fact: Fact, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
+        self, batch: _Batch, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
     ) -> None:
         shares: dict[int, float] = {}
         for token in sorted(batch.tokens[fact.no]):
@@ -348,7 +354,7 @@ class LinkJob:
             if share >= BY_WORDS_LEAST:
                 bonds.setdefault(other, _Bond()).words = min(share, 1.0)
 
-    def _connect(self, batch: _Batch, fact: Fact, bonds: Mapping[int, _Bond]) -> None:
+    def _connect(self, batch: _Batch, fact: LinkEvidence, bonds: Mapping[int, _Bond]) -> None:
         batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
         times = self._links.times(bonds)
         made = batch.edges.setdefault(fact.no, [])
@@ -415,7 +421,7 @@ def _is(edge: EdgeRow, wanted: NewEdge) -> bool:
     return found == (wanted.score, wanted.relation, wanted.at, wanted.at)
 
 
-def _words(fact: Fact) -> set[str]:
+def _words(fact: LinkEvidence) -> set[str]:
     """Return the words that name what a memory is about, as far as they can be rare."""
     return {
         token

@@ -11,7 +11,7 @@ from hexad.database.change_counters import ChangeReader
 from hexad.errors import InvalidInput
 from hexad.honeycomb.api import HoneycombFacade, HoneycombNeeds, NeedsInForce, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
-from hexad.honeycomb.graph.adjacency import Layout
+from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 from hexad.honeycomb.graph.statistics import Calibration
 from hexad.honeycomb.link_job import LinkJob, link_lease
@@ -45,7 +45,7 @@ class Honeycombing:
     facade: HoneycombFacade
     in_force: NeedsInForce
     rules: RulesInForce
-    layout: Layout
+    layout: Adjacency
     entries: EntryIndex
     breaker: CircuitBreaker
     linking: LinkJob
@@ -60,7 +60,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
     calibration = Calibration(stores.honeycomb, stores.vectors, changes)
     if before is None:
         rules = RulesInForce(current=rules_of(base.settings.honeycomb))
-        layout = Layout(stores.honeycomb, changes)
+        layout = Adjacency(stores.honeycomb, changes)
         breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=clock)
         entries = EntryIndex(stores.honeycomb, changes)
     else:

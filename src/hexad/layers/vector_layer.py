@@ -56,12 +56,12 @@ class SharedRecall:
     def __init__(self, recaller: Recaller) -> None:
         self.recaller = recaller
         self._lock = Lock()
-        self._asked: OrderedDict[int, _Asked] = OrderedDict()
+        self._asked: OrderedDict[int, _SharedQuestion] = OrderedDict()
 
     def hits(self, query: MemoryQuery) -> Sequence[Hit]:
         """Return the best `SHARED` hits of a query, whatever their layer. Raises what a recall raises."""
         with self._lock:
-            asked = self._asked.setdefault(id(query), _Asked(query))
+            asked = self._asked.setdefault(id(query), _SharedQuestion(query))
             while len(self._asked) > QUERIES_KEPT:
                 self._asked.popitem(last=False)
         with asked.lock:
@@ -78,7 +78,7 @@ class SharedRecall:
             return asked.hits
 
 
-class _Asked:
+class _SharedQuestion:
     """A query in hand; kept, so that no other object can be taken for it."""
 
     def __init__(self, query: MemoryQuery) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hexad.honeycomb.service import Honeycombing
     from hexad.ingest.service import Writing
     from hexad.layers.context.api import Contexts
-    from hexad.layers.feedback.api import FeedbackDesk
+    from hexad.layers.feedback.api import FeedbackService
     from hexad.layers.governance.api import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
     from hexad.layers.project.facts_api import FactsFacade
@@ -128,7 +128,7 @@ class RouterUpkeep:
         return build_contexts(self)  # type: ignore[arg-type]  # `Parts` is the only one that has this part
 
     @cached_property
-    def opinions(self) -> FeedbackDesk:
+    def opinions(self) -> FeedbackService:
         """What was said of answers; loaded now, because a recall does without."""
         from hexad.layers.context.service import build_feedback
 

@@ -38,7 +38,7 @@ from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, 
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import AccessDenied, HexadError, StoreLocked
-from hexad.honeycomb.tables.visits import HoneycombAccesses
+from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.ingest.overview import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
@@ -131,7 +131,7 @@ class Erasing:
     def __init__(self, needs: ErasingNeeds) -> None:
         self._needs = needs
         self._db = db = needs.everything.db
-        self._erasures, self._looks, self._works = Erasures(db), HoneycombAccesses(db), LayerEraser(db)
+        self._erasures, self._looks, self._works = Erasures(db), HoneycombVisits(db), LayerEraser(db)
 
     def forget(
         self,

@@ -27,7 +27,7 @@ from hexad.database.encryption.store_files import unsealed
 from hexad.database.files import operation, stream_write
 from hexad.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.experience.values.records import Fidelity, StepQuery
-from hexad.honeycomb.tables.visits import HoneycombAccesses
+from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
@@ -213,7 +213,7 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
     held = Held(sessions=(str(session),))
     recorded = any(session_info.id == session for session_info in parts.experiencing.experience.sessions())
     worked = WorkingSets(parts.base.db).has(str(session))
-    looked = HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
+    looked = HoneycombVisits(parts.base.db).started_at(str(session)) is not None
     if not worked and not recorded and not looked and not holdings.numbers(held):
         raise NotFound(
             f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "

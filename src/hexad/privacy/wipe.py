@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from hexad.core.erasure import ErasureReceipt
 from hexad.errors import AccessDenied, NotFound
 from hexad.experience.values.tags import Tag, TagType
-from hexad.honeycomb.tables.visits import HoneycombAccesses
+from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.layers.session.table import WorkingSets
 from hexad.memory.tables.facts import Facts
 from hexad.privacy.holdings import Held, Holdings
@@ -53,7 +53,7 @@ def wipe(
     sessions = [session_info.id for session_info in xdb.sessions()]
     if chosen is Scope.SESSION:
         held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
-        held = held or HoneycombAccesses(parts.base.db).started_at(str(session)) is not None
+        held = held or HoneycombVisits(parts.base.db).started_at(str(session)) is not None
         held = held or WorkingSets(parts.base.db).has(str(session))
         if not held and not parts.erasing.on_ledger(session=session):
             raise NotFound(

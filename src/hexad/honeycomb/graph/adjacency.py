@@ -46,7 +46,7 @@ THERE, MEMORY, ACTIVE, OVERFLOW = 1, 2, 4, 8
 overflow rings."""
 
 
-class Layout:
+class Adjacency:
     """The main rings of one store. Follows writes of any process; safe to share between threads."""
 
     def __init__(self, nodes: HoneycombNodes, changes: ChangeReader) -> None:

@@ -23,7 +23,7 @@ SHARING_MOST: Final = 32
 """A word that names so many earlier memories of a space connects none of them."""
 
 
-class Fact(NamedTuple):
+class LinkEvidence(NamedTuple):
     """What is known of a memory that is to be linked."""
 
     no: int
@@ -55,7 +55,7 @@ class Relation(NamedTuple):
     created_at: int
 
 
-class Linked(NamedTuple):
+class LinkState(NamedTuple):
     """What is kept of a memory whose links are derived."""
 
     no: int
@@ -74,7 +74,7 @@ class HoneycombLinks:
 
     # Reading ----------------------------------------------------------------------------------------------------
 
-    def facts(self, numbers: Collection[int]) -> list[Fact]:
+    def facts(self, numbers: Collection[int]) -> list[LinkEvidence]:
         """Return what is known of those of these memories that are active and have vectors, by number."""
         rows = self._db.query(
             "SELECT m.no, m.space_no, m.happened_at, m.created_at, m.path, m.tags, m.metadata, m.source_no,"
@@ -85,7 +85,7 @@ class HoneycombLinks:
             (json.dumps(sorted(numbers)), Status.ACTIVE.value),
         )
         return [
-            Fact(
+            LinkEvidence(
                 no=row[0],
                 space_no=row[1],
                 happened_at=row[2],
@@ -126,12 +126,12 @@ class HoneycombLinks:
         )
         return {no: (happened, made) for no, happened, made in rows}
 
-    def beside(self, facts: Iterable[Fact]) -> list[tuple[int, int]]:
+    def neighbours_of(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
         """Return pairs `(earlier, later)` of turns, and of parts of one document, that follow each other."""
         known = list(facts)
-        return [*self._turns_beside([fact.no for fact in known]), *self._parts_beside(known)]
+        return [*self._neighbouring_turns([fact.no for fact in known]), *self._neighbouring_parts(known)]
 
-    def _turns_beside(self, numbers: Collection[int]) -> list[tuple[int, int]]:
+    def _neighbouring_turns(self, numbers: Collection[int]) -> list[tuple[int, int]]:
         rows = self._db.query(
             "SELECT t.memory_no, o.memory_no, o.position > t.position FROM json_each(?) j"
             " JOIN turns t ON t.memory_no = j.value JOIN turns o ON o.session_no = t.session_no"
@@ -140,12 +140,12 @@ class HoneycombLinks:
         )
         return [_ordered(*row) for row in rows]
 
-    def _parts_beside(self, facts: Iterable[Fact]) -> list[tuple[int, int]]:
+    def _neighbouring_parts(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
         wanted = [
-            (fact.no, beside, after)
+            (fact.no, neighbours_of, after)
             for fact in facts
             if fact.source is not None
-            for beside, after in _beside(fact.source[1])
+            for neighbours_of, after in _beside(fact.source[1])
         ]
         if not wanted:
             return []
@@ -187,14 +187,14 @@ class HoneycombLinks:
 
     # Who is to be looked at again -------------------------------------------------------------------------------
 
-    def later_with(self, facts: Collection[Fact], words: Mapping[int, Collection[str]]) -> set[int]:
+    def later_with(self, facts: Collection[LinkEvidence], words: Mapping[int, Collection[str]]) -> set[int]:
         """Return the later memories whose links have to do with these, which changed, but for who is near to them.
 
         `words` are those that name them now; those that named them before count as well.
         """
         found = self._later(fact.no for fact in facts)
         for fact in facts:
-            for pair in self.beside([fact]):
+            for pair in self.neighbours_of([fact]):
                 found |= {other for other in pair if other > fact.no}
             found |= self._naming_later(fact.no, {(fact.space_no, word) for word in words[fact.no]})
         return found
@@ -266,7 +266,7 @@ class HoneycombLinks:
             )
             _queue(con, found - set(numbers))
 
-    def keep(self, linked: Sequence[Linked]) -> None:
+    def keep(self, linked: Sequence[LinkState]) -> None:
         """Note that these memories have their links, and what they were derived from."""
         with self._db.joined() as con:
             con.execute(

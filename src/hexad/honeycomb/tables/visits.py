@@ -16,7 +16,7 @@ SESSIONS: Final = "sessions of the honeycomb"
 """The place of named sessions in the counts of an erasure."""
 
 
-class Access(NamedTuple):
+class NodeVisits(NamedTuple):
     """How often a node was looked at, and when; `recent` are the latest times, in microseconds, newest last."""
 
     looks: int
@@ -24,13 +24,13 @@ class Access(NamedTuple):
     last_at: int
     recent: tuple[int, ...]
 
-    def again(self, at: int, *, keep: int) -> Access:
+    def again(self, at: int, *, keep: int) -> NodeVisits:
         """Return the same with one more look."""
-        return Access(self.looks + 1, self.first_at, at, (*self.recent, at)[-keep:])
+        return NodeVisits(self.looks + 1, self.first_at, at, (*self.recent, at)[-keep:])
 
-    def with_those_of(self, other: Access) -> Access:
+    def with_those_of(self, other: NodeVisits) -> NodeVisits:
         """Return the looks of both, in the order of their times."""
-        return Access(
+        return NodeVisits(
             self.looks + other.looks,
             min(self.first_at, other.first_at),
             max(self.last_at, other.last_at),
@@ -38,7 +38,7 @@ class Access(NamedTuple):
         )
 
 
-class HoneycombAccesses:
+class HoneycombVisits:
     """The accesses of named sessions, and the totals of all."""
 
     def __init__(self, db: Database) -> None:
@@ -59,7 +59,7 @@ class HoneycombAccesses:
         row = self._db.query_one("SELECT started_at FROM honeycomb_sessions WHERE session = ?", (session,))
         return row[0] if row else None
 
-    def of(self, session: str, node_id: int) -> Access | None:
+    def of(self, session: str, node_id: int) -> NodeVisits | None:
         """Return the accesses to a node in a session."""
         return _read(
             self._db.query_one(
@@ -68,11 +68,11 @@ class HoneycombAccesses:
             )
         )
 
-    def total(self, node_id: int) -> Access | None:
+    def total(self, node_id: int) -> NodeVisits | None:
         """Return the accesses to a node in all sessions."""
         return self.of(_ALL, node_id)
 
-    def note(self, session: str, node_id: int, *, at: int, keep: int) -> Access:
+    def note(self, session: str, node_id: int, *, at: int, keep: int) -> NodeVisits:
         """Count a look at a node in a session, which begins with it, and return what is known of it then."""
         with self._db.joined() as con:
             con.execute(
@@ -117,7 +117,7 @@ class HoneycombAccesses:
 
     # Totals -----------------------------------------------------------------------------------------------------
 
-    def add_totals(self, looks: Mapping[int, Access]) -> None:
+    def add_totals(self, looks: Mapping[int, NodeVisits]) -> None:
         """Add looks of sessions without a name; nodes that are gone are left out."""
         with self._db.joined() as con:
             for node_id, look in sorted(looks.items()):
@@ -130,14 +130,14 @@ class HoneycombAccesses:
                 )
 
 
-def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int) -> Access:
+def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int) -> NodeVisits:
     known = _read(
         con.execute(
             "SELECT count, first_at, last_at, recent FROM honeycomb_accesses WHERE session = ? AND node_id = ?",
             (session, node_id),
         ).fetchone()
     )
-    access = Access(1, at, at, (at,)) if known is None else known.again(at, keep=keep)
+    access = NodeVisits(1, at, at, (at,)) if known is None else known.again(at, keep=keep)
     con.execute(
         "INSERT OR REPLACE INTO honeycomb_accesses(session, node_id, count, first_at, last_at, recent)"
         " VALUES(?,?,?,?,?,?)",
@@ -146,9 +146,9 @@ def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int)
     return access
 
 
-def _read(row: tuple[object, ...] | None) -> Access | None:
+def _read(row: tuple[object, ...] | None) -> NodeVisits | None:
     if row is None:
         return None
     looks, first_at, last_at, recent = row
     times = tuple(json.loads(cast("str", recent)))
-    return Access(cast("int", looks), cast("int", first_at), cast("int", last_at), times)
+    return NodeVisits(cast("int", looks), cast("int", first_at), cast("int", last_at), times)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Layout
+from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText
 from hexad.memory.store import Stores
@@ -17,7 +17,7 @@ OWN, MEMORIES = "nodes", "memories"
 """The two kinds of nodes, each with its own threshold."""
 
 
-class Stop(NamedTuple):
+class NodeGate(NamedTuple):
     """What a walk goes by at a node."""
 
     is_memory: bool
@@ -34,19 +34,19 @@ class Bounds:
 
 
 _OWN_STOPS: Final = {
-    flags: Stop(is_memory=False, active=bool(flags & ACTIVE), overflow=bool(flags & OVERFLOW))
+    flags: NodeGate(is_memory=False, active=bool(flags & ACTIVE), overflow=bool(flags & OVERFLOW))
     for flags in range(16)
 }
 
 
-class Ahead:
+class Prefetch:
     """What one walk has read. Begin, and stay, inside one `read()` of the store.
 
     With `edges` main rings are read with the texts, and with `overflow` what is below them, too.
     """
 
     def __init__(
-        self, stores: Stores, layout: Layout, bounds: Bounds, *, edges: bool, overflow: bool
+        self, stores: Stores, layout: Adjacency, bounds: Bounds, *, edges: bool, overflow: bool
     ) -> None:
         self._stores = stores
         self._layout = layout
@@ -56,7 +56,7 @@ class Ahead:
         self._edges: dict[int, list[EdgeRow]] = {}
         self._texts: dict[int, NodeText] = {}
         self._read: set[int] = set()
-        self.stops: dict[int, Stop | None] = {}
+        self.stops: dict[int, NodeGate | None] = {}
         """What was looked up: entries, and where the edges lead of nodes that were read. None is out of bounds."""
         self.at_once = 1
         layout.follow()
@@ -65,7 +65,7 @@ class Ahead:
         """Look up nodes."""
         missing = {node for node in ids if node not in self.stops}
         if missing:
-            self.stops.update(stops_of(self._stores, self._layout, missing, self._bounds))
+            self.stops.update(gates_of(self._stores, self._layout, missing, self._bounds))
 
     def load_to_come(self, ids: Collection[int]) -> None:
         """Look up those memories that are no nodes yet: just written, they have no edge, and a question finds them."""
@@ -73,14 +73,14 @@ class Ahead:
             return
         for node, row in self._stores.honeycomb.to_come(ids).items():
             if self._bounds.space_no in (None, row.space_no):
-                self.stops[node] = Stop(is_memory=True, active=True, overflow=False)
+                self.stops[node] = NodeGate(is_memory=True, active=True, overflow=False)
 
     def read(self, ids: Sequence[int]) -> None:
         """Read the texts of nodes that are in bounds."""
         new = [node for node in dict.fromkeys(ids) if node not in self._read]
         self._read.update(new)
         self.at_once = AT_ONCE_MOST if self.at_once > 1 else AT_ONCE_MOST // 2
-        self._texts.update(self._said(new))
+        self._texts.update(self._node_texts(new))
         if self._with_edges:
             self.read_edges(new)
 
@@ -111,7 +111,7 @@ class Ahead:
         self.load(edge.to_id for edges in found.values() for edge in edges)
         return found
 
-    def _said(self, ids: Sequence[int]) -> dict[int, NodeText]:
+    def _node_texts(self, ids: Sequence[int]) -> dict[int, NodeText]:
         nodes = self._stores.honeycomb
         own = [node for node in ids if (stop := self.stops[node]) is not None and not stop.is_memory]
         others = [node for node in ids if (stop := self.stops[node]) is not None and stop.is_memory]
@@ -119,12 +119,14 @@ class Ahead:
         return {**found, **nodes.texts(others)} if others else found
 
 
-def stops_of(stores: Stores, layout: Layout, ids: Iterable[int], bounds: Bounds) -> dict[int, Stop | None]:
+def gates_of(
+    stores: Stores, layout: Adjacency, ids: Iterable[int], bounds: Bounds
+) -> dict[int, NodeGate | None]:
     """Return each of these nodes as of the layout's latest `follow`, None for one that may not be seen.
 
     Only memories are asked for: whether they are active, and who may see them, is not in the graph.
     """
-    found: dict[int, Stop | None] = dict.fromkeys(ids)
+    found: dict[int, NodeGate | None] = dict.fromkeys(ids)
     own = OWN in bounds.scope
     memories = []
     for node, flags in layout.flags_of(list(found)).items():
@@ -135,5 +137,5 @@ def stops_of(stores: Stores, layout: Layout, ids: Iterable[int], bounds: Bounds)
     if memories and MEMORIES in bounds.scope:
         for node, row in stores.honeycomb.of(memories).items():
             if bounds.space_no in (None, row.space_no):
-                found[node] = Stop(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
+                found[node] = NodeGate(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
     return found

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.clock import Clock
 from hexad.database.codec import from_micros, to_micros
-from hexad.honeycomb.graph.adjacency import Layout
+from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
-from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Ahead, Bounds, Stop, stops_of
+from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds, NodeGate, Prefetch, gates_of
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.search.recall.recaller import Recaller
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     chunk_no: int = 0
 
 
-class Reached(NamedTuple):
+class QueuedNode(NamedTuple):
     """A node on the way: in this order walks take them."""
 
     level: int  # how many edges away from an entry; 0 for all where the best comes first
@@ -68,24 +68,24 @@ class Reached(NamedTuple):
     push: int  # which of the walk's ways led here
 
 
-class Way(NamedTuple):
+class PathStep(NamedTuple):
     """How a node was reached."""
 
     depth: int
     edge: EdgeRow | None
 
 
-class Taken(NamedTuple):
+class DraftPiece(NamedTuple):
     """A piece, before it is compared with the query."""
 
     said: NodeText
     form: PieceForm
     text: str
     tokens: int
-    way: Way
+    way: PathStep
 
 
-class Aging:
+class EdgeDecay:
     """What edges are worth at one moment: `HoneycombRules.aged`, a hundred times in a walk."""
 
     def __init__(self, rules: HoneycombRules, now: datetime) -> None:
@@ -104,11 +104,11 @@ class Walk:
     """The state of one walk."""
 
     options: WalkOptions
-    ahead: Ahead
-    aging: Aging
+    ahead: Prefetch
+    aging: EdgeDecay
     focus: NDArray[np.float64] | None = None  # what pieces are compared with
-    heap: list[Reached] = field(default_factory=list)
-    ways: list[Way] = field(default_factory=list)
+    heap: list[QueuedNode] = field(default_factory=list)
+    ways: list[PathStep] = field(default_factory=list)
     own: dict[int, Entry] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     depths: dict[int, int] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class Walk:
     done: set[int] = field(default_factory=set)
     level: int = 0
     unexpanded: list[int] = field(default_factory=list)  # what was visited of this level
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[DraftPiece] = field(default_factory=list)
     text: str = ""
     misses: int = 0
     weak: set[int] = field(default_factory=set)  # where edges below the threshold lead
@@ -161,7 +161,7 @@ def _chunk(stores: Stores, memory_no: int, chunk_no: int, focus: NDArray[np.floa
 SEEDS_MOST: Final = 100
 
 
-class Begin(NamedTuple):
+class WalkStart(NamedTuple):
     """Where to begin, what recall notes about the question, and its vector."""
 
     entries: list[Entry]
@@ -169,19 +169,21 @@ class Begin(NamedTuple):
     vector: list[float] | None
 
 
-def seeds_of(recaller: Recaller, query: str, space: str | None, *, roles: tuple[str, ...] | None) -> Begin:
+def seeds_of(
+    recaller: Recaller, query: str, space: str | None, *, roles: tuple[str, ...] | None
+) -> WalkStart:
     """Return what recall finds, its scores stretched from 0 to 1."""
     filters = Filters(spaces=None if space is None else (space,), roles=roles)
     found, notes, row = recaller.rank(query, filters, limit=SEEDS_MOST)
     vector: list[float] | None = None if row is None else row.tolist()
     if not found:
-        return Begin([], notes, vector)
+        return WalkStart([], notes, vector)
     most, least = found[0].score, found[-1].score
     width = most - least
     entries = [
         Entry(seed.no, (seed.score - least) / width if width else 1.0, seed.chunk_no) for seed in found
     ]
-    return Begin(entries, notes, vector)
+    return WalkStart(entries, notes, vector)
 
 
 VISITS_MOST: Final = 20_000
@@ -202,7 +204,7 @@ class JitWalker:
     def __init__(
         self,
         stores: Stores,
-        layout: Layout,
+        layout: Adjacency,
         entries: EntryIndex,
         vectors: Callable[[], VectorIndex | None],
         *,
@@ -231,7 +233,7 @@ class JitWalker:
             self._layout.follow()
             while True:
                 found, more = self._found(query, looked_at, scope)
-                stops = stops_of(self._stores, self._layout, [node for node, _ in found], bounds)
+                stops = gates_of(self._stores, self._layout, [node for node, _ in found], bounds)
                 active = [(node, cosine) for node, cosine in found if _enters(stops[node])]
                 if len(active) >= limit or not more:
                     return active[:limit]
@@ -247,9 +249,9 @@ class JitWalker:
         notes: tuple[str, ...] = (),
     ) -> JitContext:
         """Return what a walk from some nodes brings together, each node once, in an order that never changes."""
-        aging = Aging(self._rules(), self._clock.now())
+        aging = EdgeDecay(self._rules(), self._clock.now())
         with self._stores.db.read():
-            ahead = Ahead(
+            ahead = Prefetch(
                 self._stores,
                 self._layout,
                 options.bounds,
@@ -262,7 +264,7 @@ class JitWalker:
             ahead.load_to_come([entry.node for entry in entries if ahead.stops[entry.node] is None])
             for entry in entries:
                 walk.own[entry.node] = entry
-                self._reach(walk, entry.node, entry.strength, Way(0, None))
+                self._reach(walk, entry.node, entry.strength, PathStep(0, None))
             self._run(walk)
             if options.descend and not options.best_first:
                 self._descend(walk)
@@ -324,7 +326,7 @@ class JitWalker:
             else:
                 return
 
-    def _visit(self, walk: Walk, reached: Reached) -> None:
+    def _visit(self, walk: Walk, reached: QueuedNode) -> None:
         node = reached.node
         if node in walk.done:
             return
@@ -401,14 +403,14 @@ class JitWalker:
             if walk.options.best_first:
                 own = walk.own[to].strength if to in walk.own else 0.0
                 strength = own + GAIN * walk.strengths[node] * strength
-            self._reach(walk, to, strength, Way(depth, edge))
+            self._reach(walk, to, strength, PathStep(depth, edge))
 
-    def _reach(self, walk: Walk, node: int, strength: float, way: Way) -> None:
+    def _reach(self, walk: Walk, node: int, strength: float, way: PathStep) -> None:
         level = 0 if walk.options.best_first else way.depth
-        heappush(walk.heap, Reached(level, -strength, node, len(walk.ways)))
+        heappush(walk.heap, QueuedNode(level, -strength, node, len(walk.ways)))
         walk.ways.append(way)
 
-    def _take(self, walk: Walk, said: NodeText, way: Way) -> None:
+    def _take(self, walk: Walk, said: NodeText, way: PathStep) -> None:
         """Add a node's text, or the most of it that fits."""
         entry = walk.own.get(said.node_id)
         chunk_no = 0 if entry is None else entry.chunk_no
@@ -418,7 +420,7 @@ class JitWalker:
             if tokens > walk.options.max_tokens:
                 continue
             before = self._counter.count(walk.text) if walk.text else 0
-            walk.taken.append(Taken(said, form, text, tokens - before, way))
+            walk.taken.append(DraftPiece(said, form, text, tokens - before, way))
             walk.text = joined
             walk.misses = 0
             walk.left_out[IN_PART] += form is not PieceForm.WHOLE
@@ -448,7 +450,7 @@ class JitWalker:
             for said, form, text, tokens, way in walk.taken
         )
 
-    def _cosines(self, taken: Sequence[Taken], focus: NDArray[np.float64]) -> dict[int, float]:
+    def _cosines(self, taken: Sequence[DraftPiece], focus: NDArray[np.float64]) -> dict[int, float]:
         import numpy as np
 
         own = [piece.said.node_id for piece in taken if piece.said.memory_id is None]
@@ -475,7 +477,7 @@ class JitWalker:
         return told
 
 
-def _enters(stop: Stop | None) -> bool:
+def _enters(stop: NodeGate | None) -> bool:
     return stop is not None and stop.active
 
 

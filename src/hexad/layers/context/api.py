@@ -14,16 +14,16 @@ from hexad.core.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.layers.context.filters import (
     NAMES,
+    ContextFilters,
     asks_decisions,
-    carried,
+    carried_filters,
     filters_of,
-    loosened,
-    marked,
     passes,
-    told,
+    understood_as,
+    weaker_readings,
+    with_instruction_marks,
 )
-from hexad.layers.context.filters import Narrowed as Narrowed
-from hexad.layers.context.pack import Answered, fuse, pack
+from hexad.layers.context.pack import LayerAnswers, fuse, pack
 from hexad.layers.contract import (
     EvidenceBlock,
     FusedContext,
@@ -33,8 +33,8 @@ from hexad.layers.contract import (
     Plan,
     ScoredItem,
 )
-from hexad.layers.router.parallel import Ask, Fetched, LayerPool, attempted, in_turn
-from hexad.layers.router.plan import RouteModel, RouteSettings, Wanted, plan
+from hexad.layers.router.parallel import FetchedAnswers, LayerPool, LayerQuestion, attempted, in_turn
+from hexad.layers.router.plan import RouteModel, RouteRequest, RouteSettings, plan
 from hexad.layers.router.query_language import QueryText, parse_query_text
 from hexad.layers.vector_layer import SHARING, item_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -67,7 +67,7 @@ class ContextNeeds:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Asked:
+class _RoutedQuestion:
     """A question, taken apart and planned; `plain` are the filters that a plain sentence carries."""
 
     plan: Plan
@@ -95,18 +95,18 @@ class Contexts:
         layers: Iterable[str] | None = None,
         deterministic: bool = False,
         model: str | None = None,
-        narrowed: Narrowed | None = None,
+        narrowed: ContextFilters | None = None,
     ) -> Plan:
         """Return how a question would be answered; nothing is asked of a layer."""
-        wanted = Wanted(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
-        return self._asked(question, wanted, narrowed or Narrowed(), model).plan
+        wanted = RouteRequest(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
+        return self._asked(question, wanted, narrowed or ContextFilters(), model).plan
 
     def context(
         self,
         task: str,
         *,
-        wanted: Wanted,
-        narrowed: Narrowed,
+        wanted: RouteRequest,
+        narrowed: ContextFilters,
         form: str | None = None,
         details: bool = True,
         model: str | None = None,
@@ -124,14 +124,16 @@ class Contexts:
             counter=self._needs.counter,
             form=form,
             details=details,
-            notes=_said(answered),
+            notes=_failure_notes(answered),
         )
         asked.timings["pack"] = self._ms(before)
         asked.timings["total"] = self._ms(started)
         self._note(found)
         return replace(found, timings_ms=asked.timings)
 
-    def query(self, text: str, *, wanted: Wanted, narrowed: Narrowed, limit: int) -> tuple[ScoredItem, ...]:
+    def query(
+        self, text: str, *, wanted: RouteRequest, narrowed: ContextFilters, limit: int
+    ) -> tuple[ScoredItem, ...]:
         """Return the items of all layers that answer best, without duplicates and contradictions."""
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
             raise InvalidInput(f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
@@ -174,7 +176,9 @@ class Contexts:
 
     # Asking -----------------------------------------------------------------------------------------------------
 
-    def _asked(self, question: str, wanted: Wanted, narrowed: Narrowed, model: str | None) -> _Asked:
+    def _asked(
+        self, question: str, wanted: RouteRequest, narrowed: ContextFilters, model: str | None
+    ) -> _RoutedQuestion:
         question, model = check_query(question), parse_text(model, "model")
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
@@ -185,15 +189,20 @@ class Contexts:
         else:
             plain, now = None, self._needs.clock.now()
             if narrowed.plain and self._needs.settings.plain:
-                plain = carried(question, narrowed, wanted.layers, now=now, stores=self._needs.stores)
+                plain = carried_filters(question, narrowed, wanted.layers, now=now, stores=self._needs.stores)
             asked = self._planned(question, plain or QueryText(words=(question,)), wanted, narrowed, model)
-            asked.plain, notes = plain, () if plain is None else (told(plain),)
+            asked.plain, notes = plain, () if plain is None else (understood_as(plain),)
         asked.plan = replace(asked.plan, notes=(*asked.plan.notes, *notes))
         return asked
 
     def _planned(
-        self, question: str, typed: QueryText, wanted: Wanted, narrowed: Narrowed, model: str | None
-    ) -> _Asked:
+        self,
+        question: str,
+        typed: QueryText,
+        wanted: RouteRequest,
+        narrowed: ContextFilters,
+        model: str | None,
+    ) -> _RoutedQuestion:
         """Return how a question is answered whose filters are known; layers are asked for the words left."""
         now = self._needs.clock.now()
         if typed.layers and wanted.layers is None:
@@ -215,16 +224,21 @@ class Contexts:
             deterministic=wanted.deterministic,
             asked=None if question == typed.text else question,
         )
-        return _Asked(plan=found, query=query)
+        return _RoutedQuestion(plan=found, query=query)
 
     def _found(
-        self, question: str, asked: _Asked, wanted: Wanted, narrowed: Narrowed, model: str | None
-    ) -> tuple[_Asked, Answered]:
+        self,
+        question: str,
+        asked: _RoutedQuestion,
+        wanted: RouteRequest,
+        narrowed: ContextFilters,
+        model: str | None,
+    ) -> tuple[_RoutedQuestion, LayerAnswers]:
         """Return what the layers know; where the filters of a plain sentence leave nothing, without them, and why."""
         answered = self._answers(asked)
         if asked.plain is None or answered.late or any(answered.items.values()):
             return asked, answered
-        for typed, note in loosened(asked.plain):
+        for typed, note in weaker_readings(asked.plain):
             again = self._planned(question, typed or QueryText(words=(question,)), wanted, narrowed, model)
             again.timings.update(asked.timings)
             found = self._answers(again)
@@ -233,7 +247,7 @@ class Contexts:
                 return again, found
         return asked, answered
 
-    def _answers(self, asked: _Asked) -> Answered:
+    def _answers(self, asked: _RoutedQuestion) -> LayerAnswers:
         planned = {layer.layer: layer for layer in asked.plan.layers}
         sources, broken = self._sources(planned)
         first: list[MemoryLayer] = []
@@ -243,7 +257,7 @@ class Contexts:
             first, cold = self._make_warm(sources, waits=asked.plan.deadline_ms is None)
             if first or cold:
                 asked.timings["warm"] = self._ms(before)
-        asks: dict[MemoryLayer, Ask] = {
+        asks: dict[MemoryLayer, LayerQuestion] = {
             layer: _ask(source, asked.query, planned[layer].limit)
             for layer, source in sources.items()
             if layer not in cold
@@ -297,7 +311,7 @@ class Contexts:
             for layer in cold:
                 self._warm_up(layer, sources[layer])
             return cold, []
-        warming: dict[MemoryLayer, Ask] = {
+        warming: dict[MemoryLayer, LayerQuestion] = {
             layer: partial(self._warm_up, layer, sources[layer]) for layer in begun
         }
         if warming:
@@ -355,21 +369,22 @@ class Contexts:
         self._needs.handouts.note_texts(shown, at=self._needs.clock.now())
 
 
-def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> Ask:
+def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> LayerQuestion:
     return lambda: source.items(query, limit=limit)
 
 
 def _answered(
     query: MemoryQuery,
-    fetched: Fetched,
+    fetched: FetchedAnswers,
     broken: Mapping[MemoryLayer, str],
     planned: Iterable[MemoryLayer],
     sources: Mapping[MemoryLayer, LayerSource],
-) -> Answered:
+) -> LayerAnswers:
     items = {
-        layer: [marked(item) for item in some if passes(item, query)] for layer, some in fetched.items.items()
+        layer: [with_instruction_marks(item) for item in some if passes(item, query)]
+        for layer, some in fetched.items.items()
     }
-    return Answered(
+    return LayerAnswers(
         items=items,
         late=tuple(sorted(fetched.late, key=lambda layer: layer.rank)),
         failed={**broken, **fetched.failed},
@@ -399,7 +414,7 @@ def parse_layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
     return _layers(names)
 
 
-def _said(answered: Answered) -> tuple[str, ...]:
+def _failure_notes(answered: LayerAnswers) -> tuple[str, ...]:
     notes = [f"The layer {layer} failed: {reason}" for layer, reason in (answered.failed or {}).items()]
     if answered.late:
         notes.append(f"Did not answer in time: {', '.join(answered.late)}.")

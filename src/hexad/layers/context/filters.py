@@ -23,7 +23,7 @@ NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
+class ContextFilters:
     """What else may be asked of a context: filters as `recall` takes them, and how it answers.
 
     `plain` lets a plain sentence carry filters of its own.
@@ -37,7 +37,7 @@ class Narrowed:
     plain: bool = True
 
 
-def filters_of(typed: QueryText, narrowed: Narrowed, *, now: datetime, stores: Stores) -> Filters:
+def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, stores: Stores) -> Filters:
     """Return the filters of both. Raises `InvalidInput` for times between which there is nothing, `NotFound` for a
     space that was never created.
     """
@@ -68,7 +68,7 @@ def filters_of(typed: QueryText, narrowed: Narrowed, *, now: datetime, stores: S
     )
 
 
-def asks_decisions(typed: QueryText, narrowed: Narrowed, layers: Sequence[MemoryLayer] | None) -> bool:
+def asks_decisions(typed: QueryText, narrowed: ContextFilters, layers: Sequence[MemoryLayer] | None) -> bool:
     """Whether decisions are asked for by their kind: those of the project are in a layer of their own."""
     kinds = {slug(kind) for kind in (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)}
     return DECISION in kinds and (layers is None or MemoryLayer.PROJECT in layers)
@@ -91,7 +91,7 @@ def passes(item: MemoryItem, query: MemoryQuery) -> bool:
     )
 
 
-def marked(item: MemoryItem) -> MemoryItem:
+def with_instruction_marks(item: MemoryItem) -> MemoryItem:
     """Return an item with what of its text reads as instructions; memories know it since they were written."""
     if item.instruction_like or item.memory_id is not None or item.layer is MemoryLayer.SESSION:
         return item
@@ -99,9 +99,9 @@ def marked(item: MemoryItem) -> MemoryItem:
     return replace(item, instruction_like=found) if found else item
 
 
-def carried(
+def carried_filters(
     sentence: str,
-    narrowed: Narrowed,
+    narrowed: ContextFilters,
     layers: tuple[MemoryLayer, ...] | None,
     *,
     now: datetime,
@@ -125,12 +125,12 @@ def carried(
     return found if found.narrows else None
 
 
-def loosened(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
+def weaker_readings(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
     """Yield weaker readings of a sentence whose filters leave nothing, each with the note that says what was given up.
 
     First its times go, then its tags, path, space and pins too, then all its filters: None is the sentence as it is.
     """
-    said, lost = told(found)[:-1], ""
+    said, lost = understood_as(found)[:-1], ""
     times = QueryText(since=found.since, until=found.until)
     placed = QueryText(tags=found.tags, path=found.path, space=found.space, pinned=found.pinned)
     for gone in (times, placed):
@@ -145,6 +145,6 @@ def loosened(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
     yield None, f"{said}; nothing known passes it, so it was answered without filters."
 
 
-def told(found: QueryText) -> str:
+def understood_as(found: QueryText) -> str:
     """Return the note that says how a sentence was understood, in the query language."""
     return f"Understood as: {written(found)}."

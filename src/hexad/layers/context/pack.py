@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput
-from hexad.layers.context.selection import Allotment, allot, deduplicate, left_out, resolve
+from hexad.layers.context.selection import Allotment, allot, deduplicate, left_out, reconcile
 from hexad.layers.context.toon import encode
 from hexad.layers.contract import EvidenceBlock, FusedContext, LeftOut, MemoryItem, Plan, ScoredItem
 from hexad.layers.scoring import order, rank
@@ -22,7 +22,7 @@ _ALWAYS: Final = ("id", "layer", "kind", "trust", "date", "text")
 _SOMETIMES: Final = ("source", "note", "warning")
 
 
-class Rows:
+class ContextRows:
     """Items as rows, each made once: a context is rendered several times until it fits."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ _TASK_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class LayerAnswers:
     """What the layers gave, and which did not."""
 
     items: Mapping[MemoryLayer, Sequence[MemoryItem]]
@@ -136,14 +136,14 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class RankedItems:
     """All items that speak to a task, best first, and those that gave way to others of them."""
 
     items: tuple[ScoredItem, ...]
     gave_way: tuple[tuple[ScoredItem, str], ...]
 
 
-def fuse(answered: Answered, plan: Plan) -> Ranked:
+def fuse(answered: LayerAnswers, plan: Plan) -> RankedItems:
     """Return the items of all layers as one list: scored, without duplicates, contradictions resolved."""
     # What two layers give under one id is that of the higher one.
     flat = {
@@ -152,14 +152,14 @@ def fuse(answered: Answered, plan: Plan) -> Ranked:
         for memory_item in answered.items.get(layer, ())
     }
     unique = deduplicate(rank(flat.values(), plan.weights))
-    resolved = resolve(unique.items)
-    return Ranked(items=resolved.items, gave_way=(*unique.duplicates, *resolved.gave_way))
+    resolved = reconcile(unique.items)
+    return RankedItems(items=resolved.items, gave_way=(*unique.duplicates, *resolved.gave_way))
 
 
 def pack(
     task: str,
     plan: Plan,
-    answered: Answered,
+    answered: LayerAnswers,
     *,
     counter: TokenCounter,
     form: str | None = None,
@@ -175,7 +175,7 @@ def pack(
     if form is not None and form not in FORMATS:
         raise InvalidInput(f"format = {form!r} is not known; choose one of {', '.join(FORMATS)}, or None.")
     ranked = fuse(answered, plan)
-    rows = Rows()
+    rows = ContextRows()
     packing = _Packing(task, plan, answered, ranked, counter, form or "toon", rows, details=details)
     best = packing.packed()
     if form is None and counter.count(_render("json", task, best.blocks, answered, rows)) < best.tokens:
@@ -199,11 +199,11 @@ class _Packing:
         self,
         task: str,
         plan: Plan,
-        answered: Answered,
-        ranked: Ranked,
+        answered: LayerAnswers,
+        ranked: RankedItems,
         counter: TokenCounter,
         form: str,
-        rows: Rows,
+        rows: ContextRows,
         *,
         details: bool,
     ) -> None:
@@ -312,10 +312,10 @@ def _too_small(scored_item: ScoredItem, price: int, most: int, head: int) -> Lef
 def _context(
     task: str,
     plan: Plan,
-    answered: Answered,
+    answered: LayerAnswers,
     best: _Packed,
     counter: TokenCounter,
-    rows: Rows,
+    rows: ContextRows,
     *,
     timings_ms: Mapping[str, float],
     notes: Sequence[str],
@@ -358,12 +358,16 @@ def _shown_order(block: EvidenceBlock) -> tuple[int, tuple[float, int, float, st
 # Forms ----------------------------------------------------------------------------------------------------------------
 
 
-def _render(form: str, task: str, blocks: Iterable[EvidenceBlock], answered: Answered, made: Rows) -> str:
+def _render(
+    form: str, task: str, blocks: Iterable[EvidenceBlock], answered: LayerAnswers, made: ContextRows
+) -> str:
     shown = sorted(blocks, key=_shown_order)
     return made.rendered(form, shown, lambda: _rendered(form, task, shown, answered, made))
 
 
-def _rendered(form: str, task: str, shown: Sequence[EvidenceBlock], answered: Answered, made: Rows) -> str:
+def _rendered(
+    form: str, task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, made: ContextRows
+) -> str:
     if form == "markdown":
         return _markdown(task, shown, answered)
     columns = made.used(shown)
@@ -386,7 +390,7 @@ def _compact(value: JSONValue) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _missing(answered: Answered) -> list[JSONValue]:
+def _missing(answered: LayerAnswers) -> list[JSONValue]:
     return [
         layer.value for layer in MemoryLayer if layer in answered.late or layer in (answered.failed or {})
     ]
@@ -410,7 +414,7 @@ def _state_line(block: EvidenceBlock) -> str:
     return f"- [{line_of(item.id)}] {line_of(item.kind)}: {enclosed(block.text)} ({'; '.join(told)})"
 
 
-def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: Answered) -> str:
+def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers) -> str:
     parts = [ABOUT]
     for layer in MemoryLayer:
         own = [block for block in shown if block.item.layer is layer]

@@ -23,14 +23,14 @@ NEAR: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unique:
+class Deduplicated:
     """Items without duplicates, best first; each names what was folded into it."""
 
     items: tuple[ScoredItem, ...]
     duplicates: tuple[tuple[ScoredItem, str], ...]
 
 
-def deduplicate(ranked: Sequence[ScoredItem]) -> Unique:
+def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
     """Return the items without those that repeat another, exactly or nearly (MinHash, Jaccard 0.85 or more).
 
     Of two that say the same the one of the higher layer stays, then the younger, then that of the lower id. The
@@ -69,7 +69,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Unique:
         )
         for id_, scored_item in kept.items()
     ]
-    return Unique(
+    return Deduplicated(
         items=tuple(sorted(items, key=order)), duplicates=tuple(sorted(gone, key=lambda pair: order(pair[0])))
     )
 
@@ -197,14 +197,14 @@ _SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Reconciled:
     """What goes on, each at most once for a key, and what gave way, with the reason."""
 
     items: tuple[ScoredItem, ...]
     gave_way: tuple[tuple[ScoredItem, str], ...]
 
 
-def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
+def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
     """Return the items without those that others contradict, in their order.
 
     Items are about the same when they share a key, a space and a group; what a user prefers everywhere is about the
@@ -229,7 +229,7 @@ def resolve(ranked: Sequence[ScoredItem]) -> Resolved:
         for scored_item in ranked
         if scored_item.item.id not in gone
     )
-    return Resolved(
+    return Reconciled(
         items=kept,
         gave_way=tuple(
             (scored_item, gone[scored_item.item.id]) for scored_item in ranked if scored_item.item.id in gone

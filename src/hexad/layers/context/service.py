@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hexad.layers.context.api import ContextNeeds, Contexts, Source
 from hexad.layers.contract import LayerSource
-from hexad.layers.feedback.api import FeedbackDesk, FeedbackNeeds
+from hexad.layers.feedback.api import FeedbackNeeds, FeedbackService
 from hexad.layers.governance.layer import GovernanceLayer
 from hexad.layers.project.layer import ProjectLayer
 from hexad.layers.router.plan import parse_settings
@@ -40,14 +40,14 @@ def build_contexts(parts: Parts) -> Contexts:
     )
 
 
-def build_feedback(parts: Parts) -> FeedbackDesk:
+def build_feedback(parts: Parts) -> FeedbackService:
     """Return what takes verdicts on the answers of one store."""
     base = parts.base
 
     def salt() -> bytes:
         return base.place.keys.redaction_salt
 
-    return FeedbackDesk(
+    return FeedbackService(
         FeedbackNeeds(
             stores=base.stores,
             clock=base.clock,

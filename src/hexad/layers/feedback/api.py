@@ -1,11 +1,12 @@
-"""`hx.feedback`: what was said of answers; later ones heed it."""
+"""`hx.feedback`: what was said of answers; later ones take account of it."""
 
 from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from hexad.core.arguments import parse_choice, parse_text, parse_whole, quoted
@@ -14,17 +15,21 @@ from hexad.core.ids import IdSource
 from hexad.core.tracing import log
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.layers.contract import EvidenceBlock, MemoryItem, ScoredItem
-from hexad.layers.feedback.boost import layer_factors
-from hexad.layers.feedback.table import Feedbacks, NewFeedback
-from hexad.layers.feedback.values import Feedback, Verdict
+from hexad.layers.feedback.table import Feedbacks, NewFeedback, VerdictCount
 from hexad.layers.router.classify import classify
+from hexad.memory.feedback import Feedback, Verdict
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Memory
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
+from hexad.search.recall.feedback_boost import freshness
 from hexad.search.recall.query_terms import check_query, understand
 from hexad.search.recall.results import layer_of
 
+FACTOR_MOST: Final = 1.25
+"""What verdicts may make of a layer's authority at most; at least it is 1 / 1.25 = 0.8."""
+DOUBT: Final = 4.0
+"""Verdicts that every layer is taken to have for and against it: a few change little."""
 QUERY_KEPT: Final = 2_000
 NOTE_MOST: Final = 2_000
 
@@ -55,7 +60,7 @@ class _Judged:
     space: str | None = None
 
 
-class FeedbackDesk:
+class FeedbackService:
     """Takes verdicts, tells them, takes them back."""
 
     def __init__(self, needs: FeedbackNeeds) -> None:
@@ -167,3 +172,21 @@ class FeedbackDesk:
             memory_no=no,
             space=memory.space,
         )
+
+
+def layer_factors(counted: Iterable[VerdictCount], *, now: datetime) -> Mapping[MemoryLayer, float]:
+    """Return what verdicts make of each layer's authority, 0.8 to 1.25; a layer of which nothing was said is left out.
+
+    It is 1.25 to the power of (helpful - wrong) / (helpful + wrong + 4), each verdict counted with what is left of it.
+    """
+    good: dict[str, float] = {}
+    bad: dict[str, float] = {}
+    for layer, verdict, at in counted:
+        side = good if verdict == Verdict.HELPFUL else bad
+        side[layer] = side.get(layer, 0.0) + freshness(at, now)
+    factors = {}
+    for layer in MemoryLayer:
+        helpful, wrong = good.get(layer.value, 0.0), bad.get(layer.value, 0.0)
+        if helpful or wrong:
+            factors[layer] = FACTOR_MOST ** ((helpful - wrong) / (helpful + wrong + DOUBT))
+    return factors

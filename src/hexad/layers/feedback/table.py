@@ -11,8 +11,8 @@ from hexad.core.erasure import Erased, ErasureBook, Plan, Selection
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
-from hexad.layers.feedback.values import Feedback, Verdict
 from hexad.memory.confidence import DRAFT, SURE_MOST
+from hexad.memory.feedback import Feedback, Verdict
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.tables.rows import seen_sql
 
@@ -46,7 +46,7 @@ class NewFeedback:
     at: datetime
 
 
-class Counted(NamedTuple):
+class VerdictCount(NamedTuple):
     """A verdict as it counts for a layer."""
 
     layer: str
@@ -77,14 +77,14 @@ class Feedbacks:
         """Return the verdict that an actor gave on an item as the answer to a question."""
         return self._one("f.mark = ?", mark)
 
-    def counted(self, query_class: QueryClass) -> list[Counted]:
+    def counted(self, query_class: QueryClass) -> list[VerdictCount]:
         """Return the verdicts on answers to questions of a class: of memories that may be seen, and one's own."""
         where, params = self._counts()
         rows = self._db.query(
             f"SELECT f.layer, f.verdict, f.given_at {_FROM} WHERE f.query_class = ?{where}",
             (query_class.value, *params),
         )
-        return [Counted._make(row) for row in rows]
+        return [VerdictCount._make(row) for row in rows]
 
     # Writing: always inside the caller's transaction ------------------------------------------------------------
 

@@ -99,7 +99,7 @@ class GovernanceFacade:
         ...     hx.governance.get(old.id).superseded_by == (new.id,), new.in_force
         (True, True)
         """
-        said = checked_said(title, description, rationale, alternatives, links, by)
+        said = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -194,12 +194,12 @@ class GovernanceFacade:
 
     def get(self, id: str) -> Decision:
         """Return a decision by its id, or by that of its memory. Raises `NotFound`."""
-        return self._decisions.get(_named(id))
+        return self._decisions.get(_checked_id(id))
 
     def history(self, id: str) -> list[Decision]:
         """Return the line that a decision is in, the oldest first: what it superseded, itself, what superseded it."""
         with self._stores.db.read():
-            last = self._decisions.last_of(self._decisions.get(_named(id)))
+            last = self._decisions.last_of(self._decisions.get(_checked_id(id)))
             return [*reversed(self._decisions.before(last)), last]
 
     def query(
@@ -328,13 +328,13 @@ def _with_folders(path: str) -> list[str]:
     return [*names, *(f"./{name}" for name in names)]
 
 
-def _named(id: object) -> str:
+def _checked_id(id: object) -> str:
     if not isinstance(id, str) or not id.strip():
         raise InvalidInput(f"id = {quoted(id)} names no decision; give its id.")
     return id
 
 
-def checked_said(
+def parse_details(
     title: object,
     description: object,
     rationale: object,

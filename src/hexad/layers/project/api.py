@@ -23,8 +23,8 @@ from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
-from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, checked_said
-from hexad.layers.project.detection import look_at
+from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, parse_details
+from hexad.layers.project.detection import scan_folder
 from hexad.layers.project.values import (
     INFERRED_MOST,
     Category,
@@ -188,7 +188,7 @@ class ProjectFacade:
 
         `key` says what it decides: a later decision with that key takes its place. Raises what `decide` does.
         """
-        said = checked_said(title, description, rationale, alternatives, links, by)
+        said = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -306,7 +306,7 @@ class ProjectFacade:
         Raises `NotFound` when there is no such folder.
         """
         folder = self._needs.root if root is None else expanded(parse_path(root, "root"), "root")
-        looked = look_at(folder)
+        looked = scan_folder(folder)
         report = Detected(
             root=str(folder),
             files=looked.files,

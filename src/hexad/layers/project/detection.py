@@ -14,7 +14,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.folder import FoundFile, walk
-from hexad.layers.project.stack import Manifest, reader_of, stack_of
+from hexad.layers.project.stack import DependencyManifest, reader_of, stack_of
 from hexad.layers.project.values import Category, Finding
 
 CONFIGURED: Final = 0.55
@@ -104,7 +104,7 @@ _FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
 
 
 def habits_of(
-    files: Sequence[str], manifests: Sequence[Manifest], text_of: Callable[[str], str | None]
+    files: Sequence[str], manifests: Sequence[DependencyManifest], text_of: Callable[[str], str | None]
 ) -> list[Finding]:
     """Return the drafts of how a project is worked on; `text_of` reads a file, None where it cannot be read."""
     return [
@@ -143,7 +143,7 @@ def _switched_on(files: Sequence[str]) -> list[Finding]:
 
 
 def _settings(
-    manifests: Sequence[Manifest], files: Sequence[str], text_of: Callable[[str], str | None]
+    manifests: Sequence[DependencyManifest], files: Sequence[str], text_of: Callable[[str], str | None]
 ) -> list[Finding]:
     found: dict[str, Finding] = {}
     for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):
@@ -202,7 +202,7 @@ def _text_settings(path: str, text: str) -> list[tuple[str, JSONValue]]:
 # Layout -------------------------------------------------------------------------------------------------------------
 
 
-def _layout(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Finding]:
+def _layout(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
     found = []
     in_src = [path for path in files if path.startswith("src/") and path.count("/") >= 2]
     packages = {
@@ -345,7 +345,7 @@ _MANIFESTS_MOST: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class FolderScan:
     """What a look at a folder gave: how many files there are, the findings, and what was left out."""
 
     files: int
@@ -353,7 +353,7 @@ class Looked:
     notes: tuple[str, ...] = ()
 
 
-def look_at(root: Path) -> Looked:
+def scan_folder(root: Path) -> FolderScan:
     """Return what the files of a repository say of the project, sorted by category and key.
 
     Names are looked at, and the texts of manifests, of some settings and of a few dozen files of code. What is
@@ -382,15 +382,15 @@ def look_at(root: Path) -> Looked:
     manifests = _manifests(root, files, notes)
     findings = [*stack_of(files, manifests), *habits_of(files, manifests, lambda path: _text(root, path))]
     unique = {(finding.category, finding.key): finding for finding in reversed(findings)}
-    return Looked(
+    return FolderScan(
         files=len(files),
         findings=tuple(sorted(unique.values(), key=lambda finding: (finding.category, finding.key))),
         notes=tuple(notes),
     )
 
 
-def _manifests(root: Path, files: Sequence[str], notes: list[str]) -> list[Manifest]:
-    found: list[Manifest] = []
+def _manifests(root: Path, files: Sequence[str], notes: list[str]) -> list[DependencyManifest]:
+    found: list[DependencyManifest] = []
     for path in files:
         reader = reader_of(PurePosixPath(path).name)
         if reader is None:

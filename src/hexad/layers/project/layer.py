@@ -50,12 +50,12 @@ class ProjectLayer:
         """Return what `inner` finds, best first."""
         found = []
         for item in self._inner.items(query, limit=limit):
-            told = item if item.key is None else self._told(item, query)
+            told = item if item.key is None else self._as_of_query(item, query)
             if told is not None:
                 found.append(told)
         return found
 
-    def _told(self, item: MemoryItem, query: MemoryQuery) -> MemoryItem | None:
+    def _as_of_query(self, item: MemoryItem, query: MemoryQuery) -> MemoryItem | None:
         if self._facts.holds_many(item.key):
             return replace(item, key=None)  # of several values that hold at once none contradicts another
         if query.as_of is None and item.at > query.now:
@@ -75,7 +75,7 @@ class ProjectLayer:
             ]
             return _as_it_was(item, held[-1], query) if held else None
         most = EARLIER_MOST if query.query_class is QueryClass.HISTORICAL else 1
-        earlier = [f"{_said(row)} ({row.id})" for row in _earlier(fact, line, most=most)]
+        earlier = [f"{_value_shown(row)} ({row.id})" for row in _earlier(fact, line, most=most)]
         if not earlier:
             return item
         note = f"Since {own.valid_from:%Y-%m-%d}; before it was {'; before that '.join(earlier)}."
@@ -124,7 +124,7 @@ def _as_it_was(item: MemoryItem, fact: Fact, query: MemoryQuery) -> MemoryItem:
     )
 
 
-def _said(row: FactRow) -> str:
+def _value_shown(row: FactRow) -> str:
     if instructions_in(row.text):
         return "something that reads as instructions"
     value = fact_of(row, ()).value

@@ -32,7 +32,7 @@ _YAML_KEY: Final = re.compile(r"^  ([A-Za-z_][\w-]*):", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class DependencyManifest:
     """What one file declares: the ecosystem, its dependencies in lower case, and what else was read in it."""
 
     path: str
@@ -41,7 +41,7 @@ class Manifest:
     data: Mapping[str, Any]
 
 
-def reader_of(name: str) -> tuple[str, Callable[[str], Manifest | None]] | None:
+def reader_of(name: str) -> tuple[str, Callable[[str], DependencyManifest | None]] | None:
     """Return the ecosystem of a file and what reads its text, by the file's name; None for no such file."""
     for pattern, ecosystem, read in _READERS:
         if pattern.fullmatch(name):
@@ -49,14 +49,16 @@ def reader_of(name: str) -> tuple[str, Callable[[str], Manifest | None]] | None:
     return None
 
 
-def _read(ecosystem: str, read: Callable[[str], tuple[Iterator[str], Any]], text: str) -> Manifest | None:
+def _read(
+    ecosystem: str, read: Callable[[str], tuple[Iterator[str], Any]], text: str
+) -> DependencyManifest | None:
     """Return what a text declares; None for one that is not what its name says: nobody asked for it to be right."""
     try:
         names, data = read(text)
         listed = frozenset(name.lower() for name in names)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return Manifest(
+    return DependencyManifest(
         path="", ecosystem=ecosystem, names=listed, data=data if isinstance(data, Mapping) else {}
     )
 
@@ -291,7 +293,7 @@ _BUILD_BACKENDS: Final = (
 )
 
 
-def stack_of(files: Sequence[str], manifests: Sequence[Manifest]) -> list[Finding]:
+def stack_of(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
     """Return the drafts of what a project is built with, from its files' names and what they declare."""
     found = _languages(files)
     for key, technologies in _TECHNOLOGIES.items():
@@ -356,7 +358,7 @@ def _languages(files: Sequence[str]) -> list[Finding]:
     return found + (_finding("languages", shared, COUNTED) if len(shared) > 1 else [])
 
 
-def _build_backend(manifests: Sequence[Manifest]) -> list[Finding]:
+def _build_backend(manifests: Sequence[DependencyManifest]) -> list[Finding]:
     named: dict[str, list[str]] = {}
     for manifest in manifests:
         system = manifest.data.get("build-system")
@@ -371,7 +373,7 @@ _VERSIONS: Final = re.compile(r"(?=.*[0-9*])[\w.*^~<>=!|&, +-]{1,60}|lts/\w{1,20
 """What asks for versions is short, and has a digit or a star: a sentence in its place is none."""
 
 
-def _runtimes(manifests: Sequence[Manifest]) -> list[Finding]:
+def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
     """Return which versions of the language a project asks for, as the manifest nearest to the root says it."""
     found: dict[str, Finding] = {}
     for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):

@@ -243,7 +243,7 @@ def _noun(reading: _Reading, at: int) -> int | None:
     own = False
     for match in _WORD.finditer(text, begins):
         word = match[0].lower()
-        ends, beside = _beside(text, match.end()) if word in KIND_OF else (match.end(), ())
+        ends, beside = _neighbouring_kinds(text, match.end()) if word in KIND_OF else (match.end(), ())
         after = text[ends:]
         if re.fullmatch(r"(?i)what (?:is|are)\s*", text[at : match.start()]) and not after.strip():
             return None  # "What are notes?" asks what notes are
@@ -277,7 +277,7 @@ def _noun(reading: _Reading, at: int) -> int | None:
     return None
 
 
-def _beside(text: str, at: int) -> tuple[int, tuple[str, ...]]:
+def _neighbouring_kinds(text: str, at: int) -> tuple[int, tuple[str, ...]]:
     """Return where a list of nouns for records ends that goes on at a place, and the kinds that it adds."""
     kinds: list[str] = []
     while more := AND_MORE.match(text, at):

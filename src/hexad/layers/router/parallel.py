@@ -26,12 +26,12 @@ LOOK_S: Final = 0.01
 IDLE_S: Final = 30.0
 """A thread without work for so long ends, and its connection with it."""
 
-Ask = Callable[[], Sequence[MemoryItem]]
+LayerQuestion = Callable[[], Sequence[MemoryItem]]
 Result = TypeVar("Result")
 
 
 @dataclass(slots=True, kw_only=True)
-class Fetched:
+class FetchedAnswers:
     """What the layers answered, who was late, who failed and why, and how long each took in milliseconds."""
 
     items: dict[MemoryLayer, Sequence[MemoryItem]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Fetched:
 class _Job:
     """One question to one layer."""
 
-    def __init__(self, layer: MemoryLayer, ask: Ask) -> None:
+    def __init__(self, layer: MemoryLayer, ask: LayerQuestion) -> None:
         self.layer = layer
         self.ask = ask
         self.done = Event()
@@ -67,12 +67,12 @@ class LayerPool:
 
     def fetch(
         self,
-        asks: Mapping[MemoryLayer, Ask],
+        asks: Mapping[MemoryLayer, LayerQuestion],
         *,
         deadlines_ms: Mapping[MemoryLayer, float],
         total_ms: float,
         patience_ms: float = 0.0,
-    ) -> Fetched:
+    ) -> FetchedAnswers:
         """Ask all layers at once and return what came in time.
 
         Where nobody had anything by then, those who are late are waited for `patience_ms` more, until one has: on a
@@ -80,7 +80,7 @@ class LayerPool:
         after `close`.
         """
         started = self._clock.monotonic()
-        found = Fetched()
+        found = FetchedAnswers()
         jobs = [self._start(layer, ask) for layer, ask in asks.items()]
         waited = 0.0
         late: list[_Job] = []
@@ -99,7 +99,7 @@ class LayerPool:
         found.late.extend(job.layer for job in late if not job.taken)
         return found
 
-    def _be_patient(self, late: Sequence[_Job], found: Fetched, patience_s: float) -> None:
+    def _be_patient(self, late: Sequence[_Job], found: FetchedAnswers, patience_s: float) -> None:
         """Take what comes late, while there is nothing at all."""
         end = self._clock.monotonic() + patience_s
         waited = 0.0
@@ -133,7 +133,7 @@ class LayerPool:
         for thread in threads:
             thread.join(wait_s)
 
-    def _start(self, layer: MemoryLayer, ask: Ask) -> _Job | None:
+    def _start(self, layer: MemoryLayer, ask: LayerQuestion) -> _Job | None:
         with self._lock:
             if self._closed:
                 raise InvalidInput("The store is closed; open it again.")
@@ -187,7 +187,7 @@ class LayerPool:
             job.done.set()
 
 
-def _take(job: _Job, found: Fetched) -> None:
+def _take(job: _Job, found: FetchedAnswers) -> None:
     job.taken = True
     found.timings_ms[job.layer.value] = round(job.took_s * 1000, 3)
     if job.error is not None:
@@ -196,9 +196,9 @@ def _take(job: _Job, found: Fetched) -> None:
         found.items[job.layer] = job.items
 
 
-def in_turn(asks: Mapping[MemoryLayer, Ask], *, clock: Clock) -> Fetched:
+def in_turn(asks: Mapping[MemoryLayer, LayerQuestion], *, clock: Clock) -> FetchedAnswers:
     """Ask one layer after the other in this thread and wait for each: the same answer whatever the machine does."""
-    found = Fetched()
+    found = FetchedAnswers()
     for layer, ask in asks.items():
         started = clock.monotonic()
         items, error = asked(ask)
@@ -210,7 +210,7 @@ def in_turn(asks: Mapping[MemoryLayer, Ask], *, clock: Clock) -> Fetched:
     return found
 
 
-def asked(ask: Ask) -> tuple[Sequence[MemoryItem], str | None]:
+def asked(ask: LayerQuestion) -> tuple[Sequence[MemoryItem], str | None]:
     """Return a layer's answer, or why there is none."""
     items, error = attempted(lambda: tuple(ask()))
     return items or (), error

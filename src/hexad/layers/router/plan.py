@@ -151,7 +151,7 @@ def _number(value: object, name: str, where: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RouteRequest:
     """What whoever asks has decided: the room, the layers (None is all), whether to wait for every layer.
 
     `deterministic` waits too, and asks for nothing but what the stored state says. `also` are layers that are asked
@@ -173,7 +173,7 @@ class Wanted:
 
 def plan(
     question: str,
-    wanted: Wanted,
+    wanted: RouteRequest,
     settings: RouteSettings,
     *,
     model: RouteModel | None = None,
@@ -210,7 +210,7 @@ def plan(
     )
 
 
-def _layers(found: Classified, wanted: Wanted, settings: RouteSettings) -> tuple[LayerPlan, ...]:
+def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) -> tuple[LayerPlan, ...]:
     """Return the layers that are asked, in the order of authority.
 
     Governance has a share where a reason or a decision is asked for, and where it is asked for by name; elsewhere the

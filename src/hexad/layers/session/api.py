@@ -22,7 +22,7 @@ from hexad.core.arguments import (
 from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace
 from hexad.layers.session import changes
-from hexad.layers.session.manager import Desk, Line
+from hexad.layers.session.manager import LiveSession, SessionManager
 from hexad.layers.session.working_set import (
     INPUT_CHARS_LIMIT,
     NAME_CHARS_LIMIT,
@@ -47,45 +47,45 @@ _TASK_CHARS: Final = 480
 class SessionCalls:
     """The calls that change one working set; made on the current one, or on a handle's."""
 
-    _desk: Desk
+    _manager: SessionManager
     _project: str
-    _line: Callable[[], Line]
+    _live: Callable[[], LiveSession]
 
     # What is done -----------------------------------------------------------------------------------------------
 
     def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
         """Say what the task is, and its steps; the steps of another task go."""
-        said = None if task is None else self._said(task, "task")
-        change = changes.planned(changes.task_set(said), self._texts(steps, "steps"))
-        return self._desk.change(self._line(), change, check=changes.require_steps(change))
+        said = None if task is None else self._short_text(task, "task")
+        change = changes.planned(changes.task_set(said), self._short_texts(steps, "steps"))
+        return self._manager.change(self._live(), change, check=changes.require_steps(change))
 
     def set_ticket(self, ticket: str | None) -> WorkingSet:
         """Say which ticket is worked on. Another one than before ends the task: the working set stays as it is, and
         the one of the new ticket goes on, or a new one begins with the files that are open.
         """  # fmt: skip
-        return self._desk.change_ticket(
-            self._line(), None if ticket is None else self._named(ticket, "ticket")
+        return self._manager.change_ticket(
+            self._live(), None if ticket is None else self._checked_name(ticket, "ticket")
         )
 
     def add_steps(self, *steps: str) -> WorkingSet:
         """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
-        change = changes.planned(lambda working_set: working_set, self._texts(steps, "steps"))
-        return self._desk.change(self._line(), change, check=changes.require_steps(change))
+        change = changes.planned(lambda working_set: working_set, self._short_texts(steps, "steps"))
+        return self._manager.change(self._live(), change, check=changes.require_steps(change))
 
     def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
         """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
-        line = self._line()
-        state = self._desk.refreshed(
+        line = self._live()
+        state = self._manager.refreshed(
             line
         )  # steps that another program added, or of the branch that is out now
-        return self._desk.change(line, changes.step_marked(changes.step_named(state, step), done=done))
+        return self._manager.change(line, changes.step_marked(changes.step_named(state, step), done=done))
 
     def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
         """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
-        row, at = _place(line, "line"), _place(column, "column")
-        work = self._line()
+        row, at = _position(line, "line"), _position(column, "column")
+        work = self._live()
         file = OpenFile(path=self._path(path, work), line=row, column=at)
-        return self._desk.change(
+        return self._manager.change(
             work,
             changes.file_opened(file),
             check=lambda working_set: changes.require_room(working_set, file.path),
@@ -93,26 +93,26 @@ class SessionCalls:
 
     def close_file(self, path: str) -> WorkingSet:
         """Note that a file is closed; raises `NotFound` for one that is not open."""
-        work = self._line()
-        self._desk.refreshed(work)
+        work = self._live()
+        self._manager.refreshed(work)
         name = self._path(path, work)
 
         def check(working_set: WorkingSet) -> None:
             if all(file.path != name for file in working_set.open_files):
                 raise NotFound(f"{name[:200]!r} is not open; `hx.session.current` lists the files that are.")
 
-        return self._desk.change(work, changes.file_closed(name), check=check)
+        return self._manager.change(work, changes.file_closed(name), check=check)
 
     def record_edit(self, path: str, *, line: int | None = None, summary: str | None = None) -> WorkingSet:
         """Note a change of a file. The last 50 are kept, all are counted."""
-        work = self._line()
+        work = self._live()
         edit = Edit(
             path=self._path(path, work),
-            line=_place(line, "line"),
-            summary=None if summary is None else self._said(summary, "summary"),
-            at=self._desk.needs.clock.now(),
+            line=_position(line, "line"),
+            summary=None if summary is None else self._short_text(summary, "summary"),
+            at=self._manager.needs.clock.now(),
         )
-        return self._desk.change(work, changes.edited(edit))
+        return self._manager.change(work, changes.edited(edit))
 
     def add_turn(self, role: str, text: str) -> WorkingSet:
         """Note what was said in the conversation, in at most 480 characters of its own sentences.
@@ -120,37 +120,37 @@ class SessionCalls:
         The last turns stay as they are; of more than 20 the first ten become part of the conversation's summary.
         """
         turn = SessionTurn(
-            role=self._named(role, "role"),
-            text=self._said(text, "text"),
+            role=self._checked_name(role, "role"),
+            text=self._short_text(text, "text"),
             characters=len(text),
-            at=self._desk.needs.clock.now(),
+            at=self._manager.needs.clock.now(),
         )
-        return self._desk.change(self._line(), changes.turn_taken(turn))
+        return self._manager.change(self._live(), changes.turn_taken(turn))
 
     def note(self, text: str) -> WorkingSet:
         """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
-        note = ScratchNote(text=self._said(text, "text"), at=self._desk.needs.clock.now())
-        return self._desk.change(self._line(), changes.noted(note))
+        note = ScratchNote(text=self._short_text(text, "text"), at=self._manager.needs.clock.now())
+        return self._manager.change(self._live(), changes.noted(note))
 
     def clear_notes(self) -> WorkingSet:
         """Take every note off the scratchpad."""
-        return self._desk.change(self._line(), changes.notes_cleared)
+        return self._manager.change(self._live(), changes.notes_cleared)
 
     def snapshot(self) -> WorkingSet:
         """Write what waits, and return the working set when it is on the disk, with what other processes wrote.
 
         Raises `StorageFailure` when the disk refuses, `NotFound` when the session was erased.
         """
-        return self._desk.snapshot(self._line())
+        return self._manager.snapshot(self._live())
 
     def end(self, outcome: str | None = None) -> WorkingSet:
         """End the session: the task is done. What is left stands with its `outcome`, and is not offered any more."""
-        said = None if outcome is None else self._said(outcome, "outcome")
-        return self._desk.end(self._line(), Boundary.DONE, outcome=said)
+        said = None if outcome is None else self._short_text(outcome, "outcome")
+        return self._manager.end(self._live(), Boundary.DONE, outcome=said)
 
     # Texts ------------------------------------------------------------------------------------------------------
 
-    def _said(self, text: str, name: str) -> str:
+    def _short_text(self, text: str, name: str) -> str:
         """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
         if not clean(text).strip():
             raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
@@ -159,20 +159,20 @@ class SessionCalls:
                 f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "
                 "`hx.remember` keeps long texts."
             )
-        return compressed(self._desk.needs.mask(text), limit=_TASK_CHARS)
+        return compressed(self._manager.needs.mask(text), limit=_TASK_CHARS)
 
-    def _texts(self, texts: Iterable[str], name: str) -> list[str]:
-        return [self._said(text, name) for text in word_list(texts, name)]
+    def _short_texts(self, texts: Iterable[str], name: str) -> list[str]:
+        return [self._short_text(text, name) for text in word_list(texts, name)]
 
-    def _named(self, text: str, name: str) -> str:
+    def _checked_name(self, text: str, name: str) -> str:
         if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS_LIMIT:
             raise InvalidInput(
                 f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters."
             )
-        return self._desk.needs.mask(text.strip())
+        return self._manager.needs.mask(text.strip())
 
-    def _path(self, path: str, work: Line) -> str:
-        given = PurePath(os.path.normpath(self._named(path, "path")))
+    def _path(self, path: str, work: LiveSession) -> str:
+        given = PurePath(os.path.normpath(self._checked_name(path, "path")))
         folder = work.folder
         if given.is_absolute() and not given.is_relative_to(folder):
             with suppress(OSError, RuntimeError):  # it may go over a link to a folder
@@ -181,7 +181,7 @@ class SessionCalls:
         return (given.relative_to(folder) if given.is_relative_to(folder) else given).as_posix()
 
 
-def _place(number: int | None, name: str) -> int | None:
+def _position(number: int | None, name: str) -> int | None:
     return None if number is None else parse_whole(number, name, least=1)
 
 
@@ -189,19 +189,19 @@ def _place(number: int | None, name: str) -> int | None:
 class SessionHandle(SessionCalls):
     """One line of work, for programs that have several at a time; its calls are those of `hx.session`, on this one."""
 
-    def __init__(self, desk: Desk, line: Line, project: str) -> None:
-        self._desk, self._held, self._project = desk, line, project
-        self._line = lambda: self._held
+    def __init__(self, manager: SessionManager, line: LiveSession, project: str) -> None:
+        self._manager, self._session, self._project = manager, line, project
+        self._live = lambda: self._session
 
     @property
     def id(self) -> str:
         """The id of the working set; another ticket or branch makes it another one."""
-        return self._held.state.id
+        return self._session.state.id
 
     @property
     def current(self) -> WorkingSet:
         """The working set as it is now, with what other processes wrote; raises `NotFound` when it was erased."""
-        return self._desk.refreshed(self._held)
+        return self._manager.refreshed(self._session)
 
 
 @all_texts_checked
@@ -213,9 +213,9 @@ class SessionFacade(SessionCalls):
     kill the last of these is what comes back. The first change without a session does what `start` does.
     """
 
-    def __init__(self, desk: Desk, project: str) -> None:
-        self._desk, self._project = desk, project
-        self._line = self._current_line
+    def __init__(self, manager: SessionManager, project: str) -> None:
+        self._manager, self._project = manager, project
+        self._live = self._current_session
 
     # Beginning and going on -------------------------------------------------------------------------------------
 
@@ -245,23 +245,23 @@ class SessionFacade(SessionCalls):
         ...     [(step.text, step.done) for step in hx.session.current.substeps]
         [('tokens', True), ('tests', False)]
         """
-        said = None if task is None else self._said(task, "task")
-        key = None if ticket is None else self._named(ticket, "ticket")
-        texts, mask = self._texts(steps, "steps"), self._desk.needs.mask
+        said = None if task is None else self._short_text(task, "task")
+        key = None if ticket is None else self._checked_name(ticket, "ticket")
+        texts, mask = self._short_texts(steps, "steps"), self._manager.needs.mask
         people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
         change = changes.planned(
             (lambda working_set: working_set) if said is None else changes.task_set(said), texts
         )
-        where = self._desk.checkout(_folder(folder))
-        changes.require_steps(change)(self._desk.new(where.place))
+        where = self._manager.checkout(_folder(folder))
+        changes.require_steps(change)(self._manager.new(where.place))
         line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
         if key is not None:
-            self._desk.change_ticket(line, key, back=said is None and session_id is None and not fresh)
+            self._manager.change_ticket(line, key, back=said is None and session_id is None and not fresh)
         if said is not None or texts:
-            self._desk.change(line, change, check=changes.require_steps(change))
+            self._manager.change(line, change, check=changes.require_steps(change))
         if people:
-            self._desk.change(line, changes.subjects_set(people))
-        return self._desk.snapshot(line)
+            self._manager.change(line, changes.subjects_set(people))
+        return self._manager.snapshot(line)
 
     def resumable(self, *, folder: str | Path | None = None) -> Resumable | None:
         """Return what one was working on here and may go on with, and the question that says so; None for nothing.
@@ -276,12 +276,12 @@ class SessionFacade(SessionCalls):
         ...     hx.session.resumable().question
         'You were working on login feature (just now). Resume?'
         """
-        found = self._desk.offered(self._desk.checkout(_folder(folder)).place)
+        found = self._manager.offered(self._manager.checkout(_folder(folder)).place)
         if found is None or found.is_empty:
             return None
         return Resumable(
             working_set=found,
-            as_of=self._desk.needs.clock.now(),
+            as_of=self._manager.needs.clock.now(),
             instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(found))),
         )
 
@@ -293,40 +293,40 @@ class SessionFacade(SessionCalls):
         It is about the place of `folder` from then on. A session that another process has in hand, named by its id or
         taken because of `shared`, stays with that process: what both change is kept. Raises `NotFound`.
         """
-        where = self._desk.checkout(_folder(folder))
+        where = self._manager.checkout(_folder(folder))
         if session_id is not None:
-            line = self._desk.take_up(self._desk.sets.get(session_id), where)
+            line = self._manager.resume(self._manager.sets.get(session_id), where)
             if folder is not None:
-                self._desk.move(line, where)
+                self._manager.move(line, where)
             return line.state
-        found = self._desk.offered(where.place, shared=shared)
+        found = self._manager.offered(where.place, shared=shared)
         if found is None or (found.is_empty and not shared):
             raise NotFound(
                 "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
                 "that have ended."
             )
-        return self._desk.take_up(found, where).state
+        return self._manager.resume(found, where).state
 
     def handle(self, session_id: str | None = None) -> SessionHandle:
         """Return a handle on a session that this process has in hand, by default the current one; raises `NotFound`."""
-        line = self._desk.current if session_id is None else self._desk.line_of(session_id)
+        line = self._manager.current if session_id is None else self._manager.session_of(session_id)
         if line is None:
             raise NotFound("No session is in hand here; `start` or `resume` takes one.")
-        return SessionHandle(self._desk, line, self._project)
+        return SessionHandle(self._manager, line, self._project)
 
     # Looking ----------------------------------------------------------------------------------------------------
 
     @property
     def current(self) -> WorkingSet | None:
         """What this process is working on, with what others wrote to it; None before `start` and after `end`."""
-        line = self._desk.current
+        line = self._manager.current
         if line is None:
             return None
         try:
-            found = self._desk.refreshed(line)
+            found = self._manager.refreshed(line)
         except NotFound:  # it was erased
             return None
-        return None if self._desk.current is None else found
+        return None if self._manager.current is None else found
 
     @property
     def state(self) -> SessionState | None:
@@ -336,12 +336,12 @@ class SessionFacade(SessionCalls):
 
     def place(self, folder: str | Path | None = None) -> Workplace:
         """Return the repository, the worktree and the branch of a folder, by default the store's."""
-        return self._desk.checkout(_folder(folder)).place
+        return self._manager.checkout(_folder(folder)).place
 
     def get(self, session_id: str) -> WorkingSet:
         """Return a working set by its session's id; raises `NotFound`."""
-        line = self._desk.line_of(session_id)
-        return self._desk.sets.get(session_id) if line is None else self._desk.refreshed(line)
+        line = self._manager.session_of(session_id)
+        return self._manager.sets.get(session_id) if line is None else self._manager.refreshed(line)
 
     def list(
         self,
@@ -361,9 +361,9 @@ class SessionFacade(SessionCalls):
             raise InvalidInput(
                 f"ended = {quoted(ended)} is no truth value; give True, False, or None for both."
             )
-        self._desk.write_all()
-        place = None if everywhere else self._desk.checkout(_folder(folder)).place
-        return self._desk.sets.list(
+        self._manager.write_all()
+        place = None if everywhere else self._manager.checkout(_folder(folder)).place
+        return self._manager.sets.list(
             repository=None if place is None else place.repository,
             worktree=None if place is None else place.worktree,
             ended=ended,
@@ -376,13 +376,13 @@ class SessionFacade(SessionCalls):
     @property
     def inactive_after(self) -> timedelta:
         """After so long without a change a session rests, and others are offered to go on with it."""
-        return self._desk.inactive_after
+        return self._manager.inactive_after
 
     @inactive_after.setter
     def inactive_after(self, given: timedelta) -> None:
         if not isinstance(given, timedelta) or given <= timedelta(0):
             raise InvalidInput(f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.")
-        self._desk.set_inactive_after(given)
+        self._manager.set_inactive_after(given)
 
     def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
         """Have `listener` called when a task ends here: another ticket, another branch, a fresh start, or `end`.
@@ -393,50 +393,50 @@ class SessionFacade(SessionCalls):
             raise InvalidInput(
                 f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`."
             )
-        self._desk.listeners.append(listener)
+        self._manager.listeners.append(listener)
 
     def tend(self) -> int:
         """Write what waits and let sessions rest that nobody changed for `inactive_after`; returns how many rest now.
 
         A background thread does it; `hx.maintain` does where there is none.
         """
-        return self._desk.tend()
+        return self._manager.flush_idle()
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _current_line(self) -> Line:
-        if self._desk.current is None:
+    def _current_session(self) -> LiveSession:
+        if self._manager.current is None:
             self.start()
-        line = self._desk.current
+        line = self._manager.current
         assert line is not None
         return line
 
     def _started(
         self, where: Checkout, task: str | None, ticket: str | None, *, fresh: bool, session_id: str | None
-    ) -> Line:
-        desk, here = self._desk, self._desk.current
-        if session_id is not None and desk.sets.has(session_id):
+    ) -> LiveSession:
+        manager, here = self._manager, self._manager.current
+        if session_id is not None and manager.sets.has(session_id):
             if fresh:
                 raise Conflict(
                     f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
                 )
-            return desk.take_up(desk.sets.get(session_id), where)
+            return manager.resume(manager.sets.get(session_id), where)
         if here is not None and here.checkout is not None and here.checkout.place == where.place:
             if fresh:
-                desk.end(here, Boundary.FRESH)
+                manager.end(here, Boundary.FRESH)
             elif session_id is None and _fits(here.state, task, ticket):
                 return here
-        offered = desk.offered(where.place)
+        offered = manager.offered(where.place)
         if offered is not None and fresh:
-            desk.end_stored(offered, Boundary.FRESH)
+            manager.end_stored(offered, Boundary.FRESH)
         elif offered is not None and session_id is None and _fits(offered, task, ticket):
-            return desk.take_up(offered, where)
-        return desk.begin(desk.new(where.place, session_id), where)
+            return manager.resume(offered, where)
+        return manager.begin(manager.new(where.place, session_id), where)
 
     def _session_id(self, given: str | None) -> str | None:
         if given is None:
             return None
-        name = self._named(given, "session_id")
+        name = self._checked_name(given, "session_id")
         if name != given:
             raise InvalidInput(
                 "session_id holds what looks like a secret, or white space around it; give another."

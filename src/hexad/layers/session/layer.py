@@ -13,7 +13,7 @@ from hexad.experience.values.records import Fidelity
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.contract import MemoryItem, MemoryQuery
 from hexad.layers.scoring import relevance_of_share
-from hexad.layers.session.texts import SaidText, SessionTexts
+from hexad.layers.session.texts import SessionText, SessionTexts
 from hexad.layers.session.working_set import WorkingSet, texts_of
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
@@ -61,7 +61,7 @@ class SessionNeeds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     """A text, and how much speaks for it: the share of the question's words in it, or that it is of now."""
 
     item: MemoryItem
@@ -84,7 +84,7 @@ class SessionLayer:
         if limit < 1 or not _asks_sessions(query.filters):
             return ()
         words = understand(query.text, now=query.now).wanted
-        asked = _Asked(query, words)
+        asked = _SessionQuestion(query, words)
         found = [*self._of_working_sets(asked), *self._of_experience(asked)]
         allowed = [match for match in found if _in_time(match.item, query)]
         allowed.sort(key=lambda match: (-match.item.relevance, match.item.recency, match.item.id))
@@ -115,7 +115,7 @@ class SessionLayer:
         ]
         for working_set in sets[:1]:
             is_now = current is not None and current.id == working_set.id
-            for name, kind, text, at in _said(working_set):
+            for name, kind, text, at in _texts_by_id(working_set):
                 if name == item_id:
                     return _of_working_set(
                         working_set, name, kind, text, at, days=_days(at, now), share=1.0, now=is_now
@@ -133,7 +133,7 @@ class SessionLayer:
 
     # Working sets -----------------------------------------------------------------------------------------------
 
-    def _of_working_sets(self, asked: _Asked) -> Iterator[_Found]:
+    def _of_working_sets(self, asked: _SessionQuestion) -> Iterator[_Match]:
         current = self._needs.current()
         if current is not None and not current.is_empty:
             yield from _of_set(current, asked, now=True)
@@ -143,7 +143,7 @@ class SessionLayer:
 
     # Experience -------------------------------------------------------------------------------------------------
 
-    def _of_experience(self, asked: _Asked) -> Iterator[_Found]:
+    def _of_experience(self, asked: _SessionQuestion) -> Iterator[_Match]:
         find = self._needs.events()
         if find is None or not asked.words:
             return
@@ -153,7 +153,7 @@ class SessionLayer:
             *self._needs.texts.comments(asked.needles, limit=_EVENTS),
         ):
             if share := asked.share(said.text):
-                yield _Found(_of_text(said, days=asked.days(said.at), share=share), share)
+                yield _Match(_of_text(said, days=asked.days(said.at), share=share), share)
         # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
         # all words is among that, unless there is too much of it.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
@@ -162,14 +162,14 @@ class SessionLayer:
             events.insert(0, find(" ".join(asked.words), _EVENTS))
         for event in chain.from_iterable(events):
             if share := asked.share(event.content):
-                yield _Found(_of_event(event, days=asked.days(event.end_time), share=share), share)
+                yield _Match(_of_event(event, days=asked.days(event.end_time), share=share), share)
 
-    def _cold(self, asked: _Asked) -> Iterator[SaidText]:
+    def _cold(self, asked: _SessionQuestion) -> Iterator[SessionText]:
         for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
             yield replace(said, text=self._needs.cold(said.id, said.text))
 
 
-class _Asked:
+class _SessionQuestion:
     """A query taken apart."""
 
     def __init__(self, query: MemoryQuery, words: Sequence[str]) -> None:
@@ -193,7 +193,7 @@ def _days(at: datetime, now: datetime) -> float:
     return max(0.0, (now - at).total_seconds() / _SECONDS_A_DAY)
 
 
-def _said(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
+def _texts_by_id(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
     """Yield what a working set says, each with its id, kind, text and time; the newest of each kind is its first."""
     seen: dict[str, int] = {}
     for kind, text, at in texts_of(working_set):
@@ -201,9 +201,9 @@ def _said(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datetime]]:
         yield f"{working_set.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
 
 
-def _of_set(working_set: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_Found]:
+def _of_set(working_set: WorkingSet, asked: _SessionQuestion, *, now: bool) -> Iterator[_Match]:
     """Yield what a working set says: of the current one also what no word of the query is in."""
-    for name, kind, text, at in _said(working_set):
+    for name, kind, text, at in _texts_by_id(working_set):
         share = asked.share(text)
         if now:
             place = int(name.rpartition("-")[2])
@@ -211,7 +211,7 @@ def _of_set(working_set: WorkingSet, asked: _Asked, *, now: bool) -> Iterator[_F
             share = max(share, least)
         if share:
             days = asked.days(at)
-            yield _Found(
+            yield _Match(
                 _of_working_set(working_set, name, kind, text, at, days=days, share=share, now=now), share
             )
 
@@ -250,7 +250,7 @@ def _standing(working_set: WorkingSet) -> str:
     return f"from a session{where} that ended"
 
 
-def _of_text(said: SaidText, *, days: float, share: float) -> MemoryItem:
+def _of_text(said: SessionText, *, days: float, share: float) -> MemoryItem:
     notes = (f"fidelity {Fidelity.COLD.value}, {said.level}",) if said.level else ()
     return MemoryItem(
         id=said.id,
@@ -307,6 +307,6 @@ def _in_time(item: MemoryItem, query: MemoryQuery) -> bool:
     )
 
 
-def _once(found: Sequence[_Found], limit: int) -> list[_Found]:
+def _once(found: Sequence[_Match], limit: int) -> list[_Match]:
     """Return the first `limit`, each id once."""
     return list({match.item.id: match for match in reversed(found)}.values())[::-1][:limit]

@@ -1,7 +1,7 @@
 """The working sets that this process has in hand: in memory first, written in groups, and at every boundary.
 
-A `Line` is a line of work. Its working set changes at a boundary: another ticket, another branch. What waits to be
-written are changes, not states, so that a snapshot that meets another process's is made on top of it.
+The working set of a `LiveSession` changes at a boundary: another ticket, another branch. What waits to be written are
+changes, not states, so that a snapshot that meets another process's is made on top of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hexad.layers.session.working_set import Boundary, TaskEnd, WorkingSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeskNeeds:
+class SessionManagerNeeds:
     """What it is handed. `folder` is where work is done when nobody says; `mask` takes secrets out of a text."""
 
     db: Database
@@ -43,7 +43,7 @@ class DeskNeeds:
 
 
 @dataclass(slots=True, eq=False)
-class Line:
+class LiveSession:
     """One line of work; `state` is its working set with what waits in `pending`. `checkout` None: it
     has come to its end.
     """  # fmt: skip
@@ -64,7 +64,7 @@ class Line:
         self.pending.append(change)
 
 
-def known_place(needs: DeskNeeds, folder: Path | None) -> Checkout:
+def masked_checkout(needs: SessionManagerNeeds, folder: Path | None) -> Checkout:
     """Return where a folder is, by names that hold no secret; None is the store's own folder."""
     found = checkout(needs.folder if folder is None else folder)
     place, mask = found.place, needs.mask
@@ -79,7 +79,7 @@ def known_place(needs: DeskNeeds, folder: Path | None) -> Checkout:
     )
 
 
-def left_at(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> WorkingSet | None:
+def left_behind(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> WorkingSet | None:
     """Return what was left at a boundary of this kind and is now come back to."""
     ticket = following.ticket if boundary is Boundary.TICKET else None
     if boundary is Boundary.TICKET and ticket is None:
@@ -92,12 +92,12 @@ def left_at(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> Wor
     return max(free, key=lambda working_set: working_set.updated_at, default=None)
 
 
-def moved(working_set: WorkingSet, place: Workplace) -> WorkingSet:
+def relocated(working_set: WorkingSet, place: Workplace) -> WorkingSet:
     """Return a working set as one of another place."""
     return replace(working_set, place=place)
 
 
-def require_going_on(line: Line) -> None:
+def require_live(line: LiveSession) -> None:
     """Raise `NotFound` for a line that has come to its end."""
     if line.checkout is None:
         raise NotFound(f"Session {line.state.id!r} has ended; `hx.session.resume` goes on with it.")
@@ -110,16 +110,16 @@ INACTIVE_AFTER: Final = timedelta(minutes=30)
 """Who changes nothing for so long has gone: others are then offered to go on with the session."""
 
 
-class Desk:
+class SessionManager:
     """All lines of work of one open store; safe to share between threads."""
 
-    def __init__(self, needs: DeskNeeds) -> None:
+    def __init__(self, needs: SessionManagerNeeds) -> None:
         self.needs = needs
         self.sets = WorkingSets(needs.db, alive=needs.alive)
         self.inactive_after = INACTIVE_AFTER
-        self.current: Line | None = None
+        self.current: LiveSession | None = None
         self.listeners: list[Callable[[TaskEnd], None]] = []
-        self._lines: list[Line] = []
+        self._sessions: list[LiveSession] = []
         self._lock = threading.RLock()
         self._saving = threading.RLock()
         self._pid = os.getpid()
@@ -131,7 +131,7 @@ class Desk:
 
     def checkout(self, folder: Path | None) -> Checkout:
         """Return where a folder is, by names that hold no secret; None is the store's own folder."""
-        return known_place(self.needs, folder)
+        return masked_checkout(self.needs, folder)
 
     def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
         """Return the working set that one would go on with here, an empty one where there is no other; None for none.
@@ -161,50 +161,52 @@ class Desk:
 
     # Lines ------------------------------------------------------------------------------------------------------
 
-    def line_of(self, session_id: str) -> Line | None:
+    def session_of(self, session_id: str) -> LiveSession | None:
         """Return the line that works on this session here, None where none does."""
         with self._lock:
-            return next((line for line in self._lines if line.state.id == session_id), None)
+            return next((line for line in self._sessions if line.state.id == session_id), None)
 
-    def begin(self, working_set: WorkingSet, where: Checkout) -> Line:
+    def begin(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Store a new working set durably and work on it."""
         self.require_own_process()
-        return self._take(self.sets.add(working_set, owner=self.needs.owner), where)
+        return self._register(self.sets.add(working_set, owner=self.needs.owner), where)
 
-    def take_up(self, working_set: WorkingSet, where: Checkout) -> Line:
+    def resume(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Go on with a working set, here; it is on the disk when this returns."""
         self.require_own_process()
-        known = self.line_of(working_set.id)
+        known = self.session_of(working_set.id)
         if known is not None and working_set.ended_at is None:
             self.current = known
             return known
         if known is not None:  # another process ended it
             self._save_all_of(known)
             working_set = self.sets.get(working_set.id)
-        back = changes.at(self.needs.clock.now(), lambda there: moved(changes.resumed(there), where.place))
+        back = changes.at(
+            self.needs.clock.now(), lambda there: relocated(changes.resumed(there), where.place)
+        )
         saved = self.sets.save(back(working_set), [back], owner=self.needs.owner, guest=working_set.active)
-        return self._take(saved, where, guest=working_set.active)
+        return self._register(saved, where, guest=working_set.active)
 
-    def _take(self, working_set: WorkingSet, where: Checkout, *, guest: bool = False) -> Line:
-        line = Line(
+    def _register(self, working_set: WorkingSet, where: Checkout, *, guest: bool = False) -> LiveSession:
+        line = LiveSession(
             working_set, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
         )
         with self._lock:
-            self._lines.append(line)
+            self._sessions.append(line)
             self.current = line
         if not self._registered:
             self._registered = True
             at_end(Turn.RECORDS, self, self._finish)
         return line
 
-    def move(self, line: Line, where: Checkout) -> None:
+    def move(self, line: LiveSession, where: Checkout) -> None:
         """Go on with a line in another place; it is on the disk when this returns."""
         with self._saving:
             if line.checkout is None or line.checkout.place == where.place:
                 return
             with self._lock:
                 line.checkout, line.folder, line.stamp = where, where.folder, where.stamp()
-                line.apply(lambda working_set: moved(working_set, where.place))
+                line.apply(lambda working_set: relocated(working_set, where.place))
             self._save(line, owner=self.needs.owner)
 
     def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
@@ -217,7 +219,7 @@ class Desk:
     # Changing ---------------------------------------------------------------------------------------------------
 
     def change(
-        self, line: Line, change: Change, *, check: Callable[[WorkingSet], object] | None = None
+        self, line: LiveSession, change: Change, *, check: Callable[[WorkingSet], object] | None = None
     ) -> WorkingSet:
         """Make a change in memory and have it written soon; a checkout of another branch is noticed before it.
 
@@ -227,7 +229,7 @@ class Desk:
         self.needs.db.require_writable()
         self.look_at_branch(line)
         with self._lock:
-            require_going_on(line)
+            require_live(line)
             if check is not None:
                 check(line.state)
             now = self.needs.clock.now()
@@ -242,12 +244,12 @@ class Desk:
             self.snapshot(line)
         return line.state
 
-    def snapshot(self, line: Line) -> WorkingSet:
+    def snapshot(self, line: LiveSession) -> WorkingSet:
         """Write what waits, durably, and return the working set as it stands then, with what others wrote."""
         self.require_own_process()
         return self._save(line, owner=self.needs.owner)
 
-    def _save(self, line: Line, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
+    def _save(self, line: LiveSession, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
         with self._saving:
             with self._lock:
                 waiting, line.pending = line.pending, []
@@ -272,13 +274,13 @@ class Desk:
                 self._drop(line)
             return saved
 
-    def refreshed(self, line: Line) -> WorkingSet:
+    def refreshed(self, line: LiveSession) -> WorkingSet:
         """Return the working set with what other processes wrote to it since; raises `NotFound` when it was erased."""
         self.look_at_branch(line)
         with self._saving:
             return self._refreshed(line)
 
-    def _refreshed(self, line: Line) -> WorkingSet:
+    def _refreshed(self, line: LiveSession) -> WorkingSet:
         if line.checkout is None or self.sets.rev(line.state.id) == line.state.rev:
             return line.state
         try:
@@ -292,24 +294,24 @@ class Desk:
             line.state = there
         return self._save_all_of(line) if there.ended_at is not None else there
 
-    def _save_all_of(self, line: Line) -> WorkingSet:
+    def _save_all_of(self, line: LiveSession) -> WorkingSet:
         """Write what waits for a working set that another process ended, and let go of it."""
         with self._saving:
             there = self._save(line, owner=None) if line.pending else line.state
             self._drop(line)
             return there
 
-    def _drop(self, line: Line) -> None:
+    def _drop(self, line: LiveSession) -> None:
         with self._lock:
             line.checkout, line.pending = None, []
-            if line in self._lines:
-                self._lines.remove(line)
+            if line in self._sessions:
+                self._sessions.remove(line)
             if self.current is line:
                 self.current = None
 
     # Boundaries -------------------------------------------------------------------------------------------------
 
-    def look_at_branch(self, line: Line) -> None:
+    def look_at_branch(self, line: LiveSession) -> None:
         """Where another branch was checked out: end the task, and go on with what was left on that branch."""
         if line.checkout is None or line.checkout.stamp() == line.stamp:
             return
@@ -321,22 +323,22 @@ class Desk:
             if where.place.branch != before.place.branch:
                 self._turn_over(line, Boundary.BRANCH, self.new(where.place))
 
-    def change_ticket(self, line: Line, ticket: str | None, *, back: bool = True) -> WorkingSet:
+    def change_ticket(self, line: LiveSession, ticket: str | None, *, back: bool = True) -> WorkingSet:
         """Work on another ticket: it ends the task, if there was a ticket. `back` goes on with what was left of it."""
         self.look_at_branch(line)
         with self._lock:
-            require_going_on(line)
+            require_live(line)
             before, empty = line.state.ticket, line.state.is_empty
         if before == ticket or (before is None and not (back and empty)):
             return self.change(line, changes.ticket_set(ticket))
         following = replace(self.new(line.state.place), ticket=ticket, open_files=line.state.open_files)
         return self._turn_over(line, Boundary.TICKET, following)
 
-    def _turn_over(self, line: Line, boundary: Boundary, following: WorkingSet) -> WorkingSet:
+    def _turn_over(self, line: LiveSession, boundary: Boundary, following: WorkingSet) -> WorkingSet:
         """End a line's working set and let it go on with another: one that was left so before, else the new one."""
         with self._saving:
             left, nothing, now = (
-                left_at(boundary, following, self.sets),
+                left_behind(boundary, following, self.sets),
                 line.state.is_empty,
                 self.needs.clock.now(),
             )
@@ -344,7 +346,7 @@ class Desk:
                 with self._lock:
                     line.apply(
                         lambda working_set: replace(
-                            moved(working_set, following.place), ticket=following.ticket
+                            relocated(working_set, following.place), ticket=following.ticket
                         )
                     )
                 return self._save(line, owner=self.needs.owner)
@@ -366,11 +368,11 @@ class Desk:
             self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
         return after
 
-    def end(self, line: Line, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
+    def end(self, line: LiveSession, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
         """End a line; it is on the disk, and announced, when this returns."""
         with self._saving:
             with self._lock:
-                require_going_on(line)
+                require_live(line)
                 now = self.needs.clock.now()
                 line.apply(changes.at(now, changes.ended(boundary, at=now, outcome=outcome)))
             ended = self._save(line, owner=None)
@@ -391,11 +393,11 @@ class Desk:
 
     # Writing by itself ------------------------------------------------------------------------------------------
 
-    def tend(self) -> int:
+    def flush_idle(self) -> int:
         """Write what waits, and let those rest on which nobody has worked for long; return how many were let rest."""
         now, rested = self.needs.clock.now(), 0
         with self._lock:
-            lines = tuple(self._lines)
+            lines = tuple(self._sessions)
         for line in lines:
             with suppress(NotFound):
                 self.snapshot(line)
@@ -407,12 +409,12 @@ class Desk:
     def write_all(self) -> None:
         """Write what waits of every line."""
         with self._lock:
-            lines = [line for line in self._lines if line.pending]
+            lines = [line for line in self._sessions if line.pending]
         for line in lines:
             with suppress(NotFound):  # it was erased
                 self.snapshot(line)
 
-    def _rest(self, line: Line, boundary: Boundary) -> None:
+    def _rest(self, line: LiveSession, boundary: Boundary) -> None:
         with self._saving:
             with self._lock:
                 line.resting = True
@@ -444,7 +446,7 @@ class Desk:
                 if self._stop.is_set():
                     return
             try:
-                self.tend()
+                self.flush_idle()
             except HexadError as error:
                 # What waits is kept: the next change, `snapshot` or `close` writes it, and the latter two say why not.
                 log.warning("a working set could not be written: %s", error)
@@ -452,11 +454,11 @@ class Desk:
     def _finish(self) -> None:
         """Write what waits when the program ends without closing the store."""
         if os.getpid() == self._pid:
-            self._let_go()
+            self._release_all()
 
-    def _let_go(self) -> None:
+    def _release_all(self) -> None:
         with self._lock:
-            lines = tuple(self._lines)
+            lines = tuple(self._sessions)
         for line in lines:
             try:
                 self._rest(line, Boundary.EXIT)
@@ -474,7 +476,7 @@ class Desk:
         forget(Turn.RECORDS, self)
         if self._thread is not None:
             self._thread.join()
-        self._let_go()
+        self._release_all()
 
     def require_own_process(self) -> None:
         """Raise `InvalidInput` in a forked child: its parent has the same sessions in hand."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from hexad.experience.values.tiers import EventRecord
     from hexad.layers.session.api import SessionFacade
     from hexad.layers.session.layer import SessionLayer
-    from hexad.layers.session.manager import Desk
-    from hexad.layers.session.texts import Said
+    from hexad.layers.session.manager import SessionManager
+    from hexad.layers.session.texts import EventSearch
     from hexad.layers.session.working_set import TaskEnd
     from hexad.memory.store import Stores
     from hexad.redaction.masking import Masking
@@ -42,13 +42,13 @@ class SessionUpkeep:
             """What is taken out of every text of the project."""
 
     @cached_property
-    def desk(self) -> Desk:
+    def desk(self) -> SessionManager:
         """The working sets that this process has in hand."""
-        from hexad.layers.session.manager import Desk, DeskNeeds
+        from hexad.layers.session.manager import SessionManager, SessionManagerNeeds
 
         base = self.base
-        return Desk(
-            DeskNeeds(
+        return SessionManager(
+            SessionManagerNeeds(
                 db=base.db,
                 clock=base.clock,
                 ids=base.ids,
@@ -101,10 +101,10 @@ class SessionUpkeep:
         return self._said.opened()
 
     @cached_property
-    def _said(self) -> Said:
-        from hexad.layers.session.texts import Said
+    def _said(self) -> EventSearch:
+        from hexad.layers.session.texts import EventSearch
 
-        return Said(self.base.db, self.experiencing.experience)
+        return EventSearch(self.base.db, self.experiencing.experience)
 
     def _event(self, step_id: str) -> EventRecord | None:
         xdb = self.experiencing.xdb
@@ -123,7 +123,7 @@ class SessionUpkeep:
 
     def tend_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
-        return self.desk.tend() if "desk" in self.__dict__ else 0
+        return self.desk.flush_idle() if "desk" in self.__dict__ else 0
 
     def close_sessions(self) -> None:
         """Write what waits of working sets and let go of them."""

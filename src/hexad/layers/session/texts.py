@@ -21,7 +21,7 @@ _WORDS_MOST: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidText:
+class SessionText:
     """A text about a session, and what it is: `cold`, `compaction` or `comment`; `level` is a COLD record's."""
 
     id: str
@@ -38,7 +38,7 @@ class SessionTexts:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def cold(self, words: Sequence[str], *, limit: int) -> list[SaidText]:
+    def cold(self, words: Sequence[str], *, limit: int) -> list[SessionText]:
         """Return COLD records of every level, the best match first."""
         asked = " OR ".join('"' + word.replace('"', '""') + '"' for word in words[:_WORDS_MOST])
         if not asked:
@@ -49,9 +49,9 @@ class SessionTexts:
             " WHERE compressed_fts MATCH ? ORDER BY f.rank, r.no DESC LIMIT ?",
             (asked, limit),
         )
-        return [_said(row, "cold", level=CompressionLevel(row[4]).name) for row in rows]
+        return [_session_text(row, "cold", level=CompressionLevel(row[4]).name) for row in rows]
 
-    def compactions(self, words: Sequence[str], *, limit: int) -> list[SaidText]:
+    def compactions(self, words: Sequence[str], *, limit: int) -> list[SessionText]:
         """Return summaries of compactions, the newest first."""
         rows = self._db.query(
             "SELECT id, text, at, session_id FROM"
@@ -60,9 +60,9 @@ class SessionTexts:
             f" WHERE {_ANY} ORDER BY no DESC LIMIT :limit",
             {"words": _needles(words), "limit": limit},
         )
-        return [_said(row, "compaction") for row in rows]
+        return [_session_text(row, "compaction") for row in rows]
 
-    def comments(self, words: Sequence[str], *, limit: int) -> list[SaidText]:
+    def comments(self, words: Sequence[str], *, limit: int) -> list[SessionText]:
         """Return comments, the newest first."""
         rows = self._db.query(
             "SELECT id, text, at, session_id FROM"
@@ -70,27 +70,27 @@ class SessionTexts:
             f"  ORDER BY no DESC LIMIT {LOOKED_AT}) WHERE {_ANY} ORDER BY no DESC LIMIT :limit",
             {"words": _needles(words), "limit": limit},
         )
-        return [_said(row, "comment") for row in rows]
+        return [_session_text(row, "comment") for row in rows]
 
-    def of(self, text_id: str) -> list[SaidText]:
+    def of(self, text_id: str) -> list[SessionText]:
         """Return the text of an id, whichever of the three it is; nothing where it is none of them."""
         for row in self._db.query(
             "SELECT r.id, r.summary, r.end_at, s.id, r.level FROM compressed_records r"
             " LEFT JOIN sessions s ON s.no = r.session_no WHERE r.id = ?",
             (text_id,),
         ):
-            return [_said(row, "cold", level=CompressionLevel(row[4]).name)]
+            return [_session_text(row, "cold", level=CompressionLevel(row[4]).name)]
         for row in self._db.query(
             "SELECT c.id, c.summary, c.at, s.id FROM compaction_records c JOIN sessions s ON s.no = c.session_no"
             " WHERE c.id = ?",
             (text_id,),
         ):
-            return [_said(row, "compaction")]
+            return [_session_text(row, "compaction")]
         for row in self._db.query(
             "SELECT id, content, coalesce(updated_at, created_at), session_id FROM comments WHERE id = ?",
             (text_id,),
         ):
-            return [_said(row, "comment")]
+            return [_session_text(row, "comment")]
         return []
 
 
@@ -101,8 +101,8 @@ def _needles(words: Sequence[str]) -> str:
     return dump(list(words[:_WORDS_MOST]))
 
 
-def _said(row: Row, kind: str, *, level: str | None = None) -> SaidText:
-    return SaidText(
+def _session_text(row: Row, kind: str, *, level: str | None = None) -> SessionText:
+    return SessionText(
         id=row[0],
         kind=kind,
         text=row[1],
@@ -112,7 +112,7 @@ def _said(row: Row, kind: str, *, level: str | None = None) -> SaidText:
     )
 
 
-class Said:
+class EventSearch:
     """Finds whole events of all sessions, this process's own records included."""
 
     def __init__(self, db: Database, experience: Experience) -> None:

@@ -15,7 +15,7 @@ from hexad.core.clock import Clock
 from hexad.database.encryption.record import KeyGiven
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
-from hexad.layers.user.learning import said
+from hexad.layers.user.learning import state_preference
 from hexad.layers.user.publishing import key_of
 from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
@@ -61,7 +61,7 @@ class UserNeeds:
     require_open: Callable[[], None]
 
 
-class UserDesk:
+class UserAccess:
     """Opens the layer when it is first needed, and looks at what is to be stored."""
 
     def __init__(self, needs: UserNeeds) -> None:
@@ -207,7 +207,9 @@ class UserDesk:
                     if known is not None and known.preference.source is Source.EXPLICIT:
                         continue
                     fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
-                    held = said(known, fresh, origin=FILE if known is None else known.origin, at=now)
+                    held = state_preference(
+                        known, fresh, origin=FILE if known is None else known.origin, at=now
+                    )
                     store.preferences.put(replace(held, drifted=0))
                     changed += 1
             store.projects.put_state({_STATED: digest})

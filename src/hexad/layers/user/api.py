@@ -19,26 +19,26 @@ from hexad.core.arguments import (
 )
 from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, NotFound
-from hexad.layers.user.access import UserDesk, UserNeeds
+from hexad.layers.user.access import UserAccess, UserNeeds
 from hexad.layers.user.database import UserStore
-from hexad.layers.user.layer import Stated
+from hexad.layers.user.layer import Statement
 from hexad.layers.user.learning import (
     LOWERED,
     RESCORED_AT,
-    Mined,
-    MinedPatterns,
-    Weighed,
+    LearnedPatterns,
+    LearnedPreferences,
+    RescoreInput,
+    apply_evidence,
+    lower_overridden,
     mine,
     mine_patterns,
-    overridden,
-    rescored,
-    said,
-    weighed_again,
+    rescore,
+    state_preference,
 )
-from hexad.layers.user.publishing import Published, key_of, publishable
-from hexad.layers.user.resolution import Here, SaidHere, here_of, resolve, suggest
+from hexad.layers.user.publishing import PublishedValues, key_of, publishable
+from hexad.layers.user.resolution import ProjectView, StatementCache, project_view, resolve, suggest
 from hexad.layers.user.tables.holdings import SECTIONS
-from hexad.layers.user.tables.preferences import SAID, Held, look
+from hexad.layers.user.tables.preferences import SAID, StoredPreference, look
 from hexad.layers.user.values import (
     EXPLICIT_CONFIDENCE,
     INFERRED_CONFIDENCE,
@@ -49,6 +49,7 @@ from hexad.layers.user.values import (
     Pattern,
     PatternType,
     Preference,
+    PreferenceVerdict,
     ProjectException,
     ProjectValue,
     ResolvedPreference,
@@ -56,7 +57,6 @@ from hexad.layers.user.values import (
     Suggestion,
     Suppression,
     UserRule,
-    Verdict,
     lowered,
     parse_confidence,
     raised,
@@ -83,8 +83,8 @@ class UserFacade:
 
     def __init__(self, needs: UserNeeds) -> None:
         self._needs = needs
-        self._desk = UserDesk(needs)
-        self._said = SaidHere()
+        self._access = UserAccess(needs)
+        self._statements = StatementCache()
 
     @property
     def path(self) -> Path:
@@ -109,11 +109,11 @@ class UserFacade:
 
         Raises `AccessDenied` where this project does not take part in learning.
         """
-        self._desk.require_learning()
-        text = " ".join(self._desk.text(description, "description").split())
+        self._access.require_learning()
+        text = " ".join(self._access.text(description, "description").split())
         kind = PatternType.ANTIPATTERN if antipattern else PatternType.PATTERN
         delta, now = evidence_of(delta_evidence), self._needs.clock.now()
-        store = self._desk.writing()
+        store = self._access.writing()
         with store.db.transaction():
             pattern = store.patterns.pattern(kind, text)
             if pattern is None:
@@ -142,7 +142,7 @@ class UserFacade:
     def patterns(self, pattern_type: str | None = None) -> list[Pattern]:
         """Return patterns and antipatterns, or those of one type, the surest first."""
         kind = None if pattern_type is None else parse_choice(PatternType, pattern_type, "pattern_type")
-        store = self._desk.reading()
+        store = self._access.reading()
         return [] if store is None else store.patterns.patterns(kind)
 
     def set_expertise(self, area: str, level: str, *, source: str = "explicit") -> Expertise:
@@ -150,10 +150,10 @@ class UserFacade:
         what is inferred.
         """
         kind, found = parse_choice(Source, source, "source"), parse_choice(Level, level, "level")
-        name = self._desk.value(area, "area")
+        name = self._access.value(area, "area")
         if kind is Source.INFERRED:
-            self._desk.require_learning()
-        store = self._desk.writing()
+            self._access.require_learning()
+        store = self._access.writing()
         with store.db.transaction():
             before = next(iter(store.patterns.expertise(name)), None)
             if before is not None and before.source is Source.EXPLICIT and kind is Source.INFERRED:
@@ -174,13 +174,13 @@ class UserFacade:
 
     def expertise(self, area: str | None = None) -> list[Expertise]:
         """Return how well somebody knows what, by area; of one `area`, at most that."""
-        store = self._desk.reading()
+        store = self._access.reading()
         return [] if store is None else store.patterns.expertise(parse_text(area, "area"))
 
     def add_rule(self, text: str) -> UserRule:
         """Store a rule that somebody stated; it stays beside those that are derived."""
-        words = " ".join(self._desk.text(text, "text").split())
-        store = self._desk.writing()
+        words = " ".join(self._access.text(text, "text").split())
+        store = self._access.writing()
         with store.db.transaction():
             return store.patterns.put_rule(
                 UserRule(
@@ -196,26 +196,26 @@ class UserFacade:
 
     def rules(self) -> list[UserRule]:
         """Return the rules that were derived ("Usually uses Prisma for db.") and stated, the surest first."""
-        store = self._desk.reading()
+        store = self._access.reading()
         return [] if store is None else store.patterns.rules()
 
     # Everything ---------------------------------------------------------------------------------------------------
 
     def forget(self, row_id: str) -> None:
         """Remove one thing for good by its id, such as `preference-3`. Raises `NotFound`."""
-        if not isinstance(row_id, str) or not self._desk.writing(removes=True).holdings.remove(row_id):
+        if not isinstance(row_id, str) or not self._access.writing(removes=True).holdings.remove(row_id):
             raise NotFound(
                 f"There is no {quoted(row_id)} in the user layer; `hexad prefs list --all` shows ids."
             )
 
     def counts(self) -> Mapping[str, int]:
         """Return how many rows of each kind there are."""
-        store = self._desk.reading()
+        store = self._access.reading()
         return {} if store is None else store.holdings.counts()
 
     def held(self) -> Iterator[tuple[str, dict[str, JSONValue]]]:
         """Yield everything that the layer holds of this person, each row with the name of its list."""
-        store = self._desk.reading()
+        store = self._access.reading()
         if store is None:
             return
         for section in SECTIONS:
@@ -235,7 +235,7 @@ class UserFacade:
             raise AccessDenied(
                 "A wipe of the user layer is for good; confirm it (confirm=True). A dry run shows what would go."
             )
-        return {} if self._desk.reading() is None else self._desk.writing(removes=True).holdings.wipe()
+        return {} if self._access.reading() is None else self._access.writing(removes=True).holdings.wipe()
 
     def rescore(self, *, dry_run: bool = False) -> tuple[LearnedChange, ...]:
         """Weigh anew what nobody said and nobody saw for long, and return what changed, and why.
@@ -244,15 +244,15 @@ class UserFacade:
         the latest projects still show it; what is hardly sure any more, and was seldom seen, goes. What somebody said
         stays as it is. A second time changes nothing. Raises `AccessDenied` as every change of the layer does.
         """
-        store = self._desk.reading()
+        store = self._access.reading()
         if store is None:
             return ()
         if not dry_run:
-            store = self._desk.writing()
+            store = self._access.writing()
         now = self._needs.clock.now()
         with store.db.read() if dry_run else store.db.transaction():
-            found = rescored(
-                Weighed(
+            found = rescore(
+                RescoreInput(
                     values=store.projects.values(),
                     patterns=store.patterns.patterns(),
                     held=store.preferences.all(),
@@ -277,18 +277,18 @@ class UserFacade:
     @property
     def rescored_at(self) -> datetime | None:
         """When the layer was last weighed anew; None where it never was, or is not there."""
-        store = self._desk.reading()
+        store = self._access.reading()
         at = None if store is None else store.projects.state(RESCORED_AT)
         return None if at is None else datetime.fromisoformat(at)
 
     def check(self) -> list[str]:
         """Return in words what is wrong with the layer's file; an empty list when all is well, or there is none."""
-        store = self._desk.reading()
+        store = self._access.reading()
         return [] if store is None else store.holdings.check()
 
     def close(self) -> None:
         """Let go of the layer; the next call opens it again."""
-        self._desk.close()
+        self._access.close()
 
     # Preferences ------------------------------------------------------------------------------------------------
 
@@ -305,16 +305,16 @@ class UserFacade:
         ...     hx.user.preference("db").statement
         'Prefers Postgres for db.'
         """
-        key, value = self._desk.key(key), self._desk.value(value)
-        store, now = self._desk.writing(), self._needs.clock.now()
+        key, value = self._access.key(key), self._access.value(value)
+        store, now = self._access.writing(), self._needs.clock.now()
         with store.db.transaction():
             held = store.preferences.get(key, value)
             stands = held is not None and _stands(held)
             fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
-            done = store.preferences.put(said(held, fresh, origin=SAID, at=now))
+            done = store.preferences.put(state_preference(held, fresh, origin=SAID, at=now))
             for other in () if also or stands else store.preferences.all(key):
                 if other.preference.id != done.id:
-                    store.preferences.put(overridden(other))
+                    store.preferences.put(lower_overridden(other))
         return done
 
     def update_preference(
@@ -343,15 +343,15 @@ class UserFacade:
         """
         kind = parse_choice(Source, source, "source")
         delta = evidence_of(delta_evidence)
-        name, text = self._desk.key(key), self._desk.value(value_text(value))
-        token = self._desk.token(idempotency_key)
+        name, text = self._access.key(key), self._access.value(value_text(value))
+        token = self._access.token(idempotency_key)
         if kind is Source.INFERRED:
-            self._desk.require_learning()
-            if self._desk.objection(text) is not None:
+            self._access.require_learning()
+            if self._access.objection(text) is not None:
                 raise AccessDenied(
                     f"value = {quoted(text)} reads as instructions: nobody infers that. `prefer` states it."
                 )
-        store = self._desk.writing()
+        store = self._access.writing()
         if token is not None:
             self._needs.naming()
         with store.db.transaction():
@@ -371,10 +371,10 @@ class UserFacade:
 
         Raises `InvalidInput` for a value that cannot be used.
         """
-        name = None if key is None else self._desk.key(key)
+        name = None if key is None else self._access.key(key)
         kind = None if source is None else parse_choice(Source, source, "source")
         least = parse_confidence(min_confidence, "min_confidence")
-        store = self._desk.reading()
+        store = self._access.reading()
         return [
             row.preference
             for row in (() if store is None else store.preferences.all(name))
@@ -387,8 +387,8 @@ class UserFacade:
         An exception of this project comes before what is usual, and says why. None where nothing is known, or nothing
         that may be suggested.
         """
-        name = self._desk.key(key)
-        store = self._desk.reading()
+        name = self._access.key(key)
+        store = self._access.reading()
         return None if store is None else resolve(name, self._here(store))
 
     # Acceptance and rejection -----------------------------------------------------------------------------------
@@ -397,11 +397,11 @@ class UserFacade:
         """Note that somebody took up what was suggested: it is surer from now on. Once for each project, or for each
         `idempotency_key`. Raises `NotFound`, `AccessDenied` where this project does not take part in learning.
         """
-        return self._judged(key, value, Verdict.ACCEPTED, idempotency_key)
+        return self._judged(key, value, PreferenceVerdict.ACCEPTED, idempotency_key)
 
     def reject(self, key: str, value: str, *, idempotency_key: str | None = None) -> Preference:
         """Note that somebody turned down what was suggested: it is half as sure. Once, and raises, as `accept`."""
-        return self._judged(key, value, Verdict.REJECTED, idempotency_key)
+        return self._judged(key, value, PreferenceVerdict.REJECTED, idempotency_key)
 
     # Suggestions ------------------------------------------------------------------------------------------------
 
@@ -411,7 +411,7 @@ class UserFacade:
         Nothing that is less certain than 0.6, that is suppressed, or for which the project has a fact or an exception.
         """
         parse_whole(limit, "limit", least=1)
-        store = self._desk.reading()
+        store = self._access.reading()
         if store is None:
             return []
         decided = {key_of(fact.attribute) for fact in self._needs.facts() if fact.attribute is not None}
@@ -434,10 +434,10 @@ class UserFacade:
 
     def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
         """Stop suggesting a value: of every key, or of one; in every project, or only `here`. What is known stays."""
-        text = self._desk.value(value)
-        name = None if key is None else self._desk.key(key)
+        text = self._access.value(value)
+        name = None if key is None else self._access.key(key)
         project = self._needs.project_id() if here else None
-        store = self._desk.writing()
+        store = self._access.writing()
         if here:
             self._needs.naming()
         with store.db.transaction():
@@ -445,9 +445,9 @@ class UserFacade:
 
     def allow(self, value: str, *, key: str | None = None) -> int:
         """Take back every `suppress` of a value, or those of one key; return how many. Raises `NotFound` for none."""
-        text = self._desk.value(value)
-        name = None if key is None else self._desk.key(key)
-        store = self._desk.writing()
+        text = self._access.value(value)
+        name = None if key is None else self._access.key(key)
+        store = self._access.writing()
         with store.db.transaction():
             gone = store.projects.allow(text, key=name)
         if not gone:
@@ -456,7 +456,7 @@ class UserFacade:
 
     def suppressions(self) -> list[Suppression]:
         """Return what is not to be suggested, the newest first."""
-        store = self._desk.reading()
+        store = self._access.reading()
         return [] if store is None else store.projects.suppressions()
 
     def exception(self, key: str, value: str, *, reason: str) -> ProjectException:
@@ -464,9 +464,9 @@ class UserFacade:
 
         The preference stays as sure as it is. A later exception for the key takes this one's place.
         """
-        name, text = self._desk.key(key), self._desk.value(value)
-        why = self._desk.text(reason, "reason")
-        store = self._desk.writing()
+        name, text = self._access.key(key), self._access.value(value)
+        why = self._access.text(reason, "reason")
+        store = self._access.writing()
         self._needs.naming()
         with store.db.transaction():
             usual = resolve(name, replace(self._here(store), exceptions={}))
@@ -484,7 +484,7 @@ class UserFacade:
 
     def exceptions(self, *, everywhere: bool = False) -> list[ProjectException]:
         """Return this project's exceptions, or those of all projects, the newest first."""
-        store = self._desk.reading()
+        store = self._access.reading()
         project = None if everywhere else self._needs.project_id()
         return [] if store is None else store.projects.exceptions(project)
 
@@ -502,7 +502,7 @@ class UserFacade:
         needs = self._needs
         now = needs.clock.now()
         if dry_run:
-            store = self._desk.reading()
+            store = self._access.reading()
             published = self._published(now)
             own = needs.project_id()
             values = [] if store is None else store.projects.values(without=own)
@@ -520,7 +520,7 @@ class UserFacade:
                 drift_projects=needs.drift_projects,
             )
             return self._report(published, mined, self._patterns(store, values), dry_run=True)
-        store = self._desk.writing()
+        store = self._access.writing()
         published = self._published(now)
         with store.db.transaction():
             new, gone = store.projects.publish(needs.project_id(), published.values, place=needs.place())
@@ -551,17 +551,17 @@ class UserFacade:
         values went. The next learning publishes again, unless the project does not take part. `everything` takes
         along its exceptions, and what is not to be suggested in it.
         """
-        store = self._desk.reading()
+        store = self._access.reading()
         if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
             return 0
-        return self._desk.leave(self._desk.writing(removes=True), everything=everything)
+        return self._access.leave(self._access.writing(removes=True), everything=everything)
 
-    def stated(self) -> Sequence[Stated]:
+    def stated(self) -> Sequence[Statement]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
         if not self._needs.may_see:
             return ()
-        store = self._desk.reading()
-        return () if store is None else self._said.get(store, self._here)
+        store = self._access.reading()
+        return () if store is None else self._statements.get(store, self._here)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
@@ -573,25 +573,25 @@ class UserFacade:
                 "`preferences()` lists them."
             )
         fresh = store.preferences.new(key, value, confidence=0.0, source=Source.INFERRED, at=now)
-        return store.preferences.put(weighed_again(held, fresh, delta, at=now))
+        return store.preferences.put(apply_evidence(held, fresh, delta, at=now))
 
-    def _judged(self, key: str, value: str, verdict: Verdict, token: str | None) -> Preference:
-        self._desk.require_learning()
-        name, text = self._desk.key(key), self._desk.value(value)
-        token = self._desk.token(token)
+    def _judged(self, key: str, value: str, verdict: PreferenceVerdict, token: str | None) -> Preference:
+        self._access.require_learning()
+        name, text = self._access.key(key), self._access.value(value)
+        token = self._access.token(token)
         project = self._needs.project_id()
         mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
-        store = self._desk.writing()
+        store = self._access.writing()
         self._needs.naming()
         with store.db.transaction():
             held = store.preferences.get(name, text)
             if held is None:
                 raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")
-            delta = 1 if verdict is Verdict.ACCEPTED else -1
+            delta = 1 if verdict is PreferenceVerdict.ACCEPTED else -1
             if not self._counted(store, mark, name, text, delta, verdict):
                 return held.preference
             preference = store.preferences.put(
-                weighed_again(held, held.preference, delta, at=self._needs.clock.now())
+                apply_evidence(held, held.preference, delta, at=self._needs.clock.now())
             )
             field = "accepted" if delta > 0 else "rejected"
             changed = replace(preference, **{field: getattr(preference, field) + 1})
@@ -600,7 +600,13 @@ class UserFacade:
             )
 
     def _counted(
-        self, store: UserStore, mark: str, key: str, value: str, delta: int, verdict: Verdict = Verdict.SEEN
+        self,
+        store: UserStore,
+        mark: str,
+        key: str,
+        value: str,
+        delta: int,
+        verdict: PreferenceVerdict = PreferenceVerdict.SEEN,
     ) -> bool:
         return store.projects.note(
             mark,
@@ -612,13 +618,18 @@ class UserFacade:
             at=self._needs.clock.now(),
         )
 
-    def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> MinedPatterns:
+    def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> LearnedPatterns:
         known = [] if store is None else store.patterns.patterns()
         counted = None if store is None else store.projects.state(_COUNTED)
         return mine_patterns(values, known, json.loads(counted or "{}"), user_id=self.user_id)
 
     def _report(
-        self, published: Published, mined: Mined, shown: MinedPatterns, *, dry_run: bool = False
+        self,
+        published: PublishedValues,
+        mined: LearnedPreferences,
+        shown: LearnedPatterns,
+        *,
+        dry_run: bool = False,
     ) -> LearningReport:
         return LearningReport(
             projects=mined.projects,
@@ -630,17 +641,21 @@ class UserFacade:
             dry_run=dry_run,
         )
 
-    def _published(self, now: datetime) -> Published:
+    def _published(self, now: datetime) -> PublishedValues:
         needs = self._needs
         if not needs.learning:
-            return Published(values=[], left_out={})
+            return PublishedValues(values=[], left_out={})
         return publishable(
-            needs.project_id(), needs.facts(), hidden=needs.hidden(), objection=self._desk.objection, now=now
+            needs.project_id(),
+            needs.facts(),
+            hidden=needs.hidden(),
+            objection=self._access.objection,
+            now=now,
         )
 
-    def _here(self, store: UserStore) -> Here:
-        return here_of(store, self._needs.project_id(), self._needs.place())
+    def _here(self, store: UserStore) -> ProjectView:
+        return project_view(store, self._needs.project_id(), self._needs.place())
 
 
-def _stands(held: Held) -> bool:
+def _stands(held: StoredPreference) -> bool:
     return held.preference.source is Source.EXPLICIT and held.preference.confidence >= EXPLICIT_CONFIDENCE

@@ -13,7 +13,7 @@ from itertools import permutations
 from typing import Final
 
 from hexad.layers.user.publishing import PATTERN_PREFIX
-from hexad.layers.user.tables.preferences import MINED, Held, look
+from hexad.layers.user.tables.preferences import MINED, StoredPreference, look
 from hexad.layers.user.values import (
     CONFIDENCE_LEAST,
     DRIFT,
@@ -48,12 +48,12 @@ FORGOTTEN: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
+class LearnedPreferences:
     """What would be stored: preferences, those that go, the rules that follow, and the changes in words."""
 
     projects: int
-    put: Sequence[Held] = ()
-    remove: Sequence[Held] = ()
+    put: Sequence[StoredPreference] = ()
+    remove: Sequence[StoredPreference] = ()
     rules: Sequence[UserRule] = ()
     changes: Sequence[LearnedChange] = ()
 
@@ -90,7 +90,7 @@ class _Book:
         use = self.uses.get(pair)
         return len(use.projects) / len(self.order) if use and self.order else 0.0
 
-    def unused(self, held: Held) -> int:
+    def unused(self, held: StoredPreference) -> int:
         """Return in how many of the latest projects, of those that say anything of the key, the value is not used.
 
         What somebody said counts from when it was last said or seen: older projects say nothing against it.
@@ -112,8 +112,13 @@ class _Book:
 
 
 def mine(
-    values: Sequence[ProjectValue], held: Sequence[Held], *, user_id: str, at: datetime, drift_projects: int
-) -> Mined:
+    values: Sequence[ProjectValue],
+    held: Sequence[StoredPreference],
+    *,
+    user_id: str,
+    at: datetime,
+    drift_projects: int,
+) -> LearnedPreferences:
     """Return what the values of all projects change in what is held.
 
     A value that at least half of the projects have, and at least three, becomes a preference with a confidence by
@@ -122,8 +127,8 @@ def mine(
     """
     book = _Book(values)
     known = {(row.preference.key, look(row.preference.value)): row for row in held}
-    put: list[Held] = []
-    remove: list[Held] = []
+    put: list[StoredPreference] = []
+    remove: list[StoredPreference] = []
     changes: list[LearnedChange] = []
     for pair in sorted(book.uses.keys() | known.keys()):
         before = known.get(pair)
@@ -147,12 +152,12 @@ def mine(
     stored = {**known, **{(row.preference.key, look(row.preference.value)): row for row in put}}
     current = [row.preference for pair, row in stored.items() if pair not in gone]
     rules = _rules(book, current, user_id=user_id, at=at)
-    return Mined(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
+    return LearnedPreferences(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
 
 
 def _weighed(
-    book: _Book, pair: tuple[str, str], before: Held | None, *, user_id: str, drift_projects: int
-) -> tuple[Held | None, str]:
+    book: _Book, pair: tuple[str, str], before: StoredPreference | None, *, user_id: str, drift_projects: int
+) -> tuple[StoredPreference | None, str]:
     """Return what is to be held of a value, None for nothing, and the reason in words."""
     use, support = book.uses.get(pair), book.support(pair)
     count = len(use.projects) if use else 0
@@ -177,7 +182,7 @@ def _weighed(
             first_seen=use.last_seen,
             last_seen=use.last_seen,
         )
-        return Held(preference=made, base=base, origin=MINED), found
+        return StoredPreference(preference=made, base=base, origin=MINED), found
     preference, confidence, reasons = before.preference, before.preference.confidence, [found]
     base_now = mined_confidence(support) if wide else None
     if preference.source is Source.INFERRED:
@@ -207,7 +212,7 @@ def _weighed(
     return replace(before, preference=after, base=base_now, drifted=drifted), ", ".join(reasons)
 
 
-def _moved(before: Held, base_now: float | None) -> float:
+def _moved(before: StoredPreference, base_now: float | None) -> float:
     """Return an inferred confidence after its support changed: as much up or down as the support's own."""
     preference = before.preference
     if base_now is None:
@@ -222,7 +227,9 @@ def _moved(before: Held, base_now: float | None) -> float:
     return min(max(preference.confidence + base_now - before.base, CONFIDENCE_LEAST), INFERRED_MOST)
 
 
-def _change(what: str, before: Held | None, after: Held | None, reason: str) -> LearnedChange:
+def _change(
+    what: str, before: StoredPreference | None, after: StoredPreference | None, reason: str
+) -> LearnedChange:
     row = after or before
     assert row is not None
     return LearnedChange(
@@ -293,7 +300,9 @@ def _together(
 # What is said of a preference ---------------------------------------------------------------------------------------
 
 
-def said(held: Held | None, fresh: Preference, *, origin: str, at: datetime) -> Held:
+def state_preference(
+    held: StoredPreference | None, fresh: Preference, *, origin: str, at: datetime
+) -> StoredPreference:
     """Return a preference that somebody stated: certain from now on."""
     preference = fresh if held is None else held.preference
     stated = replace(
@@ -304,10 +313,12 @@ def said(held: Held | None, fresh: Preference, *, origin: str, at: datetime) -> 
         evidence_count=preference.evidence_count + 1,
         last_seen=at,
     )
-    return Held(preference=stated, base=None if held is None else held.base, drifted=0, origin=origin)
+    return StoredPreference(
+        preference=stated, base=None if held is None else held.base, drifted=0, origin=origin
+    )
 
 
-def overridden(held: Held) -> Held:
+def lower_overridden(held: StoredPreference) -> StoredPreference:
     """Return a preference in whose place another was stated."""
     preference = held.preference
     return replace(
@@ -318,14 +329,16 @@ def overridden(held: Held) -> Held:
     )
 
 
-def weighed_again(held: Held | None, fresh: Preference, delta: int, *, at: datetime) -> Held:
+def apply_evidence(
+    held: StoredPreference | None, fresh: Preference, delta: int, *, at: datetime
+) -> StoredPreference:
     """Return a preference after `delta` signs for it, or against it where that is negative."""
     if held is None:
         confidence = raised(INFERRED_CONFIDENCE, max(delta, 1) - 1)
         made = replace(
             fresh, confidence=confidence, source=Source.INFERRED, evidence_count=max(delta, 1), last_seen=at
         )
-        return Held(preference=made)
+        return StoredPreference(preference=made)
     preference = held.preference
     most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
     confidence = (
@@ -343,7 +356,7 @@ def weighed_again(held: Held | None, fresh: Preference, delta: int, *, at: datet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinedPatterns:
+class LearnedPatterns:
     """What would be stored: patterns, those that go, in how many projects each was counted, the changes in words."""
 
     put: Sequence[Pattern] = ()
@@ -363,7 +376,7 @@ class _Shown:
 
 def mine_patterns(
     values: Sequence[ProjectValue], known: Sequence[Pattern], counted: Mapping[str, int], *, user_id: str
-) -> MinedPatterns:
+) -> LearnedPatterns:
     """Return what the patterns of all projects change in those that are known.
 
     One that at least half of the projects show, and at least three, becomes the person's; each project more is
@@ -402,7 +415,7 @@ def mine_patterns(
             )
         )
     kept = {like: count for like, count in now_counted.items() if count}
-    return MinedPatterns(put=put, remove=remove, counted=kept, changes=changes)
+    return LearnedPatterns(put=put, remove=remove, counted=kept, changes=changes)
 
 
 def text_of(project_value: ProjectValue) -> str:
@@ -458,25 +471,25 @@ Lowered = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class RescoreInput:
     """What is known: values of projects (the project that began first comes first), patterns, preferences; `lowered`
     gives, by name, how sure something was before it was lowered, and to what it was lowered.
     """
 
     values: Sequence[ProjectValue]
     patterns: Sequence[Pattern]
-    held: Sequence[Held]
+    held: Sequence[StoredPreference]
     lowered: Lowered
 
 
 @dataclass(slots=True)
-class Rescored:
+class RescoreResult:
     """What would be stored and what would go, and the changes in words."""
 
     patterns: list[Pattern] = field(default_factory=list)
     gone_patterns: list[Pattern] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-    gone_held: list[Held] = field(default_factory=list)
+    held: list[StoredPreference] = field(default_factory=list)
+    gone_held: list[StoredPreference] = field(default_factory=list)
     lowered: dict[str, list[float]] = field(default_factory=dict)
     changes: tuple[LearnedChange, ...] = ()
 
@@ -494,9 +507,9 @@ class _Assertion:
     share: float
 
 
-def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
+def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult:
     """Return what time has done to what is known; `recent` is how many of the latest projects speak for it."""
-    found, changes = Rescored(), list[LearnedChange]()
+    found, changes = RescoreResult(), list[LearnedChange]()
     latest = _Latest(known.values, recent)
     for pattern in known.patterns:
         assertion = _Assertion(
@@ -517,17 +530,17 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
         else:
             found.patterns.append(replace(pattern, confidence=after))
     for held in known.held:
-        said = held.preference
-        if said.source is Source.EXPLICIT:
+        state_preference = held.preference
+        if state_preference.source is Source.EXPLICIT:
             continue
         assertion = _Assertion(
-            name=f"preference {said.key} {look(said.value)}",
-            key=said.key,
-            value=said.value,
-            confidence=said.confidence,
-            evidence=said.evidence_count + said.accepted,
-            seen=said.last_seen,
-            share=latest.using(said.key, look(said.value)),
+            name=f"preference {state_preference.key} {look(state_preference.value)}",
+            key=state_preference.key,
+            value=state_preference.value,
+            confidence=state_preference.confidence,
+            evidence=state_preference.evidence_count + state_preference.accepted,
+            seen=state_preference.last_seen,
+            share=latest.using(state_preference.key, look(state_preference.value)),
         )
         after, change = _aged(assertion, known.lowered, found.lowered, now=now)
         if change is None:
@@ -536,7 +549,7 @@ def rescored(known: Weighed, *, now: datetime, recent: int) -> Rescored:
         if after is None:
             found.gone_held.append(held)
         else:
-            found.held.append(replace(held, preference=replace(said, confidence=after)))
+            found.held.append(replace(held, preference=replace(state_preference, confidence=after)))
     found.changes = tuple(changes)
     return found
 

@@ -35,7 +35,7 @@ def key_of(attribute: str) -> str:
     return slug(attribute).replace("-", "_")
 
 
-class Published(NamedTuple):
+class PublishedValues(NamedTuple):
     """The values of a project, and why others are not among them: a reason and how many."""
 
     values: list[ProjectValue]
@@ -49,7 +49,7 @@ def publishable(
     hidden: frozenset[str],
     objection: Callable[[str], str | None],
     now: datetime,
-) -> Published:
+) -> PublishedValues:
     """Return what a project's facts publish: pairs of an attribute and a plain value, and when it was last seen.
 
     Neither what is about a person, nor what stands in a space that hides anything (`hidden`), nor what nobody
@@ -82,7 +82,7 @@ def publishable(
             before = found.get((attribute, look(value)))
             if before is None or before.last_seen < project_value.last_seen:
                 found[attribute, look(value)] = project_value
-    return Published(values=list(found.values()), left_out=dict(sorted(left_out.items())))
+    return PublishedValues(values=list(found.values()), left_out=dict(sorted(left_out.items())))
 
 
 def _unfit(fact: Memory, hidden: frozenset[str]) -> str | None:

@@ -10,10 +10,10 @@ from hexad.layers.user.database import UserStore
 from hexad.layers.user.layer import (
     EXCEPTION,
     PREFERENCE,
-    Stated,
-    stated_expertise,
-    stated_pattern,
-    stated_rules,
+    Statement,
+    statement_of_expertise,
+    statement_of_pattern,
+    statements_of_rules,
 )
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import (
@@ -33,7 +33,7 @@ NEAR: Final = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
+class ProjectView:
     """What is known of a person, as one project sees it.
 
     `known_as` is the id under which `values` has it. `preferences` are by key, the surest first, `exceptions` by key,
@@ -65,13 +65,13 @@ class Here:
         ]
 
 
-def resolve(key: str, here: Here) -> ResolvedPreference | None:
+def resolve(key: str, here: ProjectView) -> ResolvedPreference | None:
     """Return what holds for a key here: this project's exception before what is usual; None where nothing is known."""
     known, exception = here.of(key), here.exceptions.get(key)
     first = known[0] if known else None
     if exception is not None:
         usual = exception.usual or (None if first is None else first.value)
-        usually = "" if usual is None else f"Usually uses {usual} for {_said(key)}; "
+        usually = "" if usual is None else f"Usually uses {usual} for {_key_in_words(key)}; "
         text = f"{usually}{exception.value} in this project, because {exception.reason.rstrip('.')}."
         return ResolvedPreference(
             key=key,
@@ -109,17 +109,17 @@ def _both_stated(preference: Preference, other: Preference) -> bool:
     return preference.source is other.source is Source.EXPLICIT and preference.confidence == other.confidence
 
 
-def statement(preference: Preference, here: Here, also: Sequence[Preference] = ()) -> str:
+def statement(preference: Preference, here: ProjectView, also: Sequence[Preference] = ()) -> str:
     """Return a preference in one sentence, with others that hold beside it."""
     if preference.source is Source.EXPLICIT:
         names = [preference.value, *sorted(other.value for other in also)]
         said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"Prefers {said} for {_said(preference.key)}."
+        return f"Prefers {said} for {_key_in_words(preference.key)}."
     basis = f" ({preference.projects} of {here.projects} projects)" if preference.projects else ""
-    return f"Usually uses {preference.value} for {_said(preference.key)}{basis}."
+    return f"Usually uses {preference.value} for {_key_in_words(preference.key)}{basis}."
 
 
-def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
+def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
     """Return defaults for keys that are not decided, the surest first: one for each key.
 
     A rule whose condition this project fulfils speaks before what is usual elsewhere.
@@ -154,7 +154,7 @@ def suggest(here: Here, *, decided: Collection[str]) -> list[Suggestion]:
 
 
 def _fitting(
-    key: str, known: Sequence[Preference], here: Here, mine: Collection[tuple[str, str]]
+    key: str, known: Sequence[Preference], here: ProjectView, mine: Collection[tuple[str, str]]
 ) -> Preference:
     for rule in here.rules:
         if rule.key == key and rule.given_key and (rule.given_key, look(rule.given_value or "")) in mine:
@@ -168,7 +168,7 @@ def _fitting(
     return known[0]
 
 
-def _because(preference: Preference, here: Here) -> str:
+def _because(preference: Preference, here: ProjectView) -> str:
     parts = []
     if preference.source is Source.EXPLICIT:
         parts.append("you said so")
@@ -183,17 +183,17 @@ def _because(preference: Preference, here: Here) -> str:
     return f"{', '.join(parts)}, last seen {preference.last_seen:%Y-%m-%d}"
 
 
-def _said(key: str) -> str:
+def _key_in_words(key: str) -> str:
     return key.replace("_", " ")
 
 
 _One = TypeVar("_One")
 
 
-def here_of(store: UserStore, project_id: str, place: str | None) -> Here:
+def project_view(store: UserStore, project_id: str, place: str | None) -> ProjectView:
     """Return what is known of a person, as one project sees it."""
     values = store.projects.values()
-    return Here(
+    return ProjectView(
         project_id=project_id,
         known_as=store.projects.known_as(project_id, place),
         preferences=_by(
@@ -207,17 +207,17 @@ def here_of(store: UserStore, project_id: str, place: str | None) -> Here:
     )
 
 
-class SaidHere:
+class StatementCache:
     """What may be said in one project, put together again only where the layer has changed, whoever changed it."""
 
     def __init__(self) -> None:
-        self._known: tuple[UserStore, int, Sequence[Stated]] | None = None
+        self._known: tuple[UserStore, int, Sequence[Statement]] | None = None
 
-    def get(self, store: UserStore, here: Callable[[UserStore], Here]) -> Sequence[Stated]:
+    def get(self, store: UserStore, here: Callable[[UserStore], ProjectView]) -> Sequence[Statement]:
         """Return it; the same object as long as nothing has changed."""
         revision, known = store.holdings.revision(), self._known
         if known is None or known[0] is not store or known[1] != revision:
-            said = tuple(stated_here(store, here(store)))
+            said = tuple(statements_in(store, here(store)))
             known = self._known = (store, revision, said)
         return known[2]
 
@@ -230,7 +230,7 @@ def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_
     return found
 
 
-def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
+def statements_in(store: UserStore, here: ProjectView) -> Iterator[Statement]:
     """Yield all that may be said: nothing that is suppressed here, and for a key what holds of it alone."""
     for key in dict.fromkeys([*here.exceptions, *here.preferences]):
         found = resolve(key, here)
@@ -240,7 +240,7 @@ def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
             yield _exception(found.exception, found.statement, found.note)
         elif found.preference is not None:
             preference = found.preference
-            yield Stated(
+            yield Statement(
                 id=preference.id,
                 kind=PREFERENCE,
                 text=found.statement,
@@ -256,17 +256,17 @@ def stated_here(store: UserStore, here: Here) -> Iterator[Stated]:
                 evidence_count=preference.evidence_count,
                 notes=() if found.note is None else (found.note,),
             )
-    yield from map(stated_pattern, store.patterns.patterns())
-    yield from map(stated_expertise, store.patterns.expertise())
+    yield from map(statement_of_pattern, store.patterns.patterns())
+    yield from map(statement_of_expertise, store.patterns.expertise())
 
     def withheld(rule: UserRule) -> bool:
         return rule.value is not None and here.suppressed(rule.key, rule.value)
 
-    yield from stated_rules(here.rules, unless=withheld)
+    yield from statements_of_rules(here.rules, unless=withheld)
 
 
-def _exception(exception: ProjectException, text: str, note: str | None) -> Stated:
-    return Stated(
+def _exception(exception: ProjectException, text: str, note: str | None) -> Statement:
+    return Statement(
         id=exception.id,
         kind=EXCEPTION,
         text=text,

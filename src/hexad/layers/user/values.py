@@ -59,7 +59,7 @@ class Level(StrEnum):
     EXPERT = "expert"
 
 
-class Verdict(StrEnum):
+class PreferenceVerdict(StrEnum):
     """What was said of a preference."""
 
     ACCEPTED = "accepted"

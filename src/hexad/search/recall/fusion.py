@@ -100,7 +100,7 @@ class Fusion:
             self._z = _standardised(candidates, spread, floor=floor, crowding=weights.crowding)
             self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
         self._added: Sequence[float] = ()
-        self._swayed: Mapping[int, float] = {}
+        self._boosted: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def associate(self, neighbours: Sequence[Sequence[tuple[int | None, float]]], *, share: float) -> None:
@@ -119,13 +119,13 @@ class Fusion:
         self._added = added
         self.scores = [self._score(index) for index in range(len(self._candidates))]
 
-    def sway(self, strengths: Mapping[int, float], *, share: float) -> None:
+    def boost(self, strengths: Mapping[int, float], *, share: float) -> None:
         """Move candidates up or down by what was said of them: from -1 to 1, of `share` of the best score.
 
         So no verdicts lift what is far behind, and none hides what is far ahead.
         """
         room = share * max(0.0, *self.scores) if self.scores else 0.0
-        self._swayed = {place: strength * room for place, strength in strengths.items()}
+        self._boosted = {place: strength * room for place, strength in strengths.items()}
         self.scores = [self._score(index) for index in range(len(self._candidates))]
 
     def parts(self, index: int) -> dict[str, float]:
@@ -144,8 +144,8 @@ class Fusion:
             parts["question"] = -weights.question
         if self._added:
             parts["association"] = self._added[index]
-        if index in self._swayed:
-            parts["feedback"] = self._swayed[index]
+        if index in self._boosted:
+            parts["feedback"] = self._boosted[index]
         if candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts

@@ -267,9 +267,9 @@ class Recaller:
             edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
         if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
-            from hexad.layers.feedback.boost import heed
+            from hexad.search.recall.feedback_boost import apply_boost
 
-            heed(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
+            apply_boost(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hexad.search.recall.overdue_facts import Over
 
 
-class Sway(NamedTuple):
+class Boost(NamedTuple):
     """What verdicts say of one memory: from -1 to 1, and how many said what of questions like this one."""
 
     strength: float
@@ -46,7 +46,7 @@ class Found:
     evidence: Evidence
     speakers: tuple[str, ...] = ()
     beside: frozenset[int] = frozenset()
-    sways: Mapping[int, Sway] = field(default_factory=dict)
+    boosts: Mapping[int, Boost] = field(default_factory=dict)
     over: Mapping[int, Over] = field(default_factory=dict)
 
     @cached_property
@@ -135,7 +135,7 @@ def why_of(found: Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]
         why.append("the question names its speaker")
     if parts.get("date"):
         why.append("it is from the time that the question names")
-    if (said := found.sways.get(no)) is not None and parts.get("feedback"):
+    if (said := found.boosts.get(no)) is not None and parts.get("feedback"):
         why.append(f"said of answers to questions like this: helpful {said.helpful}, wrong {said.wrong}")
     return tuple(why)
 

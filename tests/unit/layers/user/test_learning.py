@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.layers.user.learning import Mined, mine
+from hexad.layers.user.learning import LearnedPreferences, mine
 from hexad.layers.user.publishing import plain_values
-from hexad.layers.user.tables.preferences import Held, look
+from hexad.layers.user.tables.preferences import StoredPreference, look
 from hexad.layers.user.values import ProjectValue, Source, lowered, mined_confidence, raised
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,11 +32,13 @@ def published(*projects: dict[str, str]) -> list[ProjectValue]:
     ]
 
 
-def mined(values: list[ProjectValue], held: list[Held] | None = None, *, drift_projects: int = 5) -> Mined:
+def mined(
+    values: list[ProjectValue], held: list[StoredPreference] | None = None, *, drift_projects: int = 5
+) -> LearnedPreferences:
     return mine(values, held or [], user_id="me", at=START, drift_projects=drift_projects)
 
 
-def after(found: Mined, held: list[Held] | None = None) -> list[Held]:
+def after(found: LearnedPreferences, held: list[StoredPreference] | None = None) -> list[StoredPreference]:
     """What is held once it is stored."""
     gone = {(row.preference.key, look(row.preference.value)) for row in found.remove}
     kept = {(row.preference.key, look(row.preference.value)): row for row in held or []}

@@ -31,7 +31,7 @@ def look(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class StoredPreference:
     """A preference with what learning keeps beside it: see the columns of `user_preferences`."""
 
     preference: Preference
@@ -47,7 +47,7 @@ class Preferences:
         self._db = db
         self._user_id = user_id
 
-    def all(self, key: str | None = None) -> list[Held]:
+    def all(self, key: str | None = None) -> list[StoredPreference]:
         """Return preferences, the surest first; then what was said, what has more evidence, the latest."""
         rows = self._db.query(
             f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ? AND (? IS NULL OR key = ?)"
@@ -56,7 +56,7 @@ class Preferences:
         )
         return [_held(row) for row in rows]
 
-    def get(self, key: str, value: str) -> Held | None:
+    def get(self, key: str, value: str) -> StoredPreference | None:
         """Return what is held of a value, however it is written."""
         row = self._db.query_one(
             f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ? AND key = ? AND look = ?",
@@ -64,7 +64,7 @@ class Preferences:
         )
         return None if row is None else _held(row)
 
-    def put(self, held: Held) -> Preference:
+    def put(self, held: StoredPreference) -> Preference:
         """Store a preference, new or in the place of the one of the same key and value; return it with its id."""
         preference = held.preference
         with self._db.joined() as con:
@@ -127,7 +127,7 @@ class Preferences:
         )
 
 
-def _held(row: Row | Sequence[object]) -> Held:
+def _held(row: Row | Sequence[object]) -> StoredPreference:
     values = tuple(row[:13])
     base, drifted, origin = tuple(row[13:])
     preference = Preference(
@@ -145,7 +145,7 @@ def _held(row: Row | Sequence[object]) -> Held:
         first_seen=from_micros(values[11]),
         last_seen=from_micros(values[12]),
     )
-    return Held(preference=preference, base=base, drifted=drifted, origin=origin)
+    return StoredPreference(preference=preference, base=base, drifted=drifted, origin=origin)
 
 
 _PATTERN: Final = "id, user_id, pattern_type, description, evidence_count, confidence, first_seen, last_seen"

@@ -10,7 +10,7 @@ from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
 from hexad.errors import Conflict
 from hexad.layers.user.tables.preferences import look
-from hexad.layers.user.values import ProjectException, ProjectValue, Suppression, Verdict
+from hexad.layers.user.values import PreferenceVerdict, ProjectException, ProjectValue, Suppression
 
 _EXCEPTION: Final = "id, user_id, project_id, key, value, usual, reason, created_at"
 _SUPPRESSION: Final = "id, user_id, value, key, project_id, created_at"
@@ -208,7 +208,7 @@ class Projects:
         project_id: str | None,
         key: str,
         value: str,
-        verdict: Verdict,
+        verdict: PreferenceVerdict,
         delta: int,
         at: datetime,
     ) -> bool:

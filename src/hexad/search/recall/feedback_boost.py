@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hexad.database.codec import from_micros
-from hexad.layers.feedback.values import Verdict
-from hexad.memory.layer_names import MemoryLayer
+from hexad.memory.feedback import Verdict
+from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.query_terms import understand
-from hexad.search.recall.results import Sway
-
-if TYPE_CHECKING:
-    from hexad.layers.feedback.table import Counted
-    from hexad.search.recall.fusion import Fusion
-    from hexad.search.recall.results import Found
-
+from hexad.search.recall.results import Boost, Found
 
 SHARE: Final = 0.1
 """Of the best score of an answer: so much verdicts may move one item up or down, however many there are."""
@@ -26,14 +20,10 @@ ALIKE: Final = 0.5
 ANY_QUESTION: Final = 0.5
 """How much a verdict without a question counts, whatever is asked."""
 HALF_LIFE_DAYS: Final = 90.0
-FACTOR_MOST: Final = 1.25
-"""What verdicts may make of a layer's authority at most; at least it is 1 / 1.25 = 0.8."""
-DOUBT: Final = 4.0
-"""Verdicts that every layer is taken to have for and against it: a few change little."""
 _STEM: Final = 6
 
 
-def heed(
+def apply_boost(
     judged: Iterable[tuple[int, str, str, int]],
     found: Found,
     fusion: Fusion,
@@ -44,14 +34,14 @@ def heed(
 ) -> None:
     """Let what was said of the candidates in `order` count for this question, or for the sentence it was `asked` in."""
     terms = found.terms if asked is None else understand(asked, now=now)
-    found.sways = sways(judged, terms.wanted, now=now)
+    found.boosts = boosts(judged, terms.wanted, now=now)
     seats = {no: seat for seat, no in enumerate(order)}
-    fusion.sway({seats[no]: sway.strength for no, sway in found.sways.items()}, share=SHARE)
+    fusion.boost({seats[no]: boost.strength for no, boost in found.boosts.items()}, share=SHARE)
 
 
-def sways(
+def boosts(
     judged: Iterable[tuple[int, str, str, int]], terms: Sequence[str], *, now: datetime
-) -> dict[int, Sway]:
+) -> dict[int, Boost]:
     """Return what verdicts say of memories as answers to a question of these words, by row number."""
     asked = stems(terms)
     found: dict[int, list[tuple[float, bool]]] = {}
@@ -61,10 +51,10 @@ def sways(
             continue
         weight = likeness(asked, stems(said)) if said else ANY_QUESTION
         if weight:  # one of another question says nothing here
-            faded = weight * _fading(at, now)
+            faded = weight * freshness(at, now)
             found.setdefault(no, []).append((faded, verdict == Verdict.HELPFUL))
     return {
-        no: Sway(
+        no: Boost(
             strength=sum(weight if good else -weight for weight, good in some)
             / (1.0 + sum(weight for weight, _ in some)),
             helpful=sum(good for _, good in some),
@@ -103,25 +93,7 @@ def likeness(asked: Collection[str], said: Collection[str]) -> float:
     return share if share >= ALIKE else 0.0
 
 
-def layer_factors(counted: Iterable[Counted], *, now: datetime) -> Mapping[MemoryLayer, float]:
-    """Return what verdicts make of each layer's authority, 0.8 to 1.25; a layer of which nothing was said is left out.
-
-    It is 1.25 to the power of (helpful - wrong) / (helpful + wrong + 4), each verdict counted with what is left of it.
-    """
-    good: dict[str, float] = {}
-    bad: dict[str, float] = {}
-    for layer, verdict, at in counted:
-        side = good if verdict == Verdict.HELPFUL else bad
-        side[layer] = side.get(layer, 0.0) + _fading(at, now)
-    factors = {}
-    for layer in MemoryLayer:
-        helpful, wrong = good.get(layer.value, 0.0), bad.get(layer.value, 0.0)
-        if helpful or wrong:
-            factors[layer] = FACTOR_MOST ** ((helpful - wrong) / (helpful + wrong + DOUBT))
-    return factors
-
-
-def _fading(at: int, now: datetime) -> float:
+def freshness(at: int, now: datetime) -> float:
     """Return what is left of a verdict: half after 90 days, counted in whole days as ages are."""
     try:
         days = max(0, (now - from_micros(at)).days)
