@@ -86,11 +86,13 @@ def test_quotation_marks_are_taken_apart_whatever_stands_between_them(typed, phr
     ["kind:decision gate", 'layer:project kind:decision since:2w "harbour"', "kind:decision,note gate"],
 )
 def test_decisions_answer_where_they_are_asked_for_by_their_kind(hx, query):
-    assert 2 == len(hx.query(query))
+    assert 2 == len(hx.query(query, deterministic=True))
     assert 2 == len(hx.context(query, wait=True).evidence_blocks)
 
 
 def test_a_layer_that_has_no_decisions_gives_none_when_it_alone_is_asked(hx):
     assert () == hx.query("layer:session kind:decision gate")
-    assert [] == [hit for hit in hx.query("gate", layers=["project"]) if hit.item.kind == "decision"]
+    assert [] == [
+        hit for hit in hx.query("gate", layers=["project"], deterministic=True) if hit.item.kind == "decision"
+    ]
     assert 2 == len(hx.context("gate", kinds=["decision"], wait=True).evidence_blocks)

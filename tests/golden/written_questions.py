@@ -181,7 +181,7 @@ def contexts(reader: Reader) -> Answers:
         for task in tasks:
             yield f"plan {task!r}", hx.plan(task)
             yield f"context {task!r}", hx.context(task, wait=True)
-            yield f"query {task!r}", hx.query(task)
+            yield f"query {task!r}", hx.query(task, deterministic=True)
         for format in ("toon", "json", "markdown"):
             yield f"text {format}", str(hx.context(tasks[0], wait=True, format=format))
         for options in (
@@ -190,7 +190,7 @@ def contexts(reader: Reader) -> Answers:
             {"as_of": "2021-05-05"}, {"plain": False},
         ):  # fmt: skip
             yield f"context {options}", hx.context("gateway retries and Ann's city", wait=True, **options)
-        yield "expand", [hx.expand(item) for item in hx.query("gateway retries")[:4]]
+        yield "expand", [hx.expand(item) for item in hx.query("gateway retries", deterministic=True)[:4]]
         yield "expand short", hx.expand("note-05", max_tokens=5)
         yield "deterministic plan", hx.plan(tasks[0], deterministic=True, max_tokens=300, layers=["project"])
 
