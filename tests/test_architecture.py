@@ -75,6 +75,10 @@ TABLE_EXCEPTIONS = {
         "hexad.interfaces.cli.output.render",
         "hexad.core.invisible_text",
     ): "people are shown what models are, by the same rules",
+    (
+        "hexad.interfaces.cli.output.render",
+        "hexad.core.as_json",
+    ): "one place says how a value is written as JSON",
     **dict.fromkeys(
         (
             ("hexad.experience.erasure.eraser", "hexad.privacy.memory_rows"),

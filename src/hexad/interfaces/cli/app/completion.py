@@ -10,7 +10,8 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, State, print_json, state
+from hexad.interfaces.cli.app.base import Command, State
+from hexad.interfaces.cli.output.render import show
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -115,7 +116,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # click knows the three of them
     script = kind(ctx.find_root().command, {}, "hexad", "_HEXAD_COMPLETE").source()
-    if state().json:
-        print_json({"shell": shell, "script": script})
-    else:
-        click.echo(script)
+    show({"shell": shell, "script": script}, table=script)

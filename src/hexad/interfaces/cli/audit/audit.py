@@ -15,13 +15,13 @@ import hexad
 from hexad import EventType, SystemClock
 from hexad.audit import AuditLog
 from hexad.config import load_settings
-from hexad.interfaces.cli.app.base import Command, Function, Group, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, Function, Group, note, several, state
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.experience.options import TICKS, time_range
-from hexad.interfaces.cli.output.render import clean, count, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
 
 if TYPE_CHECKING:
-    from hexad.audit import AuditRecord
+    from hexad.audit import AuditRecord, Reviewer
 
 
 _HERE: Final = "hexad.interfaces.cli"
@@ -121,10 +121,11 @@ def add(*, name: str, expires: str | None, sessions: tuple[str, ...], ledger: Pa
     """
     with ledger_of(ledger, create=True) as log:
         credential = log.reviewers.add(name, expires_at=expires, sessions=several(sessions))
-    if state().json:
-        print_json({"name": name, "credential": credential})
-        return
-    click.echo(credential)
+    show({"name": name, "credential": credential}, table=_add_lines(credential))
+
+
+def _add_lines(credential: str) -> Iterator[str]:
+    yield credential
     note(f"Keep it: it is not shown again. Commands take it from {VARIABLE}, or ask for it.")
 
 
@@ -135,10 +136,7 @@ def revoke(*, name: str, ledger: Path | None) -> None:
     """Let NAME read the ledger no more."""
     with ledger_of(ledger) as log:
         log.reviewers.revoke(name)
-    if state().json:
-        print_json({"name": name, "revoked": True})
-    else:
-        click.echo(f"Revoked {clean(name)}")
+    show({"name": name, "revoked": True}, table=f"Revoked {clean(name)}")
 
 
 @reviewer.command("list", cls=Command)
@@ -147,9 +145,10 @@ def list_(*, ledger: Path | None) -> None:
     """Show who may read the ledger, and who might once."""
     with ledger_of(ledger) as log:
         found = log.reviewers.list()
-    if state().json:
-        print_json([reviewer.to_dict() for reviewer in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: list[Reviewer]) -> Iterator[str]:
     now = SystemClock().now()
     rows = []
     for reviewer in found:
@@ -161,8 +160,7 @@ def list_(*, ledger: Path | None) -> None:
     if not rows:
         note("No reviewers; `hexad audit reviewer add NAME` lets somebody read the ledger.")
         return
-    for line in table(rows, heads=("name", "state", "added", "expires", "sessions"), room=table_room()):
-        click.echo(line)
+    yield from table(rows, heads=("name", "state", "added", "expires", "sessions"), room=table_room())
 
 
 # Reading ----------------------------------------------------------------------------------------------------
@@ -231,9 +229,10 @@ def query(
             archive=archive,
             **_conditions(given),
         )
-    if state().json:
-        print_json([record.to_dict() for record in found])
-        return
+    show(found, table=_query_lines(found))
+
+
+def _query_lines(found: list[AuditRecord]) -> Iterator[str]:
     rows = [
         (
             record.id,
@@ -245,13 +244,12 @@ def query(
         )
         for record in found
     ]
-    for line in table(
+    yield from table(
         rows,
         heads=("record", "time", "session", "tick", "what", "contents"),
         room=table_room(),
         whole=("record",),
-    ):
-        click.echo(line)
+    )
     note(f"{count(len(found), 'record')}; --json shows lenses, steering and hashes.")
 
 
@@ -272,10 +270,9 @@ def export(*, credential: str | None, ledger: Path | None, out: Path | None, **g
             for record in log.export(reviewer_credential=known, **conditions):
                 click.echo(json.dumps(record.to_dict(), ensure_ascii=False))
             return
-    if state().json:
-        print_json({"path": str(out), "records": written})
-    else:
-        click.echo(f"Wrote {count(written, 'record')} to {clean(str(out))}")
+    show(
+        {"path": str(out), "records": written}, table=f"Wrote {count(written, 'record')} to {clean(str(out))}"
+    )
 
 
 def _conditions(given: dict[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Group, print_json, state
+from hexad.interfaces.cli.app.base import Command, Group
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS, time_range
-from hexad.interfaces.cli.output.render import clean, count, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
 
 if TYPE_CHECKING:
     from hexad.audit import Incident, Span
@@ -66,10 +67,10 @@ def mark(
             time_range=time_range(since, until),
             seq_range=seq_range,
         )
-    if state().json:
-        print_json({"name": name, **made.to_dict()})
-    else:
-        click.echo(f"Marked {clean(name)}: {_span(made.span)}; {made.record_id} says so")
+    show(
+        {"name": name, **made.to_dict()},
+        table=f"Marked {clean(name)}: {_span(made.span)}; {made.record_id} says so",
+    )
 
 
 @incident.command("list", cls=Command)
@@ -82,9 +83,10 @@ def list_(*, credential: str | None, ledger: Path | None) -> None:
     """
     with ledger_of(ledger) as log:
         found = log.incidents.list(reviewer_credential=credential_of(credential))
-    if state().json:
-        print_json([incident.to_dict() for incident in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: list[Incident]) -> Iterator[str]:
     rows = [
         (
             incident.name,
@@ -95,28 +97,28 @@ def list_(*, credential: str | None, ledger: Path | None) -> None:
         )
         for incident in found
     ]
-    for line in table(rows, heads=("incident", "records", "marked", "by", "why"), room=table_room()):
-        click.echo(line)
+    yield from table(rows, heads=("incident", "records", "marked", "by", "why"), room=table_room())
 
 
 @incident.command("show", cls=Command)
 @click.argument("name")
 @credential_option
 @ledger_option
-def show(*, name: str, credential: str | None, ledger: Path | None) -> None:
+def show_(*, name: str, credential: str | None, ledger: Path | None) -> None:
     """Show what the incident NAME marks, and why.
 
     Needs a reviewer's credential; the question is a record.
     """
     with ledger_of(ledger) as log:
         found = log.incidents.get(name, reviewer_credential=credential_of(credential))
-    if state().json:
-        print_json(found.to_dict())
-        return
-    click.echo(f"{clean(found.name)}: {count(found.records, 'record')} in the ledger")
+    show(found, table=_show_lines(found))
+
+
+def _show_lines(found: Incident) -> Iterator[str]:
+    yield f"{clean(found.name)}: {count(found.records, 'record')} in the ledger"
     for mark in found.marks:
-        click.echo(f"{mark.record_id}  {mark.at:%Y-%m-%d %H:%M}  {clean(mark.author)}  {_span(mark.span)}")
-        click.echo(f"  {clean(mark.reason)}")
+        yield f"{mark.record_id}  {mark.at:%Y-%m-%d %H:%M}  {clean(mark.author)}  {_span(mark.span)}"
+        yield f"  {clean(mark.reason)}"
 
 
 @incident.command("export", cls=Command)
@@ -144,10 +146,10 @@ def export(
         written = log.incidents.export(
             name, out, reviewer_credential=credential_of(credential), archives=archives
         )
-    if state().json:
-        print_json({"name": name, "path": str(out), "records": written})
-    else:
-        click.echo(f"Wrote {count(written, 'record')} to {clean(str(out))}")
+    show(
+        {"name": name, "path": str(out), "records": written},
+        table=f"Wrote {count(written, 'record')} to {clean(str(out))}",
+    )
 
 
 def _span(span: Span) -> str:

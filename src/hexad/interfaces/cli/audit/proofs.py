@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, print_json, read_bounded, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, read_bounded
 from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count, hanging, width
+from hexad.interfaces.cli.output.render import clean, count, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad.audit import Verification
@@ -65,25 +66,27 @@ def verify(
     something was changed: the first record that is wrong is named.
     """
     notes = [_note(checkpoint) for checkpoint in checkpoints]
-    with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as show:
-        found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=show)
+    with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as advance:
+        found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=advance)
     unseen = _unseen(found)
-    if state().json:
-        print_json({**found.to_dict(), "unseen": unseen})
-    elif found.ok:
-        click.echo(f"{count(found.records, 'record')} as they were made, tree hash {found.root}")
-        if found.checkpoint is not None:
-            click.echo(f"The checkpoint of {count(found.checkpoint, 'record')} agrees.")
-        if found.archived:
-            click.echo(f"{count(found.archived, 'record')} in archives, of which {found.read:,} were read")
-    else:
-        click.echo(f"The ledger was changed. {clean(str(found.problem))}")
-        click.echo(f"First wrong: audit-{found.first_bad}")
-    for line in unseen if not state().json else ():
-        for part in hanging(line, indent=0, room=width()):
-            note(part)
+    show({**found.to_dict(), "unseen": unseen}, table=_verify_lines(found, unseen))
     if not found.ok:
         ctx.exit(EXIT_INTEGRITY)
+
+
+def _verify_lines(found: Verification, unseen: Sequence[str]) -> Iterator[str]:
+    if found.ok:
+        yield f"{count(found.records, 'record')} as they were made, tree hash {found.root}"
+        if found.checkpoint is not None:
+            yield f"The checkpoint of {count(found.checkpoint, 'record')} agrees."
+        if found.archived:
+            yield f"{count(found.archived, 'record')} in archives, of which {found.read:,} were read"
+    else:
+        yield f"The ledger was changed. {clean(str(found.problem))}"
+        yield f"First wrong: audit-{found.first_bad}"
+    for line in unseen:
+        for part in hanging(line, indent=0, room=width()):
+            note(part)
 
 
 def _unseen(found: Verification) -> list[str]:
@@ -133,15 +136,11 @@ def checkpoint(*, out: Path | None, ledger: Path | None) -> None:
     with ledger_of(ledger) as log:
         made = log.checkpoint(out)
         origin = log.origin
-    if state().json:
-        size = int(made.split("\n", 2)[1])
-        print_json(
-            {"origin": origin, "records": size, "note": made, "path": None if out is None else str(out)}
-        )
-    elif out is None:
-        click.echo(made, nl=False)
-    else:
-        click.echo(f"Wrote {clean(str(out))}")
+    size = int(made.split("\n", 2)[1])
+    show(
+        {"origin": origin, "records": size, "note": made, "path": out},
+        table=made.removesuffix("\n") if out is None else f"Wrote {clean(str(out))}",
+    )
 
 
 @click.command(cls=Command)
@@ -150,10 +149,7 @@ def key(*, ledger: Path | None) -> None:
     """Print the public key that checks this ledger's checkpoints."""
     with ledger_of(ledger) as log:
         found = log.public_key
-    if state().json:
-        print_json({"key": found})
-    else:
-        click.echo(found)
+    show({"key": found}, table=found)
 
 
 @click.command(cls=Command)
@@ -182,14 +178,15 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
         "root": _base64(root),
         "path": [_base64(digest) for digest in path],
     }
-    if state().json:
-        print_json(said)
-        return
-    click.echo(f"{record}: number {said['index']} of {count(covered, 'record')}")
-    click.echo(f"leaf  {said['leaf']}")
-    click.echo(f"root  {said['root']}")
+    show(said, table=_proof_lines(record, said, covered, path))
+
+
+def _proof_lines(record: str, said: dict[str, object], covered: int, path: list[bytes]) -> Iterator[str]:
+    yield f"{record}: number {said['index']} of {count(covered, 'record')}"
+    yield f"leaf  {said['leaf']}"
+    yield f"root  {said['root']}"
     for digest in path:
-        click.echo(f"path  {_base64(digest)}")
+        yield f"path  {_base64(digest)}"
 
 
 def _base64(data: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,13 @@ import click
 import hexad
 from hexad.audit import check_archive, check_incident
 from hexad.audit.archive_file import FORM
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Command, confirm, note
 from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS
-from hexad.interfaces.cli.output.render import clean, count
+from hexad.interfaces.cli.output.render import clean, count, show
 
 if TYPE_CHECKING:
-    from hexad.audit import Archive, AuditLog
+    from hexad.audit import Archive, AuditLog, Destroyed, IncidentExport, Retention
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -38,12 +38,14 @@ def archive(*, before: str, out: Path, credential: str | None, ledger: Path | No
     """
     with ledger_of(ledger) as log:
         made = log.retention.archive(out, before=before, reviewer_credential=credential_of(credential))
-    if state().json:
-        print_json(None if made is None else made.to_dict())
-    elif made is None:
-        click.echo(f"Nothing in the ledger is older than {before} and may leave it.")
+    show(made, table=_archive_lines(made, before))
+
+
+def _archive_lines(made: Archive | None, before: str) -> Iterator[str]:
+    if made is None:
+        yield f"Nothing in the ledger is older than {before} and may leave it."
     else:
-        _say(made)
+        yield _archived_line(made)
         if made.more:
             note("There is more: an archive has a limit. Run it again with another FILE.")
 
@@ -77,16 +79,15 @@ def retain(
         if keep is not None or keep_all:
             log.retention.set(keep, folder=into, reviewer_credential=credential_of(credential))
         policy, made = log.retention.policy, log.retention.retain()
-    if state().json:
-        said = None if policy is None else policy.to_dict()
-        print_json({"policy": said, "archives": [archive.to_dict() for archive in made]})
-        return
+    show({"policy": policy, "archives": made}, table=_retain_lines(policy, made))
+
+
+def _retain_lines(policy: Retention | None, made: Sequence[Archive]) -> Iterator[str]:
     if policy is None:
-        click.echo("All timesteps stay in the ledger. Set a limit: `hexad audit retain --keep DAYS`.")
+        yield "All timesteps stay in the ledger. Set a limit: `hexad audit retain --keep DAYS`."
         return
-    click.echo(f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}")
-    for archive in made:
-        _say(archive)
+    yield f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}"
+    yield from map(_archived_line, made)
 
 
 @click.command(cls=Command)
@@ -137,11 +138,12 @@ def erase(
             subject=subject,
             dry_run=dry_run,
         )
-    if state().json:
-        print_json(done.to_dict())
-        return
+    show(done, table=_erase_lines(dry_run, done))
+
+
+def _erase_lines(dry_run: bool, done: Destroyed) -> Iterator[str]:
     did = "Would destroy" if dry_run else "Destroyed"
-    click.echo(f"{did} the contents of {count(done.contents, 'record')}; {done.record_id} says so")
+    yield f"{did} the contents of {count(done.contents, 'record')}; {done.record_id} says so"
     if not (done.cleared or dry_run):
         note("Another program reads the ledger's files: run it again to clear them.")
 
@@ -165,31 +167,29 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
     with file.open("rb") as opened:
         start = opened.read(len(FORM))
     if start.startswith(b"{"):
-        shown = check_incident(file, verifiers=keys)
-        if state().json:
-            print_json(shown.to_dict())
-        else:
-            click.echo(
-                f"{count(shown.records, 'record')} of the incident {clean(shown.name)}, as they were made"
-            )
-            _said_key(shown.key, known=bool(keys))
+        incident = check_incident(file, verifiers=keys)
+        what = f"of the incident {clean(incident.name)}"
+        show(incident, table=_inspect_lines(incident, what, known=bool(keys)))
         return
     if start == FORM:
         found = check_archive(file, verifiers=keys)
     else:
         with _ledger_of_sealed(file, ledger) as log:
             found = log.retention.check(file, verifiers=keys)
-    if state().json:
-        print_json(found.to_dict())
-        return
-    click.echo(
-        f"{count(found.records, 'record')} from audit-{found.first} to audit-{found.past - 1}, as they were made"
+    what = f"from audit-{found.first} to audit-{found.past - 1}"
+    show(found, table=_inspect_lines(found, what, known=bool(keys) or start != FORM))
+
+
+def _inspect_lines(checked: Archive | IncidentExport, what: str, *, known: bool) -> Iterator[str]:
+    yield f"{count(checked.records, 'record')} {what}, as they were made"
+    if not known:
+        note(f"Signed with {checked.key}. Is that the ledger's? Give --key.")
+
+
+def _archived_line(archive: Archive) -> str:
+    return (
+        f"Moved {count(archive.records, 'record')} to {clean(str(archive.path))}; {archive.record_id} says so"
     )
-    _said_key(found.key, known=bool(keys) or start != FORM)
-
-
-def _say(made: Archive) -> None:
-    click.echo(f"Moved {count(made.records, 'record')} to {clean(str(made.path))}; {made.record_id} says so")
 
 
 @contextmanager
@@ -204,8 +204,3 @@ def _ledger_of_sealed(file: Path, ledger: Path | None) -> Iterator[AuditLog]:
                 "the store (-C) or --ledger."
             ) from error
         yield opened
-
-
-def _said_key(key: str, *, known: bool) -> None:
-    if not known:
-        note(f"Signed with {key}. Is that the ledger's? Give --key.")

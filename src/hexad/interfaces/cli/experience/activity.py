@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, note, several, state
 from hexad.interfaces.cli.app.completion import concept_ids
 from hexad.interfaces.cli.experience.options import session_option, time_range
 from hexad.interfaces.cli.experience.render import short
@@ -24,7 +24,7 @@ from hexad.interfaces.cli.output.plots import (
     over_time,
 )
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, clip, count, width
+from hexad.interfaces.cli.output.render import clean, clip, count, show, width
 
 if TYPE_CHECKING:
     from hexad import ActivityBucket, ConceptActivity, Hexad
@@ -89,13 +89,7 @@ def activity(
     with state().opened() as hx, waiting("Counting"):
         unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
         found = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
-    if state().json:
-        print_json([bucket.to_dict() for bucket in found])
-        return
-    if not found:
-        note("Nothing was recorded then.")
-        return
-    _show(found, unit=unit, measure=measure, concepts=concepts, session=session_id)
+    show(found, table=_plot(found, unit=unit, measure=measure, concepts=concepts, session=session_id))
 
 
 def _fitting(hx: Hexad, wanted: dict[str, Any]) -> str:
@@ -111,9 +105,13 @@ def _fitting(hx: Hexad, wanted: dict[str, Any]) -> str:
     return next((unit for unit, step in _STEPS.items() if span / step <= room), "month")
 
 
-def _show(
+def _plot(
     found: Sequence[ActivityBucket], *, unit: str, measure: str, concepts: Sequence[str], session: str | None
-) -> None:
+) -> Iterator[str]:
+    yield from ()  # `draw` prints what may have colours
+    if not found:
+        note("Nothing was recorded then.")
+        return
     room = width()
     names = _named(found, concepts)
     by_start = {bucket.start: bucket for bucket in found}

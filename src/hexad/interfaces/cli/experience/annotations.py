@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Command, confirm, note, state
 from hexad.interfaces.cli.app.completion import tag_names
 from hexad.interfaces.cli.experience.options import (
     TICKS,
@@ -16,7 +17,11 @@ from hexad.interfaces.cli.experience.options import (
     target_options,
 )
 from hexad.interfaces.cli.experience.render import application_table, comment_lines, tag_kind, target
-from hexad.interfaces.cli.output.render import clean, table_room, width
+from hexad.interfaces.cli.output.render import clean, show, table_room, width
+
+if TYPE_CHECKING:
+    from hexad import Comment, TagApplication
+
 
 _LAST_TICK = 1 << 53
 
@@ -35,10 +40,7 @@ def tag(*, tag: str, confidence: float, text: str | None, **given: Any) -> None:
     with state().opened() as hx:
         use = hx.xdb.tag(tag, confidence=confidence, note=text, **given)
         used = tag_of(hx, tag)
-    if state().json:
-        print_json({"id": use, "tag": used.to_dict()})
-    else:
-        click.echo(f"{use}  tagged  {clean(used.name)}  ({clean(tag_kind(used))})")
+    show({"id": use, "tag": used}, table=f"{use}  tagged  {clean(used.name)}  ({clean(tag_kind(used))})")
 
 
 @click.command(cls=Command)
@@ -50,10 +52,7 @@ def untag(application: str) -> None:
     """
     with state().opened() as hx:
         hx.xdb.untag(application)
-    if state().json:
-        print_json({"id": application, "removed": True})
-    else:
-        click.echo(f"{clean(application)}  taken away")
+    show({"id": application, "removed": True}, table=f"{clean(application)}  taken away")
 
 
 @click.command(cls=Command)
@@ -67,14 +66,14 @@ def tags(timestep: str, *, inherited: bool) -> None:
     with state().opened() as hx:
         uses = hx.xdb.get_applications_for_timestep(timestep, inherited=inherited)
         names = {tag.id: tag.name for tag in hx.xdb.get_tags_for_timestep(timestep, inherited=inherited)}
-    if state().json:
-        print_json([{"tag": names.get(use.tag_id), **use.to_dict()} for use in uses])
-        return
+    show([{"tag": names.get(use.tag_id), **use.to_dict()} for use in uses], table=_tags_lines(uses, names))
+
+
+def _tags_lines(uses: list[TagApplication], names: dict[str, str]) -> Iterator[str]:
     if not uses:
         note("It carries no tag.")
         return
-    for line in application_table(uses, names, room=table_room()):
-        click.echo(line)
+    yield from application_table(uses, names, room=table_room())
 
 
 @click.command(cls=Command)
@@ -97,12 +96,10 @@ def comment(*, text: str | None, edited: str | None, **given: Any) -> None:
             comment = hx.xdb.get_comment(hx.xdb.comment(text, **given))
         else:
             comment = hx.xdb.edit_comment(edited, text)
-    if state().json:
-        print_json(comment.to_dict())
-    else:
-        click.echo(
-            f"{comment.id}  {'remarked' if edited is None else 'edited'}  {clean(target(comment.target))}"
-        )
+    show(
+        comment,
+        table=f"{comment.id}  {'remarked' if edited is None else 'edited'}  {clean(target(comment.target))}",
+    )
 
 
 @click.command(cls=Command)
@@ -123,10 +120,11 @@ def uncomment(comment: str, *, dry_run: bool, yes: bool) -> None:
                 without="see with --dry-run what it says",
             )
             hx.xdb.remove_comment(comment)
-    if state().json:
-        print_json({**comment_info.to_dict(), "dry_run": dry_run})
-        return
-    click.echo(f"{comment_info.id}  {'would be removed' if dry_run else 'removed'}")
+    show({**comment_info.to_dict(), "dry_run": dry_run}, table=_uncomment_lines(comment_info, dry_run))
+
+
+def _uncomment_lines(comment_info: Comment, dry_run: bool) -> Iterator[str]:
+    yield f"{comment_info.id}  {'would be removed' if dry_run else 'removed'}"
     if dry_run:
         for line in comment_lines([comment_info], room=width()):
             note(line)
@@ -144,10 +142,10 @@ def comments(*, session_id: str, tick_range: tuple[int, int] | None) -> None:
     with state().opened() as hx:
         hx.xdb.session(session_id)
         found = hx.xdb.get_comments_for_range(session_id, first, last)
-    if state().json:
-        print_json([comment.to_dict() for comment in found])
-        return
-    for line in comment_lines(found, room=width()):
-        click.echo(line)
+    show(found, table=_comments_lines(found))
+
+
+def _comments_lines(found: list[Comment]) -> Iterator[str]:
+    yield from comment_lines(found, room=width())
     if not found:
         note("There is no comment.")

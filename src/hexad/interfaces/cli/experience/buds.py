@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, Group, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, Group, confirm, note, state
 from hexad.interfaces.cli.app.completion import bud_names, concept_ids, submission_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.recall import print_steps
 from hexad.interfaces.cli.experience.render import tag_kind, tag_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, count, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
 
 if TYPE_CHECKING:
-    from hexad import Hexad
+    from hexad import Hexad, Submission, Tag
 
 
 _STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
@@ -31,14 +31,14 @@ def buds(status: str | None) -> None:
     """List the buds: tags that may become something learned."""
     with state().opened() as hx:
         found = hx.xdb.get_buds(status)
-    if state().json:
-        print_json([tag.to_dict() for tag in found])
-        return
+    show(found, table=_buds_lines(found, status))
+
+
+def _buds_lines(found: list[Tag], status: str | None) -> Iterator[str]:
     if not found:
         note("No buds yet; `hexad xdb bud create` makes one." if status is None else "No bud stands there.")
         return
-    for line in tag_table(found, room=table_room()):
-        click.echo(line)
+    yield from tag_table(found, room=table_room())
 
 
 @click.group(cls=Group)
@@ -50,10 +50,7 @@ def bud(ctx: click.Context) -> None:
 
 
 def _show(tag: hexad.Tag, *, done: str) -> None:
-    if state().json:
-        print_json(tag.to_dict())
-    else:
-        click.echo(f"{clean(tag.id)}  {done}  {clean(tag.name)}  ({clean(tag_kind(tag))})")
+    show(tag, table=f"{clean(tag.id)}  {done}  {clean(tag.name)}  ({clean(tag_kind(tag))})")
 
 
 @bud.command()
@@ -139,10 +136,7 @@ def submit(bud: str, submission: str) -> None:
     with state().opened() as hx, waiting("Submitting"):
         windows = hx.xdb.submit_graft(tag_of(hx, bud).id, submission)
         made = hx.xdb.get_submission(submission)
-    if state().json:
-        print_json(made.to_dict())
-    else:
-        click.echo(f"{clean(made.id)}  submitted  {count(len(windows), 'window')}")
+    show(made, table=f"{clean(made.id)}  submitted  {count(len(windows), 'window')}")
 
 
 @click.command(cls=Command)
@@ -172,20 +166,17 @@ def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool)
                 confirm(f"Give up the detail of {what}?", yes=yes, without=_SEE)
             with waiting("Resolving"):
                 submission_info = hx.xdb.resolve_submission(submission, accepted)
-    if state().json:
-        print_json(
-            {
-                **submission_info.to_dict(),
-                "released_windows": [window.id for window in mine],
-                "dry_run": dry_run,
-            }
-        )
-    elif dry_run:
-        click.echo(
-            f"{clean(submission_info.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}"
-        )
+    show(
+        {**submission_info.to_dict(), "released_windows": [window.id for window in mine], "dry_run": dry_run},
+        table=_resolve_lines(dry_run, what, accepted, submission_info),
+    )
+
+
+def _resolve_lines(dry_run: bool, what: str, accepted: bool, submission_info: Submission) -> Iterator[str]:
+    if dry_run:
+        yield f"{clean(submission_info.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}"
     else:
-        click.echo(f"{clean(submission_info.id)}  {submission_info.status.value}  {what} let go")
+        yield f"{clean(submission_info.id)}  {submission_info.status.value}  {what} let go"
 
 
 @click.command(cls=Command)
@@ -197,9 +188,12 @@ def submissions(status: str | None) -> None:
         tags = {
             submission.bud_tag_id: hx.xdb.tag_index.get_tag(submission.bud_tag_id) for submission in found
         }
-    if state().json:
-        print_json([submission.to_dict() for submission in found])
-        return
+    show(found, table=_submissions_lines(found, status, tags))
+
+
+def _submissions_lines(
+    found: list[Submission], status: str | None, tags: dict[str, Tag | None]
+) -> Iterator[str]:
     if not found:
         note(
             "No submissions yet; `hexad xdb submit` hands a bud in."
@@ -222,10 +216,9 @@ def submissions(status: str | None) -> None:
             )
         )
     heads = ("id", "status", "bud", "windows", "submitted", "resolved")
-    for line in table(
+    yield from table(
         rows, heads=heads, room=table_room(), whole=("status", "windows", "submitted", "resolved")
-    ):
-        click.echo(line)
+    )
 
 
 @click.command(cls=Command)
@@ -239,11 +232,8 @@ def export(submission: str, *, out: Path | None) -> None:
     """
     with state().opened() as hx, waiting("Exporting"):
         path = hx.xdb.export_submission(submission, out)
-    if state().json:
-        files = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
-        print_json({"submission_id": submission, "path": str(path), "files": files})
-    else:
-        click.echo(clean(str(path)))
+    files = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+    show({"submission_id": submission, "path": path, "files": files}, table=clean(str(path)))
 
 
 @click.command(cls=Command)
@@ -257,15 +247,16 @@ def verify(ctx: click.Context, package: str) -> None:
     """
     with _opened_for(package) as hx, waiting("Checking"):
         found = hx.xdb.verify_export(package)
-    if state().json:
-        print_json({"package": package, "problems": found})
-    else:
-        for problem in found:
-            click.echo(clean(problem))
-        if not found:
-            click.echo(f"{clean(package)}  whole")
+    show({"package": package, "problems": found}, table=_verify_lines(found, package))
     if found:
         ctx.exit(EXIT_INTEGRITY)
+
+
+def _verify_lines(found: list[str], package: str) -> Iterator[str]:
+    for problem in found:
+        yield clean(problem)
+    if not found:
+        yield f"{clean(package)}  whole"
 
 
 @contextmanager

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Command, confirm, note, state
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.experience.options import session_option, time_range
 from hexad.interfaces.cli.experience.render import INDENT, concepts, ticks
 from hexad.interfaces.cli.output.plots import Gauge, draw, gauges, glyphs
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, clip, count, excerpt, hanging, width
+from hexad.interfaces.cli.output.render import clean, clip, count, excerpt, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad import CompactionRecord, CompressedRecord, ContextWindow, Hexad
@@ -49,20 +49,20 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
             found = [hx.xdb.get_context_state(session)]
             window = None if brief else hx.xdb.context(session)
     if session is None:
-        _show_all(found)
-        return
-    if state().json:
-        print_json({**found[0], **({} if window is None else window.to_dict())})
-        return
+        show(found, table=_running_lines(found))
+    else:
+        show(
+            {**found[0], **({} if window is None else window.to_dict())}, table=_context_lines(found, window)
+        )
+
+
+def _context_lines(found: list[dict[str, Any]], window: ContextWindow | None) -> Iterator[str]:
     _draw(found)
-    for line in _window_lines(window, room=width()) if window is not None else ():
-        click.echo(line)
+    yield from _window_lines(window, room=width()) if window is not None else ()
 
 
-def _show_all(found: list[dict[str, Any]]) -> None:
-    if state().json:
-        print_json(found)
-        return
+def _running_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+    yield from ()  # `draw` prints what may have colours
     if not found:
         note("No session is running.")
         return
@@ -121,19 +121,15 @@ def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
         with waiting("Compacting"):
             made = None if dry_run else hx.xdb.request_compaction(session_id)
         after = hx.xdb.get_context_state(session_id)
-    if state().json:
-        print_json(
-            {
-                "dry_run": dry_run,
-                "compaction": None if made is None else made.to_dict(),
-                "before": before,
-                "after": after,
-            }
-        )
-        return
+    show(
+        {"dry_run": dry_run, "compaction": made, "before": before, "after": after},
+        table=_compact_lines(made, dry_run, after),
+    )
+
+
+def _compact_lines(made: CompactionRecord | None, dry_run: bool, after: dict[str, Any]) -> Iterator[str]:
     if made is not None:
-        for line in _compaction_lines(made, room=width()):
-            click.echo(line)
+        yield from _compaction_lines(made, room=width())
     elif not dry_run:
         note("There is nothing in the window that a summary could replace.")
     _draw([after])
@@ -147,12 +143,12 @@ def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     """List compactions with their summaries, the oldest first."""
     with state().opened() as hx:
         found = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
-    if state().json:
-        print_json([record.to_dict() for record in found])
-        return
+    show(found, table=_compactions_lines(found, limit))
+
+
+def _compactions_lines(found: list[CompactionRecord], limit: int) -> Iterator[str]:
     for record in found:
-        for line in _compaction_lines(record, room=width()):
-            click.echo(line)
+        yield from _compaction_lines(record, room=width())
     if not found:
         note("Nothing has left a context window.")
     elif len(found) == limit:
@@ -217,17 +213,20 @@ def compressed(
         else:
             found = [_record_of(hx, record)]
         tags = _tag_names(hx, found)
-    if state().json:
-        print_json(
-            found[0].to_dict()
-            if record is not None
-            else [compressed_record.to_dict() for compressed_record in found]
-        )
-        return
+    show(
+        found[0].to_dict()
+        if record is not None
+        else [compressed_record.to_dict() for compressed_record in found],
+        table=_compressed_lines(found, tags, record, limit),
+    )
+
+
+def _compressed_lines(
+    found: list[CompressedRecord], tags: dict[str, str], record: str | None, limit: int
+) -> Iterator[str]:
     room = width()
     for compressed_record in found:
-        for line in _record_lines(compressed_record, tags, room=room, sources=record is not None):
-            click.echo(line)
+        yield from _record_lines(compressed_record, tags, room=room, sources=record is not None)
     if not found:
         note("No COLD record is like that.")
     elif len(found) == limit and record is None:

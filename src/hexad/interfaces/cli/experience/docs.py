@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Group, confirm, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Group, confirm, note, several, state
 from hexad.interfaces.cli.app.completion import document_paths
 from hexad.interfaces.cli.app.messages import spoken
-from hexad.interfaces.cli.output.render import clean, clip, count, hanging, size, table, table_room, width
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clip,
+    count,
+    hanging,
+    show,
+    size,
+    table,
+    table_room,
+    width,
+)
 
 if TYPE_CHECKING:
-    from hexad import CopiesReport, Document, Hexad, WorkingCopy
+    from hexad import CopiesReport, Document, DocumentVersion, Hexad, WorkingCopy
 
 
 _TYPES: Final = [document_type.value for document_type in hexad.DocumentType]
@@ -41,9 +51,10 @@ def _one(hx: Hexad, path_or_id: str) -> Document:
 
 
 def _print(found: Sequence[Document], nothing: str) -> None:
-    if state().json:
-        print_json([document.to_dict() for document in found])
-        return
+    show(found, table=_print_lines(found, nothing))
+
+
+def _print_lines(found: Sequence[Document], nothing: str) -> Iterator[str]:
     if not found:
         note(nothing)
         return
@@ -68,8 +79,7 @@ def _print(found: Sequence[Document], nothing: str) -> None:
         room=table_room(),
         whole=("type", "size", "changed"),
     )
-    for line in lines:
-        click.echo(line)
+    yield from lines
 
 
 @docs.command("list")
@@ -118,12 +128,12 @@ def search(
     _print(found, "No document is like that.")
 
 
-@docs.command()
+@docs.command("show")
 @click.argument("document", shell_complete=document_paths)
 @click.option(
     "--revision", "version", metavar="VERSION", help="What it said in this version, by number or name."
 )
-def show(document: str, *, version: str | None) -> None:
+def show_(document: str, *, version: str | None) -> None:
     """Print DOCUMENT, a path or an id, as it is stored.
 
     The text goes to stdout, what is known of it to stderr.
@@ -140,12 +150,16 @@ def show(document: str, *, version: str | None) -> None:
                     f"The document {doc.path!r} has no version {version!r}; it has: {known}."
                 )
             content = wanted[-1].content
-    if state().json:
-        print_json(doc.to_dict() if version is None else {**doc.to_dict(), **wanted[-1].to_dict()})
-        return
-    facts = [doc.doc_type.value, f"version {version or doc.version}", doc.id, *doc.tags]
-    note(clean(f"{doc.path}  ({', '.join(facts)})"))
-    click.echo(clean(content), nl=not content.endswith("\n"))
+    show(
+        doc if version is None else {**doc.to_dict(), **wanted[-1].to_dict()},
+        table=_content_lines(doc, version, content),
+    )
+
+
+def _content_lines(document: Document, version: str | None, content: str) -> Iterator[str]:
+    facts = [document.doc_type.value, f"version {version or document.version}", document.id, *document.tags]
+    note(clean(f"{document.path}  ({', '.join(facts)})"))
+    yield clean(content).removesuffix("\n")
 
 
 # Writing ----------------------------------------------------------------------------------------------------
@@ -242,13 +256,11 @@ def update(
 
 
 def _show_done(document: Document, done: str) -> None:
-    if state().json:
-        print_json(document.to_dict())
-    else:
-        click.echo(
-            f"{document.id}  {done}  {clean(document.path)}  "
-            f"({document.doc_type.value}, version {clean(document.version)})"
-        )
+    show(
+        document,
+        table=f"{document.id}  {done}  {clean(document.path)}  "
+        f"({document.doc_type.value}, version {clean(document.version)})",
+    )
 
 
 # Taking away ------------------------------------------------------------------------------------------------
@@ -276,11 +288,15 @@ def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
                     without="see with --dry-run what would go",
                 )
             gone = hx.xdb.remove_document(document, purge=purge)
-    if state().json:
-        print_json({**(known if dry_run else gone.to_dict()), "dry_run": dry_run})
-        return
+    show(
+        {**(known if dry_run else gone.to_dict()), "dry_run": dry_run},
+        table=_remove_lines(purge, known, dry_run),
+    )
+
+
+def _remove_lines(purge: bool, known: dict[str, Any], dry_run: bool) -> Iterator[str]:
     done = "purged" if purge else "removed"
-    click.echo(f"{known['id']}  {'would be ' * dry_run}{done}  {clean(known['path'])}")
+    yield f"{known['id']}  {'would be ' * dry_run}{done}  {clean(known['path'])}"
     if not purge and not dry_run:
         note(f"It can be brought back: `hexad docs restore {clean(known['path'])}`.")
 
@@ -314,9 +330,6 @@ def removed() -> None:
     """List the documents that were removed, the last first."""
     with state().opened() as hx:
         found = hx.xdb.documents.removed_documents()
-    if state().json:
-        print_json([document.to_dict() for document in found])
-        return
     rows = [
         (
             document.path,
@@ -327,10 +340,14 @@ def removed() -> None:
         )
         for document in found
     ]
+    show(found, table=_removed_lines(rows))
+
+
+def _removed_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     heads = ("path", "type", "removed", "state", "id")
-    for line in table(rows, heads=heads, room=table_room(), whole=heads[1:]) if rows else ():
-        click.echo(line)
-    if not rows:
+    if rows:
+        yield from table(rows, heads=heads, room=table_room(), whole=heads[1:])
+    else:
         note("No document was removed.")
 
 
@@ -346,9 +363,10 @@ def versions(document: str) -> None:
     """
     with state().opened() as hx:
         found = hx.xdb.documents.versions(_one(hx, document).id)
-    if state().json:
-        print_json([version.to_dict() for version in found])
-        return
+    show(found, table=_versions_lines(found))
+
+
+def _versions_lines(found: list[DocumentVersion]) -> Iterator[str]:
     rows = [
         (
             str(version.revision),
@@ -360,8 +378,7 @@ def versions(document: str) -> None:
         for version in found
     ]
     heads = ("revision", "version", "size", "until", "sha256")
-    for line in table(rows, heads=heads, room=table_room(), whole=heads[:4]):
-        click.echo(line)
+    yield from table(rows, heads=heads, room=table_room(), whole=heads[:4])
 
 
 @docs.command()
@@ -384,7 +401,8 @@ def copies(*, read: bool, write: bool, dry_run: bool, yes: bool) -> None:
         raise click.UsageError("--dry-run says what --write would write over; give both.")
     with state().opened() as hx:
         if read:
-            _show_read(hx.xdb.documents.read_copies())
+            report = hx.xdb.documents.read_copies()
+            show(report, table=_read_lines(report))
         elif write:
             _write(hx, dry_run=dry_run, yes=yes)
         else:
@@ -392,26 +410,24 @@ def copies(*, read: bool, write: bool, dry_run: bool, yes: bool) -> None:
 
 
 def _show_copies(found: Sequence[WorkingCopy]) -> None:
-    if state().json:
-        print_json([copy.to_dict() for copy in found])
-        return
+    show(found, table=_show_copies_lines(found))
+
+
+def _show_copies_lines(found: Sequence[WorkingCopy]) -> Iterator[str]:
     for copy in found:
-        click.echo(f"{copy.state.value:9}  {clip(copy.path, width() - 11)}")
+        yield f"{copy.state.value:9}  {clip(copy.path, width() - 11)}"
     if not found:
         note("There is no working copy.")
 
 
-def _show_read(report: CopiesReport) -> None:
-    if state().json:
-        print_json(report.to_dict())
-        return
+def _read_lines(report: CopiesReport) -> Iterator[str]:
     for done, paths in (
         ("created", report.created),
         ("updated", report.updated),
         ("restored", report.restored),
     ):
         for path in paths:
-            click.echo(f"{done}  {clean(path)}")
+            yield f"{done}  {clean(path)}"
     for path, reason in report.skipped:
         for line in hanging(f"skipped  {path}: {spoken(reason)}", indent=0, room=width()):
             click.echo(line, err=True)
@@ -428,10 +444,11 @@ def _write(hx: Hexad, *, dry_run: bool, yes: bool) -> None:
         what = count(len(by_hand), "copy that was changed by hand", "copies that were changed by hand")
         confirm(f"Write over {what}?", yes=yes, without="see with --dry-run which")
     paths = [copy.path for copy in wrong] if dry_run else hx.xdb.documents.write_copies()
-    if state().json:
-        print_json({"written": paths, "dry_run": dry_run})
-        return
+    show({"written": paths, "dry_run": dry_run}, table=_write_lines(paths, dry_run))
+
+
+def _write_lines(paths: list[str], dry_run: bool) -> Iterator[str]:
     for path in paths:
-        click.echo(f"{'would be written' if dry_run else 'written'}  {clean(path)}")
+        yield f"{'would be written' if dry_run else 'written'}  {clean(path)}"
     if not paths:
         note("Every working copy is as its document.")

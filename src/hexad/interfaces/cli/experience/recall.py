@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, note, several, state
 from hexad.interfaces.cli.app.completion import concept_ids, session_ids, tag_names
 from hexad.interfaces.cli.experience.options import (
     CONCEPT,
@@ -20,7 +20,7 @@ from hexad.interfaces.cli.experience.options import (
 )
 from hexad.interfaces.cli.experience.render import event_lines, step_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, table_room, width
+from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, show, table_room, width
 
 if TYPE_CHECKING:
     from hexad import EventRecord, Hexad, TimestepRecord
@@ -168,7 +168,7 @@ def _special(
     _more(len(steps), limit)
 
 
-@click.command(cls=Command)
+@click.command("show", cls=Command)
 @click.argument("session", shell_complete=session_ids)
 @click.option("--tokens", is_flag=True, help="Show timesteps, not the events that they make up.")
 @click.option(
@@ -176,7 +176,7 @@ def _special(
 )
 @click.option("--limit", type=int, default=1000, show_default=True, help="How many at most.")
 @click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
-def show(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limit: int, offset: int) -> None:
+def show_(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limit: int, offset: int) -> None:
     """Show the session SESSION as a transcript.
 
     Each event with its ticks, its time, who spoke, and in which detail it is still there.
@@ -197,22 +197,23 @@ def show(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limi
 
 def print_steps(steps: Sequence[TimestepRecord]) -> None:
     """Print timesteps: as JSON, or a table."""
-    if state().json:
-        print_json([step.to_dict() for step in steps])
-    elif steps:
-        for line in step_table(steps, room=table_room()):
-            click.echo(line)
+    show(steps, table=_print_steps_lines(steps))
+
+
+def _print_steps_lines(steps: Sequence[TimestepRecord]) -> Iterator[str]:
+    if steps:
+        yield from step_table(steps, room=table_room())
     else:
         note("No timestep is like that.")
 
 
 def print_events(events: Sequence[EventRecord], *, query: str = "", limit: int | None = None) -> None:
     """Print events: as JSON, or a transcript with at most `limit` lines of each."""
-    if state().json:
-        print_json([event.to_dict() for event in events])
-        return
-    for line in event_lines(events, room=width(), query=query, limit=limit):
-        click.echo(line)
+    show(events, table=_print_events_lines(events, query, limit))
+
+
+def _print_events_lines(events: Sequence[EventRecord], query: str, limit: int | None) -> Iterator[str]:
+    yield from event_lines(events, room=width(), query=query, limit=limit)
     if not events:
         note("No event is like that.")
 

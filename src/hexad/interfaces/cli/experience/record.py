@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, several, state
 from hexad.interfaces.cli.app.completion import concept_ids
 from hexad.interfaces.cli.experience.options import CONCEPT, ConceptRange, session_option
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count
+from hexad.interfaces.cli.output.render import clean, count, show
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -39,10 +39,10 @@ _ROW: Final = re.compile(r"Row ([\d,]+): ")
 
 
 class Rows:
-    """The rows that lines say, blank ones left out; `before` lines came earlier, `show` is told how many rows came."""
+    """The rows that lines say, blank ones left out; `before` lines came earlier, `advance` takes how many rows came."""
 
-    def __init__(self, lines: Iterable[bytes], show: Callable[[int], None], *, before: int = 0) -> None:
-        self._lines, self._show, self._before = lines, show, before
+    def __init__(self, lines: Iterable[bytes], advance: Callable[[int], None], *, before: int = 0) -> None:
+        self._lines, self._advance, self._before = lines, advance, before
         self._read = 0
         self._blank: list[int] = []  # for each blank line how many rows came before it
 
@@ -57,7 +57,7 @@ class Rows:
                 continue
             yield _parsed(line)
             rows += 1
-            self._show(rows)
+            self._advance(rows)
 
     def placed(self, message: str) -> str:
         """Return what was refused with the number of its line."""
@@ -300,8 +300,8 @@ class _Recorded:
 
 def _piped(hx: Hexad, session_id: str, lines: Iterable[bytes], done: _Recorded) -> None:
     """Record what is piped in when all of it is there."""
-    with meter("Recording", clock=hx.clock, unit="timesteps") as show:
-        rows = Rows(lines, show)
+    with meter("Recording", clock=hx.clock, unit="timesteps") as advance:
+        rows = Rows(lines, advance)
         try:
             done.add(hx.xdb.record_many(rows, session_id=session_id))
         except _REFUSED as error:
@@ -311,9 +311,9 @@ def _piped(hx: Hexad, session_id: str, lines: Iterable[bytes], done: _Recorded) 
 def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: _Recorded) -> None:
     """Record what is piped in as it comes; what was recorded before a line that cannot be stays."""
     before = 0
-    with meter("Recording", clock=hx.clock, unit="timesteps") as show:
+    with meter("Recording", clock=hx.clock, unit="timesteps") as advance:
         for lines in batches:
-            rows = Rows(lines, lambda number: show(done.number + number), before=before)
+            rows = Rows(lines, lambda number: advance(done.number + number), before=before)
             try:
                 done.add(hx.xdb.record_many(rows, session_id=session_id))
             except _REFUSED as error:
@@ -325,18 +325,20 @@ def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: 
 
 
 def _show(session_id: str, done: _Recorded, *, ended: bool) -> None:
-    if state().json:
-        print_json(
-            {
-                "session_id": session_id,
-                "recorded": done.number,
-                "first_id": done.first,
-                "last_id": done.last,
-                "ended": ended,
-            }
-        )
-        return
+    show(
+        {
+            "session_id": session_id,
+            "recorded": done.number,
+            "first_id": done.first,
+            "last_id": done.last,
+            "ended": ended,
+        },
+        table=_show_lines(session_id, done),
+    )
+
+
+def _show_lines(session_id: str, done: _Recorded) -> Iterator[str]:
     told = f"{clean(session_id)}  {count(done.number, 'timestep')} recorded"
     if done.first is not None and done.last is not None:
         told += f"  {clean(done.first)}" + (f" … {clean(done.last)}" if done.first != done.last else "")
-    click.echo(told)
+    yield told

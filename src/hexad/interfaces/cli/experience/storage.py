@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Command, confirm, note, state
 from hexad.interfaces.cli.output.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
 from hexad.interfaces.cli.output.progress import meter, waiting
-from hexad.interfaces.cli.output.render import clean, count, hanging, size, table, table_room, width
+from hexad.interfaces.cli.output.render import clean, count, hanging, show, size, table, table_room, width
 
 if TYPE_CHECKING:
     from hexad import CompressionLevel, CompressionReport, LifecycleContract, StorageUsage
@@ -32,16 +32,16 @@ def usage() -> None:
     """Show how much experience takes, by tier, beside its limits."""
     with state().opened() as hx, waiting("Measuring"):
         found = hx.xdb.usage()
-    if state().json:
-        print_json(found.to_dict())
-        return
+    show(found, table=_usage_lines(found))
+
+
+def _usage_lines(found: StorageUsage) -> Iterator[str]:
     room = width()
-    click.echo(click.style(f"Experience: {size(found.total_bytes)}", bold=True))
+    yield click.style(f"Experience: {size(found.total_bytes)}", bold=True)
     draw(stacked([*_parts(found)], room=room, of=glyphs()))
-    click.echo()
-    for line in _amounts(found):
-        click.echo(line)
-    click.echo()
+    yield ""
+    yield from _amounts(found)
+    yield ""
     draw(_limits(found, room=room))
     if found.over_threshold:
         note(
@@ -154,13 +154,13 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, y
                     yes=yes,
                     without="see with --dry-run what would go",
                 )
-            with meter("Compressing", clock=hx.clock, unit="steps") as show:
+            with meter("Compressing", clock=hx.clock, unit="steps") as advance:
                 done = 0
 
                 def stop() -> bool:
                     nonlocal done
                     done += 1
-                    show(done)
+                    advance(done)
                     return False
 
                 report = hx.xdb.storage_manager.check_and_compress(
@@ -169,20 +169,22 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, y
     if not dry_run:
         _show_report(report)
         return
-    if state().json:
-        print_json(
-            {
-                "dry_run": True,
-                "due": found.over_threshold,
-                "cold_bytes": found.cold_bytes,
-                "limit_bytes": found.cold_limit_bytes,
-                "compression_threshold": found.compression_threshold,
-                "records": {level.name: number for level, number in _expected(found).items()},
-            }
-        )
-        return
+    show(
+        {
+            "dry_run": True,
+            "due": found.over_threshold,
+            "cold_bytes": found.cold_bytes,
+            "limit_bytes": found.cold_limit_bytes,
+            "compression_threshold": found.compression_threshold,
+            "records": {level.name: number for level, number in _expected(found).items()},
+        },
+        table=_compress_lines(found),
+    )
+
+
+def _compress_lines(found: StorageUsage) -> Iterator[str]:
     what = f"would compress {_going(found)}" if found.over_threshold else "nothing to compress"
-    click.echo(f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}")
+    yield f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}"
 
 
 def _going(found: StorageUsage) -> str:
@@ -210,14 +212,15 @@ def _expected(found: StorageUsage) -> dict[CompressionLevel, int]:
 
 
 def _show_report(report: CompressionReport) -> None:
-    if state().json:
-        print_json({"dry_run": False, **report.to_dict()})
-        return
+    show({"dry_run": False, **report.to_dict()}, table=_show_report_lines(report))
+
+
+def _show_report_lines(report: CompressionReport) -> Iterator[str]:
     for step in report.steps:
         source, target = step.source.name.lower(), step.target.name.lower()
         made = f"{step.records:,} {source} → {step.into:,} {target}"
-        click.echo(f"{made}  ({size(max(0, step.bytes_freed))} freed)")
-    click.echo(f"{size(report.bytes_before)} → {size(report.bytes_after)} of {size(report.limit_bytes)}")
+        yield f"{made}  ({size(max(0, step.bytes_freed))} freed)"
+    yield f"{size(report.bytes_before)} → {size(report.bytes_after)} of {size(report.limit_bytes)}"
     for session in report.expired_sessions:
         note(f"The context of the ended session {clean(session)!r} was compacted to make room.")
     for told in report.notes:
@@ -241,11 +244,11 @@ def contract(file: Path | None, *, clear: bool) -> None:
             found = hx.xdb.set_contract(file)
         else:
             found = hx.xdb.contract
-    if state().json:
-        print_json(found.to_dict())
-        return
-    for line in _contract_lines(found):
-        click.echo(line)
+    show(found, table=_contract_table(found))
+
+
+def _contract_table(found: LifecycleContract) -> Iterator[str]:
+    yield from _contract_lines(found)
     if not found.active:
         note("There is no contract: the tribe's minimums hold.")
     elif all(source.value != "contract" for source in found.sources.values()):

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Function, Group, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Function, Group, confirm, note, state
 from hexad.interfaces.cli.app.completion import concept_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.render import application_table, tag_kind, tag_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, clip, count, hanging, table_room, width
+from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, table_room, width
 
 if TYPE_CHECKING:
-    from hexad import Hexad, Tag
+    from hexad import Hexad, PackReport, Tag, TagApplication
 
 _TYPES: Final = [tag_type.value for tag_type in hexad.TagType]
 _STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
@@ -44,14 +44,14 @@ def _page(function: Function) -> Function:
 
 
 def _print(found: Sequence[Tag], nothing: str, *, limit: int | None = None) -> None:
-    if state().json:
-        print_json([tag.to_dict() for tag in found])
-        return
+    show(found, table=_print_lines(found, nothing, limit))
+
+
+def _print_lines(found: Sequence[Tag], nothing: str, limit: int | None) -> Iterator[str]:
     if not found:
         note(nothing)
         return
-    for line in tag_table(found, room=table_room()):
-        click.echo(line)
+    yield from tag_table(found, room=table_room())
     if len(found) == limit:
         note(f"{count(limit, 'tag')}, and maybe more: --limit and --offset show them.")
 
@@ -86,12 +86,12 @@ def find(pattern: str, *, tag_type: str | None, limit: int, offset: int) -> None
     _print(found, f"No tag is called {clean(pattern)!r}.", limit=limit)
 
 
-@tags.command()
+@tags.command("show")
 @click.argument("tag", shell_complete=tag_names)
 @click.option("--session", "session_id", metavar="ID", help="Only uses in this session.")
 @click.option("--limit", type=int, default=_ROWS, show_default=True, help="How many uses at most.")
 @click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
-def show(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
+def show_(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
     """Show a tag, by id or name, and what it is on.
 
     Of a concept also what is above, below and beside it.
@@ -101,30 +101,34 @@ def show(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
         uses = hx.xdb.tag_applications(tag_info.id, session_id=session_id, limit=limit, offset=offset)
         near = _near(hx, tag_info)
         concepts = hx.xdb.tag_index.related_concepts_of_bud(tag_info.id)
-    if state().json:
-        told = {name: [other.id for other, _ in found] for name, found in near.items() if name != "related"}
-        related = [{"id": other.id, "relation": how} for other, how in near["related"]]
-        print_json(
-            {
-                **tag_info.to_dict(),
-                **told,
-                "related": related,
-                "bud_concepts": [*concepts],
-                "applications": [use.to_dict() for use in uses],
-            }
-        )
-        return
+    value = {
+        **tag_info.to_dict(),
+        **{name: [other.id for other, _ in tags] for name, tags in near.items() if name != "related"},
+        "related": [{"id": other.id, "relation": relation} for other, relation in near["related"]],
+        "bud_concepts": concepts,
+        "applications": uses,
+    }
+    show(value, table=_whole_tag_lines(tag_info, concepts, near, uses, limit=limit))
+
+
+def _whole_tag_lines(
+    tag: Tag,
+    concepts: Sequence[str],
+    near: Mapping[str, Sequence[tuple[Tag, str]]],
+    uses: Sequence[TagApplication],
+    *,
+    limit: int,
+) -> Iterator[str]:
     room = width()
-    for line in _tag_lines(tag_info, concepts, room=room):
-        click.echo(line)
-    for name, found in near.items():
-        listed = ", ".join(f"{other.name} ({how})" if how else other.name for other, how in found)
-        for line in hanging(f"{name}: {listed}", indent=2, room=room) if found else ():
-            click.echo(line)
+    yield from _tag_lines(tag, concepts, room=room)
+    for name, others in near.items():
+        names = ", ".join(
+            f"{other.name} ({relation})" if relation else other.name for other, relation in others
+        )
+        yield from hanging(f"{name}: {names}", indent=2, room=room) if others else ()
     if uses:
-        click.echo()
-        for line in application_table(uses, {}, room=table_room()):
-            click.echo(line)
+        yield ""
+        yield from application_table(uses, {}, room=table_room())
     else:
         note("It is on nothing.")
     if len(uses) == limit:
@@ -173,10 +177,7 @@ def create(
         made = hx.xdb.tag_index.create_tag(
             name, tag_type, concept_id=concept_id, entity_type=entity_type, description=description
         )
-    if state().json:
-        print_json(made.to_dict())
-    else:
-        click.echo(f"{clean(made.id)}  tag  {clean(made.name)}  ({clean(tag_kind(made))})")
+    show(made, table=f"{clean(made.id)}  tag  {clean(made.name)}  ({clean(tag_kind(made))})")
 
 
 @tags.command()
@@ -199,12 +200,17 @@ def remove(tag: str, *, force: bool, dry_run: bool, yes: bool) -> None:
                     f"Remove the tag {what} for good?", yes=yes, without="see with --dry-run what would go"
                 )
             uses = hx.xdb.remove_tag(tag_info.id, force=force)
-    if state().json:
-        print_json({**tag_info.to_dict(), "uses": uses, "dry_run": dry_run})
-    elif dry_run:
-        click.echo(f"{clean(tag_info.id)}  would be removed  {what}")
+    show(
+        {**tag_info.to_dict(), "uses": uses, "dry_run": dry_run},
+        table=_remove_lines(dry_run, what, uses, tag_info),
+    )
+
+
+def _remove_lines(dry_run: bool, what: str, uses: int, tag_info: Tag) -> Iterator[str]:
+    if dry_run:
+        yield f"{clean(tag_info.id)}  would be removed  {what}"
     else:
-        click.echo(f"{clean(tag_info.id)}  removed  {clean(tag_info.name)}, {count(uses, 'use')}")
+        yield f"{clean(tag_info.id)}  removed  {clean(tag_info.name)}, {count(uses, 'use')}"
 
 
 # Concepts ---------------------------------------------------------------------------------------------------
@@ -223,16 +229,17 @@ def browse(concept: str | None, *, depth: int) -> None:
     with state().opened() as hx:
         parent = None if concept is None else tag_of(hx, concept).id
         found = [*_below(hx, parent, depth)]
-    if state().json:
-        print_json([{"depth": level, **tag.to_dict()} for level, tag in found])
-        return
+    show([{"depth": level, **tag.to_dict()} for level, tag in found], table=_browse_lines(found, concept))
+
+
+def _browse_lines(found: list[tuple[int, Tag]], concept: str | None) -> Iterator[str]:
     if not found:
         note("There is none." if concept else "There is none; `hexad tags load-pack` brings some.")
     room = width()
     for level, tag in found:
         indent = "  " * level
         said = f"{tag.name}  {tag.id}" + (f"  {tag.description}" if tag.description else "")
-        click.echo(indent + clip(said, room - len(indent)))
+        yield indent + clip(said, room - len(indent))
 
 
 def _below(hx: Hexad, parent: str | None, depth: int, level: int = 0) -> Iterator[tuple[int, Tag]]:
@@ -262,12 +269,13 @@ def load_pack(path: Path) -> None:
     """
     with state().opened(create=True) as hx, waiting("Loading"):
         report = hx.xdb.load_concept_pack(path)
-    if state().json:
-        print_json(report.to_dict())
-        return
+    show(report, table=_load_pack_lines(report))
+
+
+def _load_pack_lines(report: PackReport) -> Iterator[str]:
     version = f" {report.version}" if report.version else ""
     done = "unchanged" if report.unchanged else f"{report.created:,} new, {report.removed:,} gone"
-    click.echo(
+    yield (
         f"{clean(report.pack_id)}{clean(version)}  {count(report.concepts, 'concept')} ({done}), "
         f"{count(report.aliases, 'alias', 'aliases')}, {count(report.relations, 'relation')}"
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state
+from hexad.interfaces.cli.app.base import Command, confirm, note, state
 from hexad.interfaces.cli.app.completion import submission_ids, tag_names, window_ids
 from hexad.interfaces.cli.experience.options import TICKS, session_option
 from hexad.interfaces.cli.experience.render import ticks
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, count, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
 
 if TYPE_CHECKING:
     from hexad import Hexad, TimeWindow
@@ -33,10 +33,14 @@ def pin(tick_range: tuple[int, int], *, session_id: str, reason: str | None) -> 
     with state().opened() as hx:
         window = hx.xdb.pin_window(tick_range, session_id=session_id, reason=reason)
         used, quota = hx.xdb.warm_tokens(), hx.xdb.contract.warm_quota_tokens
-    if state().json:
-        print_json({**window.to_dict(), "warm_used_tokens": used, "warm_quota_tokens": quota})
-        return
-    click.echo(_line(window, "pinned"))
+    show(
+        {**window.to_dict(), "warm_used_tokens": used, "warm_quota_tokens": quota},
+        table=_pin_lines(window, used, quota),
+    )
+
+
+def _pin_lines(window: TimeWindow, used: int, quota: int) -> Iterator[str]:
+    yield _line(window, "pinned")
     note(f"{used:,} of {count(quota, 'token')} {'is' if used == 1 else 'are'} pinned.")
 
 
@@ -63,13 +67,15 @@ def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
                 )
             with waiting("Unpinning"):
                 time_window = hx.xdb.unpin_window(window)
-    if state().json:
-        print_json({**time_window.to_dict(), "dry_run": dry_run})
-    elif dry_run:
+    show({**time_window.to_dict(), "dry_run": dry_run}, table=_unpin_lines(dry_run, lost, time_window))
+
+
+def _unpin_lines(dry_run: bool, lost: int, time_window: TimeWindow) -> Iterator[str]:
+    if dry_run:
         kept = "would be as if it had not been pinned" if not lost else f"would be COLD up to tick {lost:,}"
-        click.echo(f"{clean(time_window.id)}  {kept}")
+        yield f"{clean(time_window.id)}  {kept}"
     else:
-        click.echo(_line(time_window, "unpinned"))
+        yield _line(time_window, "unpinned")
 
 
 def _left_context(hx: Hexad, window: TimeWindow) -> int:
@@ -117,14 +123,14 @@ def windows(
             found = hx.xdb.windows(
                 session_id=session_id, tick_range=tick_range, fidelity=fidelity, pinned=pinned
             )
-    if state().json:
-        print_json([window.to_dict() for window in found])
-        return
+    show(found, table=_windows_lines(found))
+
+
+def _windows_lines(found: list[TimeWindow]) -> Iterator[str]:
     if not found:
         note("No window is like that.")
         return
-    for line in window_table(found, room=table_room()):
-        click.echo(line)
+    yield from window_table(found, room=table_room())
 
 
 def window_table(found: Sequence[TimeWindow], *, room: int | None) -> list[str]:

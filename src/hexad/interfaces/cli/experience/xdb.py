@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Group, note, print_json, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Group, note, state
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import clean, count, fits, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, fits, show, table, table_room
 
 if TYPE_CHECKING:
-    from hexad import Hexad, SessionInfo
+    from hexad import Hexad, SessionInfo, StreamReport
 
 
 _HERE: Final = "hexad.interfaces.cli"
 _MODULES: Final = {
-    "experience.recall": ("show", "recall"),
+    "experience.recall": ("recall",),
     "experience.record": ("record",),
     "experience.annotations": ("tag", "untag", "tags", "comment", "uncomment", "comments"),
     "experience.windows": ("pin", "unpin", "windows"),
@@ -28,7 +28,10 @@ _MODULES: Final = {
     "experience.activity": ("activity",),
     "experience.storage": ("usage", "compress", "contract"),
 }
-_LAZY: Final = {name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names}
+_LAZY: Final = {
+    "show": f"{_HERE}.experience.recall:show_",
+    **{name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names},
+}
 
 
 @click.group(cls=Group, lazy=_LAZY)
@@ -56,9 +59,15 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
         wanted = [session for session in hx.xdb.sessions() if not running or session.ended_at is None]
         end = len(wanted) - offset
         found = [*_told(hx, wanted[max(0, end - limit) : max(0, end)])]
-    if state().json:
-        print_json([{**session_info.to_dict(), **told} for session_info, told in found])
-        return
+    show(
+        [{**session_info.to_dict(), **told} for session_info, told in found],
+        table=_sessions_lines(found, running, offset, limit, end),
+    )
+
+
+def _sessions_lines(
+    found: list[tuple[SessionInfo, dict[str, Any]]], running: bool, offset: int, limit: int, end: int
+) -> Iterator[str]:
     if not found:
         begin = "`hexad xdb record --session NAME` begins one."
         note(
@@ -69,8 +78,7 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
     heads, rows = _HEADS, [_row(*row) for row in found]
     if not fits(rows, heads=heads, room=room):  # the window's size and the last tick are there with --json
         heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
-    for line in table(rows, heads=heads, room=room, whole=heads[1:]):
-        click.echo(line)
+    yield from table(rows, heads=heads, room=room, whole=heads[1:])
     if len(found) == limit < end:
         note(f"{count(end - limit, 'session')} before these: --limit and --offset show them.")
 
@@ -116,10 +124,7 @@ def end(session: str) -> None:
     with state().opened() as hx:
         hx.xdb.end_session(session_id=session)
         ended = next(session_info for session_info in hx.xdb.sessions() if session_info.id == session)
-    if state().json:
-        print_json(ended.to_dict())
-    else:
-        click.echo(f"{clean(session)}  ended")
+    show(ended, table=f"{clean(session)}  ended")
 
 
 @xdb.command("state")
@@ -127,12 +132,13 @@ def state_() -> None:
     """Show how much experience there is, and of what."""
     with state().opened() as hx, waiting("Counting"):
         found = hx.xdb.get_state()
-    if state().json:
-        print_json(found)
-        return
+    show(found, table=_state_lines(found))
+
+
+def _state_lines(found: dict[str, Any]) -> Iterator[str]:
     widest = max(map(len, found))
     for name, value in found.items():
-        click.echo(f"{click.style(name.ljust(widest), fg='cyan')}  {_shown(value)}")
+        yield f"{click.style(name.ljust(widest), fg='cyan')}  {_shown(value)}"
 
 
 def _shown(value: Any) -> str:
@@ -151,14 +157,13 @@ def seal(ctx: click.Context) -> None:
     """
     with state().opened() as hx, waiting("Sealing"):
         report = hx.xdb.seal()
-    if state().json:
-        print_json(report.to_dict())
-    else:
-        logs = count(report.logs, "log")
-        click.echo(
-            f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}"
-        )
-        for problem in report.problems:
-            note(clean(problem))
+    show(report, table=_seal_lines(report))
     if report.problems:
         ctx.exit(EXIT_INTEGRITY)
+
+
+def _seal_lines(report: StreamReport) -> Iterator[str]:
+    logs = count(report.logs, "log")
+    yield f"{count(report.rows, 'timestep')} of {logs} sealed into {count(report.segments, 'segment')}"
+    for problem in report.problems:
+        note(clean(problem))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
-from hexad.interfaces.cli.output.render import clean, count, hanging, width
+from hexad.interfaces.cli.app.base import Command, note, several, state
+from hexad.interfaces.cli.output.render import clean, count, hanging, show, width
 
 if TYPE_CHECKING:
-    from hexad import FusedContext, Plan
+    from hexad import FusedContext, MemoryItem, Plan
 
 _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
 
@@ -80,11 +81,13 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
             model=options["model"],
             plain=not literal,
         )
-    if state().json:
-        print_json(found.to_dict())
-    elif found.system_items or found.evidence_blocks:
-        click.echo(clean(found.render()))
+    show(found, table=_context_lines(found))
     _notes(found, explain=explain)
+
+
+def _context_lines(found: FusedContext) -> Iterator[str]:
+    if found.system_items or found.evidence_blocks:
+        yield clean(found.render())
 
 
 def _notes(found: FusedContext, *, explain: bool) -> None:
@@ -112,22 +115,21 @@ def _notes(found: FusedContext, *, explain: bool) -> None:
 
 
 def _show_plan(plan: Plan) -> None:
-    if state().json:
-        print_json(plan.to_dict())
-        return
+    show(plan, table=_show_plan_lines(plan))
+
+
+def _show_plan_lines(plan: Plan) -> Iterator[str]:
     room = width()
     said = f"{plan.query_class} question, to {plan.task_type}; decided by {plan.decided_by}"
-    for line in hanging(f"{said}: {'; '.join(plan.reasons) or 'nothing else fits'}", indent=0, room=room):
-        click.echo(line)
+    yield from hanging(f"{said}: {'; '.join(plan.reasons) or 'nothing else fits'}", indent=0, room=room)
     for layer in plan.layers:
         until = "waited for" if layer.deadline_ms is None else f"{layer.deadline_ms:g} ms"
-        click.echo(
+        yield (
             f"  {layer.layer:<11} {layer.share:>5.0%}  {count(layer.tokens, 'token'):>14}  "
             f"authority {plan.weights.layer[layer.layer]:.2f}  {until}"
         )
     for remark in plan.notes:
-        for line in hanging(clean(remark), indent=0, room=room):
-            click.echo(line)
+        yield from hanging(clean(remark), indent=0, room=room)
 
 
 @click.command(cls=Command)
@@ -137,10 +139,11 @@ def expand(id: str, max_tokens: int | None) -> None:
     """Print the whole of what a context showed in short, by its ID."""
     with state().opened(user=id.startswith("user:")) as hx:
         item = hx.expand(id, max_tokens=max_tokens)
-    if state().json:
-        print_json(item.to_dict())
-        return
-    click.echo(clean(item.text))
+    show(item, table=_expand_lines(item))
+
+
+def _expand_lines(item: MemoryItem) -> Iterator[str]:
+    yield clean(item.text)
     facts = [
         item.kind,
         item.layer.value,

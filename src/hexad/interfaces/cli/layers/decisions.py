@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, print_json, read_stdin, several, state
-from hexad.interfaces.cli.output.render import clean, hanging, width
+from hexad.interfaces.cli.app.base import Command, note, read_stdin, several, state
+from hexad.interfaces.cli.output.render import clean, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad import Decision, Hexad, Why
@@ -28,10 +28,7 @@ def why(topic: str, space: str | None, limit: int) -> None:
     """
     with state().opened() as hx:
         found = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
-    if state().json:
-        print_json(found.to_dict())
-    else:
-        _show(found)
+    show(found, table=_why_lines(found))
     for line in found.notes:
         note(clean(line))
 
@@ -49,32 +46,30 @@ def _from_root(topic: str, hx: Hexad) -> str:
     return topic
 
 
-def _show(found: Why) -> None:
+def _why_lines(found: Why) -> Iterator[str]:
     if not found:
         note(f"No decision about {clean(found.topic)!r} is recorded; `hexad decide` records one.")
     room = width()
     for number, decision in enumerate(found.decisions):
         if number:
-            click.echo()
-        _show_one(decision, found, room=room)
+            yield ""
+        yield from _decision_lines(decision, found, room=room)
         for older in found.before.get(decision.id, ()):
-            click.echo()
-            for line in hanging(f"Before it: {older.title}", indent=2, room=room):
-                click.echo(line)
-            _show_parts(older, found, indent=4, room=room)
+            yield ""
+            yield from hanging(f"Before it: {older.title}", indent=2, room=room)
+            yield from _part_lines(older, found, indent=4, room=room)
 
 
-def _show_one(decision: Decision, found: Why, *, room: int) -> None:
-    click.echo(click.style(clean(decision.title), bold=True))
-    _show_parts(decision, found, indent=2, room=room)
+def _decision_lines(decision: Decision, found: Why, *, room: int) -> Iterator[str]:
+    yield click.style(clean(decision.title), bold=True)
+    yield from _part_lines(decision, found, indent=2, room=room)
 
 
-def _show_parts(decision: Decision, found: Why, *, indent: int, room: int) -> None:
+def _part_lines(decision: Decision, found: Why, *, indent: int, room: int) -> Iterator[str]:
     lines = decision.told(found.asked_at).split("\n")
     told = [line for line in lines if line.strip() and line != decision.title]
     for line in [*told, decision.id]:
-        for shown in hanging(line, indent=indent, room=room):
-            click.echo(shown)
+        yield from hanging(line, indent=indent, room=room)
 
 
 @click.command(cls=Command)
@@ -118,14 +113,11 @@ def decide(title: str, rationale: str, tags: Sequence[str], **options: Any) -> N
     with state().opened(create=True, embeds=True) as hx:
         decision = hx.governance.decide(title, rationale=rationale, tags=several(tags), **options)
         now = hx.clock.now()
-    if state().json:
-        print_json(decision.to_dict(now))
-    else:
-        _show_recorded(decision, supersedes=options["supersedes"])
+    show(decision.to_dict(now), table=_recorded_lines(decision, supersedes=options["supersedes"]))
 
 
-def _show_recorded(decision: Decision, *, supersedes: str | None) -> None:
-    click.echo(f"{decision.id}  {clean(decision.title)}")
+def _recorded_lines(decision: Decision, *, supersedes: str | None) -> Iterator[str]:
+    yield f"{decision.id}  {clean(decision.title)}"
     if decision.status is not None and decision.status.value == "quarantined":
         note("It waits for a review: `hexad memory quarantine list`.")
     elif supersedes is not None and decision.supersedes is not None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Group, note, print_json, state
-from hexad.interfaces.cli.output.render import clean, clip, count, hanging, size, width
+from hexad.interfaces.cli.app.base import Command, Group, note, state
+from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
 from hexad.interfaces.cli.store.ingest import waiting_links
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _Neighbourhood:
     left: int = 0
 
 
-@honeycomb.command()
+@honeycomb.command("show")
 @click.argument("node", metavar="NODE")
 @click.option(
     "--depth", type=click.IntRange(1, 6), default=2, show_default=True, help="How many steps from NODE."
@@ -58,7 +58,7 @@ class _Neighbourhood:
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="How many nodes at most."
 )
 @click.option("--dot", is_flag=True, help="Print it as DOT, for Graphviz.")
-def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
+def show_(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
     """Show a node and what is around it, as a tree.
 
     NODE is the number of a node, or the id or path of a memory; a number is a node's where there is one. Each node
@@ -69,18 +69,16 @@ def show(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> Non
     with state().opened() as hx:
         start = _named(hx, node)
         found = _around(hx, start, depth=depth, overflow=overflow, limit=limit)
-    if state().json:
-        print_json(
-            {
-                "start": start.id,
-                "nodes": [honeycomb_node.to_dict() for honeycomb_node in found.nodes.values()],
-                "edges": [edge.to_dict() for edge in found.edges],
-                "left_out": found.left,
-            }
-        )
-        return
-    for line in _dot(found) if dot else _tree(found, start, overflow=overflow, depth=depth):
-        click.echo(line)
+    show(
+        {"start": start.id, "nodes": [*found.nodes.values()], "edges": found.edges, "left_out": found.left},
+        table=_show_lines(dot, found, start, overflow, depth),
+    )
+
+
+def _show_lines(
+    dot: bool, found: _Neighbourhood, start: HoneycombNode, overflow: bool, depth: int
+) -> Iterator[str]:
+    yield from _dot(found) if dot else _tree(found, start, overflow=overflow, depth=depth)
     if found.left:
         more, steps = count(found.left, "more node", "more nodes"), count(depth, "step")
         note(f"{more if depth == 1 else 'At least ' + more} within {steps}; --limit shows them.")
@@ -223,9 +221,12 @@ def stats() -> None:
         found = hx.honeycomb.stats()
         hubs = [(_got(hx, node), rank) for node, rank in found.hubs]
         waiting = waiting_links(hx)
-    if state().json:
-        print_json(found.to_dict())
-        return
+    show(found, table=_stats_lines(waiting, found, hubs))
+
+
+def _stats_lines(
+    waiting: str | None, found: HoneycombStats, hubs: list[tuple[HoneycombNode | None, float]]
+) -> Iterator[str]:
     if waiting is not None:
         note(waiting)
     if not found.nodes and waiting is not None:
@@ -238,11 +239,10 @@ def stats() -> None:
         return
     room = max(width() - 1, _NARROWEST)
     for words in _numbers(found):
-        for line in hanging(words, indent=0, room=room):
-            click.echo(line)
+        yield from hanging(words, indent=0, room=room)
     for node, rank in hubs:
         if node is not None:  # else removed meanwhile
-            click.echo(clip(f"  {rank:6.1%}  {_said(node)}", room))
+            yield clip(f"  {rank:6.1%}  {_said(node)}", room)
 
 
 def _numbers(found: HoneycombStats) -> Iterator[str]:
@@ -339,24 +339,20 @@ def context(
             space=space,
             session=session,
         )
-    if state().json:
-        print_json(found.to_dict())
-        return
-    _show_context(found, trace=trace)
+    show(found, table=_context_lines(found, trace=trace))
 
 
-def _show_context(found: JitContext, *, trace: bool) -> None:
+def _context_lines(found: JitContext, *, trace: bool) -> Iterator[str]:
     if not found.pieces:
         note(_why_nothing(found))
     elif trace:
         room = max(width() - 1, _NARROWEST)
         for piece in found.pieces:
             for line in hanging(_why(piece), indent=0, room=room):
-                click.echo(click.style(line, dim=True))
-            for line in hanging(clean(piece.text), indent=2, room=room):
-                click.echo(line)
+                yield click.style(line, dim=True)
+            yield from hanging(clean(piece.text), indent=2, room=room)
     else:
-        click.echo(clean(found.text))
+        yield clean(found.text)
     limits = ", ".join(f"{name} {value:g}" for name, value in found.thresholds.items())
     left = ", ".join(f"{number:,} {reason}" for reason, number in found.left_out.items())
     note(

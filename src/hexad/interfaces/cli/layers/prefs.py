@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Group, note, print_json, state
-from hexad.interfaces.cli.output.render import clean, count, table, table_room
+from hexad.interfaces.cli.app.base import Group, note, state
+from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
 
 if TYPE_CHECKING:
-    from hexad import Hexad
+    from hexad import Hexad, LearningReport, Preference, ResolvedPreference, Suggestion
 
 _LEVELS: Final = ("novice", "intermediate", "advanced", "expert")
 
@@ -40,16 +41,19 @@ def list_(everything: bool) -> None:
 def _list(hx: Hexad, *, everything: bool) -> None:
     user = hx.user
     preferences = user.preferences()
-    if state().json:
-        found: dict[str, object] = {"preferences": [preference.to_dict() for preference in preferences]}
-        if everything:
-            found["patterns"] = [pattern.to_dict() for pattern in user.patterns()]
-            found["expertise"] = [expertise.to_dict() for expertise in user.expertise()]
-            found["rules"] = [rule.to_dict() for rule in user.rules()]
-            found["exceptions"] = [exception.to_dict() for exception in user.exceptions(everywhere=True)]
-            found["suppressions"] = [suppression.to_dict() for suppression in user.suppressions()]
-        print_json(found)
-        return
+    value: dict[str, object] = {"preferences": preferences}
+    if everything:
+        value |= {
+            "patterns": user.patterns(),
+            "expertise": user.expertise(),
+            "rules": user.rules(),
+            "exceptions": user.exceptions(everywhere=True),
+            "suppressions": user.suppressions(),
+        }
+    show(value, table=_list_lines(hx, preferences, everything=everything))
+
+
+def _list_lines(hx: Hexad, preferences: Sequence[Preference], *, everything: bool) -> Iterator[str]:
     rows = [
         (
             preference.id,
@@ -62,44 +66,43 @@ def _list(hx: Hexad, *, everything: bool) -> None:
         for preference in preferences
     ]
     heads = ("id", "key", "value", "sure", "source", "last seen")
-    for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
-        click.echo(line)
-    if not rows:
+    if rows:
+        yield from table(rows, heads=heads, room=table_room(), whole=("id",))
+    else:
         note("Nothing is known of you. `hexad prefs set KEY VALUE` states a preference.")
-    if everything:
-        _list_others(hx)
+    others = [*_others(hx)] if everything else []
+    if others:
+        yield from table(others, heads=("id", "what", "it says"), room=table_room(), whole=("id",))
 
 
-def _list_others(hx: Hexad) -> None:
+def _others(hx: Hexad) -> Iterator[tuple[str, str, str]]:
     user = hx.user
-    rows = [
-        *((pattern.id, pattern.pattern_type.value, pattern.description) for pattern in user.patterns()),
-        *(
-            (expertise.id, "expertise", f"{expertise.area}: {expertise.level.value}")
-            for expertise in user.expertise()
-        ),
-        *((rule.id, "rule", rule.text) for rule in user.rules()),
-        *((exception.id, "exception", exception.statement) for exception in user.exceptions(everywhere=True)),
-        *((suppression.id, "suppressed", suppression.value) for suppression in user.suppressions()),
-    ]
-    heads = ("id", "what", "it says")
-    for line in table(rows, heads=heads, room=table_room(), whole=("id",)) if rows else ():
-        click.echo(line)
+    for pattern in user.patterns():
+        yield pattern.id, pattern.pattern_type.value, pattern.description
+    for expertise in user.expertise():
+        yield expertise.id, "expertise", f"{expertise.area}: {expertise.level.value}"
+    for rule in user.rules():
+        yield rule.id, "rule", rule.text
+    for exception in user.exceptions(everywhere=True):
+        yield exception.id, "exception", exception.statement
+    for suppression in user.suppressions():
+        yield suppression.id, "suppressed", suppression.value
 
 
-@prefs.command()
+@prefs.command("show")
 @click.argument("key")
-def show(key: str) -> None:
+def show_(key: str) -> None:
     """Show what holds for KEY in this project, and what it rests on."""
     with state().opened(user=True) as hx:
         found = hx.user.preference(key)
-    if state().json:
-        print_json(None if found is None else found.to_dict())
-        return
+    show(found, table=_show_lines(found, key))
+
+
+def _show_lines(found: ResolvedPreference | None, key: str) -> Iterator[str]:
     if found is None:
         note(f"Nothing is known of {clean(key)}.")
         return
-    click.echo(clean(found.statement))
+    yield clean(found.statement)
     if found.note is not None:
         note(clean(found.note))
 
@@ -112,12 +115,10 @@ def set_(key: str, value: str, also: bool) -> None:
     """State that you prefer VALUE for KEY."""
     with state().opened(create=True, user=True) as hx:
         preference = hx.user.prefer(key, value, also=also)
-    if state().json:
-        print_json(preference.to_dict())
-    else:
-        click.echo(
-            f"{preference.id}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}"
-        )
+    show(
+        preference,
+        table=f"{preference.id}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}",
+    )
 
 
 @prefs.command()
@@ -126,11 +127,12 @@ def suggest(limit: int) -> None:
     """Suggest defaults for what is undecided, with their evidence."""
     with state().opened(user=True) as hx:
         found = hx.user.suggestions(limit=limit)
-    if state().json:
-        print_json([suggestion.to_dict() for suggestion in found])
-        return
+    show(found, table=_suggest_lines(found))
+
+
+def _suggest_lines(found: list[Suggestion]) -> Iterator[str]:
     for suggestion in found:
-        click.echo(clean(suggestion.text))
+        yield clean(suggestion.text)
     if not found:
         note("There is nothing to suggest.")
 
@@ -154,13 +156,12 @@ def reject(key: str, value: str) -> None:
 def _judge(key: str, value: str, *, accepted: bool) -> None:
     with state().opened(user=True) as hx:
         preference = hx.user.accept(key, value) if accepted else hx.user.reject(key, value)
-    if state().json:
-        print_json(preference.to_dict())
-    else:
-        done = "accepted" if accepted else "rejected"
-        click.echo(
-            f"{preference.id}  {done}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}"
-        )
+    show(preference, table=_judge_lines(accepted, preference))
+
+
+def _judge_lines(accepted: bool, preference: Preference) -> Iterator[str]:
+    done = "accepted" if accepted else "rejected"
+    yield f"{preference.id}  {done}  {clean(preference.key)} = {clean(preference.value)}  {preference.confidence:.2f}"
 
 
 @prefs.command()
@@ -171,10 +172,7 @@ def suppress(value: str, key: str | None, here: bool) -> None:
     """Stop suggesting VALUE."""
     with state().opened(user=True) as hx:
         suppression = hx.user.suppress(value, key=key, here=here)
-    if state().json:
-        print_json(suppression.to_dict())
-    else:
-        click.echo(f"{suppression.id}  {clean(suppression.value)} is not suggested any more")
+    show(suppression, table=f"{suppression.id}  {clean(suppression.value)} is not suggested any more")
 
 
 @prefs.command()
@@ -184,10 +182,7 @@ def allow(value: str, key: str | None) -> None:
     """Let VALUE be suggested again."""
     with state().opened(user=True) as hx:
         gone = hx.user.allow(value, key=key)
-    if state().json:
-        print_json({"value": value, "key": key, "allowed": gone})
-    else:
-        click.echo(f"{clean(value)} may be suggested again")
+    show({"value": value, "key": key, "allowed": gone}, table=f"{clean(value)} may be suggested again")
 
 
 @prefs.command("except")
@@ -198,10 +193,7 @@ def except_(key: str, value: str, reason: str) -> None:
     """Note that this project uses VALUE for KEY, whatever is usual."""
     with state().opened(user=True) as hx:
         exception = hx.user.exception(key, value, reason=reason)
-    if state().json:
-        print_json(exception.to_dict())
-    else:
-        click.echo(f"{exception.id}  {clean(exception.statement)}")
+    show(exception, table=f"{exception.id}  {clean(exception.statement)}")
 
 
 @prefs.command()
@@ -211,12 +203,10 @@ def pattern(text: str, avoid: bool) -> None:
     """Note how you work; noted again it is surer."""
     with state().opened(user=True) as hx:
         pattern = hx.user.observe(text, antipattern=avoid)
-    if state().json:
-        print_json(pattern.to_dict())
-    else:
-        click.echo(
-            f"{pattern.id}  {pattern.pattern_type.value}  {pattern.confidence:.2f}  {clean(pattern.description)}"
-        )
+    show(
+        pattern,
+        table=f"{pattern.id}  {pattern.pattern_type.value}  {pattern.confidence:.2f}  {clean(pattern.description)}",
+    )
 
 
 @prefs.command()
@@ -226,10 +216,7 @@ def know(area: str, level: str) -> None:
     """Note how well you know AREA."""
     with state().opened(user=True) as hx:
         expertise = hx.user.set_expertise(area, level)
-    if state().json:
-        print_json(expertise.to_dict())
-    else:
-        click.echo(f"{expertise.id}  {clean(expertise.area)}: {expertise.level.value}")
+    show(expertise, table=f"{expertise.id}  {clean(expertise.area)}: {expertise.level.value}")
 
 
 @prefs.command()
@@ -238,10 +225,7 @@ def rule(text: str) -> None:
     """State a rule of yours."""
     with state().opened(user=True) as hx:
         rule = hx.user.add_rule(text)
-    if state().json:
-        print_json(rule.to_dict())
-    else:
-        click.echo(f"{rule.id}  {clean(rule.text)}")
+    show(rule, table=f"{rule.id}  {clean(rule.text)}")
 
 
 @prefs.command()
@@ -254,14 +238,13 @@ def learn(dry_run: bool) -> None:
     """
     with state().opened(user=True) as hx:
         report = hx.user.learn(dry_run=dry_run)
-    if state().json:
-        print_json(report.to_dict())
-        return
+    show(report, table=_learn_lines(report, dry_run))
+
+
+def _learn_lines(report: LearningReport, dry_run: bool) -> Iterator[str]:
     for change in report.changes:
         sure = "" if change.after is None else f"  {change.after:.2f}"
-        click.echo(
-            f"{change.what}  {clean(change.key)} = {clean(change.value)}{sure}  {clean(change.reason)}"
-        )
+        yield f"{change.what}  {clean(change.key)} = {clean(change.value)}{sure}  {clean(change.reason)}"
     if report.skipped is not None:
         note(f"Nothing was published: {report.skipped}.")
     would = "would be " if dry_run else ""
@@ -280,7 +263,4 @@ def forget(row_id: str) -> None:
     """
     with state().opened(user=True) as hx:
         hx.user.forget(row_id)
-    if state().json:
-        print_json({"id": row_id, "removed": True})
-    else:
-        click.echo(f"{clean(row_id)}  removed")
+    show({"id": row_id, "removed": True}, table=f"{clean(row_id)}  removed")

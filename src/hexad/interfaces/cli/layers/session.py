@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Group, note, print_json, read_stdin, state
-from hexad.interfaces.cli.output.render import clean, clip, count, fits, table, table_room
+from hexad.interfaces.cli.app.base import Command, Group, note, read_stdin, state
+from hexad.interfaces.cli.output.render import clean, clip, count, fits, show, table, table_room
 
 if TYPE_CHECKING:
-    from hexad import Hexad, WorkingSet
+    from hexad import Hexad, Resumable, WorkingSet
 
 _PLACE: Final = re.compile(
     r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::(?P<column>[1-9][0-9]{0,8}))?)?", re.DOTALL
@@ -59,22 +59,22 @@ def _say_what_was_left() -> None:
         None,
     )
     elsewhere = [working_set for working_set in going if working_set.place.branch != place.branch]
-    if state().json:
-        print_json(
-            {
-                "resumable": None if offer is None else offer.to_dict(),
-                "active": None if active is None else active.to_dict(),
-                "elsewhere": [working_set.to_dict() for working_set in elsewhere],
-            }
-        )
-        return
+    show(
+        {"resumable": offer, "active": active, "elsewhere": elsewhere},
+        table=_say_what_was_left_lines(active, offer, elsewhere),
+    )
+
+
+def _say_what_was_left_lines(
+    active: WorkingSet | None, offer: Resumable | None, elsewhere: list[WorkingSet]
+) -> Iterator[str]:
     if active is not None:
-        click.echo(f"Working on {clean(active.subject)} ({active.id}): another program has it in hand.")
+        yield f"Working on {clean(active.subject)} ({active.id}): another program has it in hand."
     if offer is not None:
-        click.echo(clean(offer.question))
+        yield clean(offer.question)
         note("`hexad session resume` goes on with it, `hexad session start --fresh` begins anew.")
     elif active is None:
-        click.echo("Nothing was left here.")
+        yield "Nothing was left here."
         note("`hexad session start TASK` begins.")
     if elsewhere:
         branches = ", ".join(dict.fromkeys(clean(str(working_set.place.branch)) for working_set in elsewhere))
@@ -94,18 +94,19 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
         found = hx.session.list(
             folder=_here(hx), everywhere=not here, ended=ended, limit=limit, offset=offset
         )
-    if state().json:
-        print_json([feedback.to_dict() for feedback in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
     rows = [
         (
-            feedback.id,
-            f"{feedback.updated_at:%Y-%m-%d %H:%M}",
-            feedback.place.branch or "–",
-            _standing(feedback),
-            feedback.subject,
+            working_set.id,
+            f"{working_set.updated_at:%Y-%m-%d %H:%M}",
+            working_set.place.branch or "–",
+            _standing(working_set),
+            working_set.subject,
         )
-        for feedback in found
+        for working_set in found
     ]
     if not rows:
         note("No sessions; `hexad session start TASK` begins one.")
@@ -117,17 +118,16 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
         head, *first = table([row[:-1] for row in rows], heads=_HEADS[:-1], room=room, whole=whole)
         under = [clip(f"    {row[-1]}", room) for row in rows]
         lines = [head, *(line for pair in zip(first, under, strict=True) for line in pair)]
-    for line in lines:
-        click.echo(line)
+    yield from lines
 
 
-@session.command(cls=Command)
+@session.command("show", cls=Command)
 @click.argument("session_id", metavar="[ID]", required=False)
-def show(session_id: str | None) -> None:
+def show_(session_id: str | None) -> None:
     """Show all of a session, by default the latest one here."""
     with state().opened() as hx:
         found = hx.session.get(session_id) if session_id else _last_here(hx)
-    _tell(found)
+    _show_whole(found)
 
 
 @session.command(cls=Command)
@@ -160,7 +160,7 @@ def start(
             session_id=session_id,
             data_subjects=subjects,
         )
-    _tell(found)
+    _show_whole(found)
 
 
 @session.command(cls=Command)
@@ -172,7 +172,7 @@ def resume(session_id: str | None) -> None:
     """
     with state().opened() as hx:
         found = hx.session.resume(session_id, folder=_here(hx), shared=True)
-    _tell(found)
+    _show_whole(found)
 
 
 @session.command(cls=Command)
@@ -340,10 +340,7 @@ def _change(session_id: str | None, change: Callable[[Hexad], object], said: str
 
 
 def _answer(working_set: WorkingSet, said: str) -> None:
-    if state().json:
-        print_json(working_set.to_dict())
-    else:
-        click.echo(f"{working_set.id}  {said}  {clean(working_set.subject)}")
+    show(working_set, table=f"{working_set.id}  {said}  {clean(working_set.subject)}")
 
 
 def _parted(place: str) -> tuple[str, int | None, int | None]:
@@ -360,17 +357,21 @@ def _standing(working_set: WorkingSet) -> str:
     return "in hand" if working_set.active else "left"
 
 
-def _tell(working_set: WorkingSet) -> None:
-    if state().json:
-        said = "\n".join(value for _, value in _lines(working_set, shown=None))
-        print_json({**working_set.to_dict(), "instruction_like": list(hexad.instructions_in(said))})
-        return
-    for name, value in _lines(working_set):
+def _show_whole(working_set: WorkingSet) -> None:
+    text = "\n".join(value for _, value in _fields(working_set, shown=None))
+    show(
+        {**working_set.to_dict(), "instruction_like": list(hexad.instructions_in(text))},
+        table=_field_lines(working_set),
+    )
+
+
+def _field_lines(working_set: WorkingSet) -> Iterator[str]:
+    for name, value in _fields(working_set):
         warned = f"  [{_DATA}]" if hexad.instructions_in(value) else ""
-        click.echo(f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}")
+        yield f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}"
 
 
-def _lines(working_set: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
+def _fields(working_set: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:
     """Give what a session says, line by line; of what there may be much the last `shown`."""
     since = 0 if shown is None else -shown
     place = working_set.place

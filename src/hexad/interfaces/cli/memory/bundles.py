@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Function, note, parse_object, print_json, several, state
-from hexad.interfaces.cli.output.render import clean, clip, excerpt, width
+from hexad.interfaces.cli.app.base import Command, Function, note, parse_object, several, state
+from hexad.interfaces.cli.output.render import clean, clip, excerpt, show, width
 
 if TYPE_CHECKING:
-    from hexad import Bundle, KindList
+    from hexad import Bundle, KindList, ProjectContext
 
 _SHOWN_LINES: Final = 4
 _OPTIONS: Final[tuple[Callable[[Function], Function], ...]] = (
@@ -66,13 +66,15 @@ def use_context(project: str, topic: str, deadline_ms: int | None, **options: An
     """
     with state().opened() as hx:
         context = hx.use_context(project, topic, _given(options), deadline_ms=deadline_ms).recall()
-    if state().json:
-        print_json(context.bundle.to_dict())
-    elif context.text:
-        click.echo(clean(context.text))
+    show(context.bundle, table=_use_context_lines(context))
+    _notes(context.notes)
+
+
+def _use_context_lines(context: ProjectContext) -> Iterator[str]:
+    if context.text:
+        yield clean(context.text)
     elif not _nothing_fits(context.notes):
         note(clean(context.bundle.global_summary))
-    _notes(context.notes)
 
 
 @click.command(cls=Command)
@@ -86,15 +88,16 @@ def bundle(space: str, topic: str, **options: Any) -> None:
     """
     with state().opened() as hx:
         found = hx.recall_context(space, topic, _given(options))
-    if state().json:
-        print_json(found.to_dict())
-    elif found.sections or not _nothing_fits(found.notes):
-        click.echo(clean(found.global_summary))
-        if found.digest is not None:
-            click.echo(f"\n{clean(found.digest)}")
-        for line in _section_lines(found):
-            click.echo(line)
+    show(found, table=_bundle_lines(found))
     _notes(found.notes)
+
+
+def _bundle_lines(found: Bundle) -> Iterator[str]:
+    if found.sections or not _nothing_fits(found.notes):
+        yield clean(found.global_summary)
+        if found.digest is not None:
+            yield f"\n{clean(found.digest)}"
+        yield from _section_lines(found)
 
 
 @click.command(cls=Command)
@@ -105,15 +108,16 @@ def kind(space: str, kind: str, **options: Any) -> None:
     """Show what the space SPACE holds of one KIND, in order."""
     with state().opened() as hx:
         found = hx.recall_kind(space, kind, _given(options))
-    if state().json:
-        print_json(found.to_dict())
-    else:
-        for number, line in enumerate(_section_lines(found)):
-            if number or line:  # a list has nothing above its first section to stand apart from
-                click.echo(line)
-        if not found.sections:
-            note(f"Nothing of the kind {clean(found.kind)} in {clean(space)}.")
+    show(found, table=_kind_lines(found, space))
     _notes(found.notes)
+
+
+def _kind_lines(found: KindList, space: str) -> Iterator[str]:
+    for number, line in enumerate(_section_lines(found)):
+        if number or line:  # a list has nothing above its first section to stand apart from
+            yield line
+    if not found.sections:
+        note(f"Nothing of the kind {clean(found.kind)} in {clean(space)}.")
 
 
 def _section_lines(found: Bundle | KindList) -> Iterator[str]:

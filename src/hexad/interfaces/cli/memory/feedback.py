@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, print_json, state
-from hexad.interfaces.cli.output.render import clean, hanging, width
+from hexad.interfaces.cli.app.base import Command, note, state
+from hexad.interfaces.cli.output.render import clean, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad import Feedback
@@ -41,14 +42,7 @@ def feedback(
             found, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
         else:
             found, said = hx.feedbacks(id, limit=limit), ""
-    if state().json:
-        print_json(
-            [feedback.to_dict() for feedback in found]
-            if verdict is None and not retract
-            else found[0].to_dict()
-        )
-    else:
-        _show(found)
+    show(found if verdict is None and not retract else found[0], table=_feedback_lines(found))
     if said:
         effect = f" It is {found[0].effect}." if found[0].effect and not retract else ""
         note(said + effect)
@@ -56,11 +50,10 @@ def feedback(
         note("Nothing was said of answers yet.")
 
 
-def _show(found: list[Feedback]) -> None:
+def _feedback_lines(found: list[Feedback]) -> Iterator[str]:
     room = width()
     for feedback in found:
         asked = f"  {feedback.query!r}" if feedback.query else ""
         line = f"{feedback.id}  {feedback.verdict}  {feedback.memory_id or feedback.layer.value}{asked}"
-        click.echo(clean(line))
-        for text in hanging(clean(feedback.note), indent=4, room=room) if feedback.note else ():
-            click.echo(text)
+        yield clean(line)
+        yield from hanging(clean(feedback.note), indent=4, room=room) if feedback.note else ()

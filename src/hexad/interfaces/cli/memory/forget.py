@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, confirm, note, print_json, state, warn
+from hexad.interfaces.cli.app.base import Command, confirm, note, state, warn
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.scopes import say_removed
 from hexad.interfaces.cli.memory.spaces import DRY_RUN
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, fits, hanging, size, table, table_room, width
+from hexad.interfaces.cli.output.render import clean, fits, hanging, show, size, table, table_room, width
 
 if TYPE_CHECKING:
-    from hexad import ErasureReceipt, Hexad
+    from hexad import ErasureReceipt, Hexad, Memory
 
 _SELECTORS = ("source", "tag", "path", "session", "subject", "before")
 
@@ -86,10 +87,11 @@ def _one(id_or_path: str, space: str | None, *, restore: bool) -> None:
             f"{memory.id} waits for a review, and is in no recall: `hexad memory quarantine reject {memory.id}` turns "
             "it away, --purge removes it for good."
         )
-    if state().json:
-        print_json(memory.to_dict())
-        return
-    click.echo(f"{memory.id}  {'restored' if restore else 'archived'}  {clean(memory.path)}")
+    show(memory, table=_one_lines(memory, restore))
+
+
+def _one_lines(memory: Memory, restore: bool) -> Iterator[str]:
+    yield f"{memory.id}  {'restored' if restore else 'archived'}  {clean(memory.path)}"
     if not restore:
         note(f"It can be brought back: `hexad forget --restore {memory.id}`.")
 
@@ -108,12 +110,9 @@ def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
                     else "Nothing is selected. Purge it all the same, and keep a record of that?"
                 )
                 confirm(question, yes=yes, without=DRY_RUN)
-            with meter("Erasing", clock=hx.clock, unit="memories") as show:
-                receipt = hx.forget(**asked, confirm=True, progress=show)
-    if state().json:
-        print_json(receipt.to_dict())
-    else:
-        _show(receipt)
+            with meter("Erasing", clock=hx.clock, unit="memories") as advance:
+                receipt = hx.forget(**asked, confirm=True, progress=advance)
+    show(receipt, table=_receipt_lines(receipt))
 
 
 def _require_source(hx: Hexad, asked: dict[str, Any], planned: ErasureReceipt) -> None:
@@ -133,13 +132,13 @@ def _planned(hx: Hexad, asked: dict[str, Any]) -> ErasureReceipt:
     return planned
 
 
-def _show(receipt: ErasureReceipt) -> None:
+def _receipt_lines(receipt: ErasureReceipt) -> Iterator[str]:
     verb = "purged" if receipt.purge else "archived"
     if receipt.erased or not receipt.dry_run:
-        click.echo(f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}")
+        yield f"{receipt.id}  {'would be ' * receipt.dry_run}{verb}  {receipt.at:%Y-%m-%d %H:%M:%S}"
     for entry in receipt.erased:
         of = f"  {size(entry.bytes)}" if entry.bytes else ""
-        click.echo(f"  {entry.place}: {entry.count:,}{of}")
+        yield f"  {entry.place}: {entry.count:,}{of}"
     for kept in receipt.kept:
         note(f"Left as it is: {kept.place}: {kept.count:,} ({kept.reason}).")
     for file in receipt.files:
@@ -151,8 +150,8 @@ def _show(receipt: ErasureReceipt) -> None:
         return
     if receipt.purge:
         where = "" if receipt.ledger_seq is None else f" (record audit-{receipt.ledger_seq} of the ledger)"
-        click.echo(f"  mac: {receipt.selection_mac}{where}")
-        click.echo(f"  key: {receipt.key}")
+        yield f"  mac: {receipt.selection_mac}{where}"
+        yield f"  key: {receipt.key}"
         note("Nobody else has the key; --json prints the whole receipt. Keep it where it is safe.")
     else:
         note(
@@ -163,9 +162,10 @@ def _show(receipt: ErasureReceipt) -> None:
 def _list() -> None:
     with state().opened() as hx:
         found = hx.erasures()
-    if state().json:
-        print_json([receipt.to_dict() for receipt in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: list[ErasureReceipt]) -> Iterator[str]:
     if not found:
         note("Nothing was forgotten by selection, or for good.")
         return
@@ -183,13 +183,11 @@ def _list() -> None:
     heads = ("erasure", "time", "by", "how", "what", "pending")
     room = table_room()
     if fits(rows, heads=heads, room=room):
-        for line in table(rows, heads=heads, room=room):
-            click.echo(line)
+        yield from table(rows, heads=heads, room=room)
     else:
         for name, time, by, how, what, pending in rows:
-            click.echo(f"{name}  {time}")
+            yield f"{name}  {time}"
             waits = f"; pending: {pending}" * bool(pending)
-            for line in hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width()):
-                click.echo(line)
+            yield from hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width())
     if any(receipt.pending for receipt in found):
         warn("`hexad maintain` completes what is pending.")

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, several, state
 from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
 from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_options
-from hexad.interfaces.cli.output.render import clean, count, memory_lines, memory_table, table_room, width
+from hexad.interfaces.cli.output.render import (
+    clean,
+    count,
+    memory_lines,
+    memory_table,
+    show,
+    table_room,
+    width,
+)
 
 if TYPE_CHECKING:
-    from hexad import Hexad, Link, Memory
+    from hexad import ErasureReceipt, Hexad, Link, Memory
 
 
 _ORDERS = ("updated", "created", "path", "relevance", "kind")
@@ -32,10 +40,7 @@ def _one(function: Function) -> Function:
 def _change(change: Callable[[Hexad], Memory], done: str, *, embeds: bool = False) -> Memory:
     with state().opened(embeds=embeds) as hx:
         memory = change(hx)
-    if state().json:
-        print_json(memory.to_dict())
-    else:
-        click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+    show(memory, table=f"{memory.id}  {done}  {clean(memory.path)}")
     return memory
 
 
@@ -96,14 +101,14 @@ def list_(
     chosen = None if status == "any" else status
     with state().opened() as hx:
         found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
-    if state().json:
-        print_json([link.to_dict() for link in found])
-        return
+    show(found, table=_list_lines(found, chosen, limit))
+
+
+def _list_lines(found: list[Memory], chosen: str | None, limit: int) -> Iterator[str]:
     if not found:
         note("No memory is like that.")
         return
-    for line in memory_table(found, room=table_room(), status=chosen is None):
-        click.echo(line)
+    yield from memory_table(found, room=table_room(), status=chosen is None)
     if len(found) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
 
@@ -124,9 +129,9 @@ def _refuse_others(*, allowed: tuple[str, ...]) -> None:
             )
 
 
-@memory.command()
+@memory.command("show")
 @_one
-def show(id_or_path: str, space: str | None) -> None:
+def show_(id_or_path: str, space: str | None) -> None:
     """Show a whole record.
 
     Every field, its text as it is stored, and which memories say almost the same.
@@ -134,12 +139,12 @@ def show(id_or_path: str, space: str | None) -> None:
     with state().opened() as hx:
         found = hx.get(id_or_path, space=space)
         near = hx.near_duplicates(found.id)
-    if state().json:
-        alike = [{"id": other, "similarity": similarity} for other, similarity in near]
-        print_json({**found.to_dict(), "near_duplicates": alike})
-        return
-    for line in memory_lines(found, room=width()):
-        click.echo(line)
+    alike = [{"id": other, "similarity": similarity} for other, similarity in near]
+    show({**found.to_dict(), "near_duplicates": alike}, table=_memory_lines(found, near))
+
+
+def _memory_lines(found: Memory, near: Sequence[tuple[str, float]]) -> Iterator[str]:
+    yield from memory_lines(found, room=width())
     for other, similarity in near:
         note(f"Almost the same: {other} ({similarity:.2f})")
 
@@ -150,15 +155,16 @@ def history(id_or_path: str, space: str | None) -> None:
     """Show what a memory said before, oldest first."""
     with state().opened() as hx:
         versions = hx.history(id_or_path, space=space)
-    if state().json:
-        print_json([dict(version) for version in versions])
-        return
+    show([dict(version) for version in versions], table=_history_lines(versions))
+
+
+def _history_lines(versions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not versions:
         note("It has always said what it says now.")
     for version in versions:
         head = f"version {version['version']}, until {version['replaced_at']}"
-        click.echo(click.style(head, bold=True))
-        click.echo(clean(str(version["raw"])))
+        yield click.style(head, bold=True)
+        yield clean(str(version["raw"]))
 
 
 @memory.command()
@@ -217,10 +223,7 @@ def tag(
         raise click.UsageError("Nothing to change: give +TAG to add one, -TAG to take one away.")
     with state().opened() as hx:
         changed = hx.tag(id_or_path, add=added, remove=removed, space=space)
-    if state().json:
-        print_json(changed.to_dict())
-    else:
-        click.echo(f"{changed.id}  tagged  {clean(' '.join(changed.tags)) or '(no tags)'}")
+    show(changed, table=f"{changed.id}  tagged  {clean(' '.join(changed.tags)) or '(no tags)'}")
 
 
 @memory.command()
@@ -254,10 +257,11 @@ def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_ru
             what = f"{found.id} ({clean(found.path)})"
             confirm(f"Remove the memory {what} for good?", yes=yes, without=DRY_RUN)
         receipt = hx.forget(found.id, purge=True, confirm=True, dry_run=dry_run)
-    if state().json:
-        print_json(receipt.to_dict())
-        return
-    click.echo(f"{found.id}  {'would be gone' if dry_run else 'deleted'}  {clean(found.path)}")
+    show(receipt, table=_delete_lines(found, dry_run, receipt))
+
+
+def _delete_lines(found: Memory, dry_run: bool, receipt: ErasureReceipt) -> Iterator[str]:
+    yield f"{found.id}  {'would be gone' if dry_run else 'deleted'}  {clean(found.path)}"
     say_removed([receipt])
 
 
@@ -284,10 +288,10 @@ def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: 
     if wiped is None:
         return
     left, removed = wiped
-    if state().json:
-        print_json({**left.to_dict(), "removed": {"memories": removed}})
-    else:
-        click.echo(f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}")
+    show(
+        {**left.to_dict(), "removed": {"memories": removed}},
+        table=f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}",
+    )
 
 
 @memory.command()
@@ -301,10 +305,7 @@ def link(source: str, target: str, kind: str) -> None:
     """
     with state().opened() as hx:
         made = hx.link(source, target, kind=kind)
-    if state().json:
-        print_json(made.to_dict())
-    else:
-        click.echo(_link_line(made))
+    show(made, table=_link_line(made))
 
 
 @memory.command()
@@ -315,10 +316,12 @@ def unlink(source: str, target: str, kind: str | None) -> None:
     """Remove the links from one memory to another."""
     with state().opened() as hx:
         removed = hx.unlink(source, target, kind=kind)
-    if state().json:
-        print_json({"removed": removed})
-    elif removed:
-        click.echo(f"{count(removed, 'link', 'links')} removed")
+    show({"removed": removed}, table=_unlink_lines(removed))
+
+
+def _unlink_lines(removed: int) -> Iterator[str]:
+    if removed:
+        yield f"{count(removed, 'link', 'links')} removed"
     else:
         note("There is no such link; `hexad memory links ID` lists those there are.")
 
@@ -330,13 +333,14 @@ def links(id_or_path: str, space: str | None) -> None:
     """List a memory's links, from it and to it."""
     with state().opened() as hx:
         found = hx.links(id_or_path, space=space)
-    if state().json:
-        print_json([link.to_dict() for link in found])
-        return
+    show(found, table=_links_lines(found))
+
+
+def _links_lines(found: Sequence[Link]) -> Iterator[str]:
     if not found:
         note("It is linked with nothing.")
     for link in found:
-        click.echo(_link_line(link))
+        yield _link_line(link)
 
 
 def _link_line(made: Link) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Group, note, print_json, state
-from hexad.interfaces.cli.output.render import clean, count, memory_lines, width
+from hexad.interfaces.cli.app.base import Command, Group, note, state
+from hexad.interfaces.cli.output.render import clean, count, memory_lines, show, width
 
 if TYPE_CHECKING:
     from hexad import Memory
@@ -33,28 +33,27 @@ def list_(space: str | None, limit: int | None) -> None:
     """List what waits, the last changed first."""
     with state().opened() as hx:
         found = hx.quarantine.list(space=space, limit=limit)
-    if state().json:
-        print_json([memory.to_dict() for memory in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: Sequence[Memory]) -> Iterator[str]:
     for memory in found:
-        click.echo(
-            f"{memory.id}  {clean(memory.space)}:{clean(memory.path)}  trust: {memory.trust}  {_why(memory)}"
-        )
-        click.echo(f"    {clean(memory.summary_micro)}")
+        yield f"{memory.id}  {clean(memory.space)}:{clean(memory.path)}  trust: {memory.trust}  {_why(memory)}"
+        yield f"    {clean(memory.summary_micro)}"
     note(f"{count(len(found), 'memory waits', 'memories wait')} for a review.")
 
 
-@quarantine.command(cls=Command)
+@quarantine.command("show", cls=Command)
 @click.argument("memory_id", metavar="ID")
-def show(memory_id: str) -> None:
+def show_(memory_id: str) -> None:
     """Show a record that waits, and why."""
     with state().opened() as hx:
         found = hx.quarantine.get(memory_id)
-    if state().json:
-        print_json(found.to_dict())
-        return
-    for line in memory_lines(found, room=width()):
-        click.echo(line)
+    show(found, table=_show_lines(found))
+
+
+def _show_lines(found: Memory) -> Iterator[str]:
+    yield from memory_lines(found, room=width())
     note(f"It waits because of: {_why(found)}.")
 
 
@@ -81,10 +80,7 @@ def reject(memory_id: str, why: str, by: str | None) -> None:
 
 
 def _say(memory: Memory, done: str) -> None:
-    if state().json:
-        print_json(memory.to_dict())
-    else:
-        click.echo(f"{memory.id}  {done}  {clean(memory.path)}")
+    show(memory, table=f"{memory.id}  {done}  {clean(memory.path)}")
 
 
 def _why(memory: Memory) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, print_json, several, state
+from hexad.interfaces.cli.app.base import Command, note, several, state
 from hexad.interfaces.cli.app.messages import spoken
-from hexad.interfaces.cli.output.render import clean, explanation_lines, hanging, hit_lines, width
+from hexad.interfaces.cli.output.render import clean, explanation_lines, hanging, hit_lines, show, width
 
 if TYPE_CHECKING:
     from hexad import Hits
@@ -61,32 +62,25 @@ def recall(
             follow_links=follow_links,
             **options,
         )
-    if state().json:
-        print_json(hits.to_dict() if explain or follow_links else hits.to_dict()["hits"])
-    else:
-        _show(hits, query=query)
+    show(hits if explain or follow_links else [*hits], table=_lines(hits, query=query))
     for line in hits.notes:
         note(spoken(line))
     if hits.late:
         note(f"Did not answer in time: {', '.join(hits.late)}.")
 
 
-def _show(hits: Hits, *, query: str) -> None:
+def _lines(hits: Hits, *, query: str) -> Iterator[str]:
     room = width()
     for number, hit in enumerate(hits, start=1):
-        for line in hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room):
-            click.echo(line)
+        yield from hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room)
     if not hits:
         note("Nothing relevant was found.")
     for linked in hits.linked:
         memory, way = linked.memory, "→" if linked.link.target.id == linked.memory.id else "←"
         head = f"{linked.of} {way} {linked.link.kind} {way} {memory.id}  {memory.space}:{memory.path}"
-        click.echo(click.style(clean(head), bold=True))
-        for line in hanging(clean(memory.summary_micro), indent=4, room=room):
-            click.echo(line)
+        yield click.style(clean(head), bold=True)
+        yield from hanging(clean(memory.summary_micro), indent=4, room=room)
     if hits.explanation is not None:
-        for line in explanation_lines(hits.explanation, room=room):
-            click.echo(line)
+        yield from explanation_lines(hits.explanation, room=room)
         for reason, number in Counter(dropped.reason for dropped in hits.dropped).items():
-            for line in hanging(f"dropped: {number:,} {reason}", indent=0, room=room):
-                click.echo(line)
+            yield from hanging(f"dropped: {number:,} {reason}", indent=0, room=room)

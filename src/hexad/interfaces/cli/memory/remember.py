@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,12 @@ from hexad.interfaces.cli.app.base import (
     Command,
     note,
     parse_object,
-    print_json,
     read_bounded,
     read_stdin,
     several,
     state,
 )
-from hexad.interfaces.cli.output.render import clean, taken_out
+from hexad.interfaces.cli.output.render import clean, show, taken_out
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -87,7 +86,7 @@ def remember(text: str | None, **options: Any) -> None:
             metadata=parse_object(metadata, "--metadata"),
             **options,
         )
-    _show(memory)
+    show({**memory.to_dict(), "receipt": _receipt(memory)}, table=_remembered_lines(memory))
 
 
 def _text(text: str | None) -> str:
@@ -103,19 +102,22 @@ def _json_or_text(value: str) -> Any:
         return value
 
 
-def _show(memory: Memory) -> None:
+def _receipt(memory: Memory, *, inferred: bool = False) -> dict[str, object]:
+    receipt = memory.receipt
+    assert receipt is not None  # what was just stored always has one
+    return {
+        "outcome": receipt.outcome,
+        "near_duplicates": receipt.near_duplicates,
+        "redacted": receipt.redacted,
+        **({"semantic": receipt.semantic} if inferred else {}),
+        "notes": receipt.notes,
+    }
+
+
+def _remembered_lines(memory: Memory) -> Iterator[str]:
     receipt = memory.receipt
     assert receipt is not None  # what `remember` returns always has one
-    if state().json:
-        handed = {
-            "outcome": receipt.outcome.value,
-            "near_duplicates": list(receipt.near_duplicates),
-            "redacted": receipt.redacted,
-            "notes": list(receipt.notes),
-        }
-        print_json({**memory.to_dict(), "receipt": handed})
-        return
-    click.echo(f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})")
+    yield f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})"
     for told in receipt.notes:
         note(clean(told))
     if receipt.redacted:
@@ -198,7 +200,7 @@ def remember_raw(file: str | None, **options: Any) -> None:
             auto_pin=auto_pin,
             **options,
         )
-    _show_inferred(memory)
+    show({**memory.to_dict(), "receipt": _receipt(memory, inferred=True)}, table=_inferred_lines(memory))
 
 
 def _read(file: Path) -> str:
@@ -232,26 +234,16 @@ def _place(hx: Hexad, file: Path) -> str:
     return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
 
 
-def _show_inferred(memory: Memory) -> None:
+def _inferred_lines(memory: Memory) -> Iterator[str]:
     receipt = memory.receipt
     assert receipt is not None  # what `remember_raw` returns always has one
-    if state().json:
-        handed = {
-            "outcome": receipt.outcome.value,
-            "near_duplicates": list(receipt.near_duplicates),
-            "redacted": receipt.redacted,
-            "semantic": receipt.semantic,
-            "notes": list(receipt.notes),
-        }
-        print_json({**memory.to_dict(), "receipt": handed})
-        return
     pinned = ", pinned" if memory.pinned else ""
     facts = f"{memory.kind}, {memory.relevance.value}{pinned}; by {receipt.semantic}"
-    click.echo(f"{memory.id}  {receipt.outcome.value}  {clean(memory.path)}  ({clean(facts)})")
+    yield f"{memory.id}  {receipt.outcome.value}  {clean(memory.path)}  ({clean(facts)})"
     if memory.tags:
-        click.echo(f"tags: {', '.join(memory.tags)}")
+        yield f"tags: {', '.join(memory.tags)}"
     for summary in dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long)):
-        click.echo(clean(summary))
+        yield clean(summary)
     for told in receipt.notes:
         note(clean(told))
     if receipt.redacted:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Function, confirm, note, print_json, state, warn
+from hexad.interfaces.cli.app.base import Command, Function, confirm, note, state, warn
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.space_files import export as export_space
 from hexad.interfaces.cli.memory.spaces import DRY_RUN
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, table_room
+from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, show, table_room
 
 if TYPE_CHECKING:
-    from hexad import ErasureReceipt, ExportItem, Hexad
+    from hexad import Amount, ErasureReceipt, ExportItem, Hexad, Memory, WipeReport
 
 _NAMED: Final = 10
 SCOPES: Final = [scope.value for scope in hexad.Scope]
@@ -57,11 +57,13 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
     with state().opened() as hx:
         found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
         held = hx.xdb.session_totals()
-    if state().json:
-        print_json([memory.to_dict() for memory in found])
-        return
-    for line in memory_table(found, room=table_room(), status=True):
-        click.echo(line)
+    show(found, table=_list_scope_lines(found, offset, session, held, limit))
+
+
+def _list_scope_lines(
+    found: list[Memory], offset: int, session: str | None, held: dict[str, Amount], limit: int
+) -> Iterator[str]:
+    yield from memory_table(found, room=table_room(), status=True)
     if not found:
         note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
     records = sum(amount.records for name, amount in held.items() if session in (None, name))
@@ -82,18 +84,17 @@ def _list_user(*, limit: int, offset: int) -> None:
         raise click.UsageError("--limit is at least 1, --offset at least 0.")
     with state().opened(user=True) as hx:
         rows = list(islice(hx.user.held(), offset, offset + limit))
-    if state().json:
-        print_json([{"list": section, **row} for section, row in rows])
-        return
+    show([{"list": section, **row} for section, row in rows], table=_list_user_lines(rows, offset, limit))
+
+
+def _list_user_lines(rows: list[tuple[str, dict[str, Any]]], offset: int, limit: int) -> Iterator[str]:
     for section, row in rows:
         said = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
         room = table_room()
-        for line in (
-            [f"{section}  {clean(said)}"]
-            if room is None
-            else hanging(f"{section}  {said}", indent=0, room=room)
-        ):
-            click.echo(line)
+        if room is None:
+            yield f"{section}  {clean(said)}"
+        else:
+            yield from hanging(f"{section}  {said}", indent=0, room=room)
     if not rows:
         note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
     if len(rows) == limit:
@@ -112,12 +113,13 @@ def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> 
             of = "the user layer, of all projects," if scope == hexad.Scope.USER else of
             if there:
                 confirm(f"Remove everything of {of} for good ({there})?", yes=yes, without=DRY_RUN)
-            with meter("Wiping", clock=hx.clock, unit="memories") as show:
-                report = hx.wipe(scope, session=session, confirm=True, progress=show)
-    if state().json:
-        print_json(report.to_dict())
-        return
-    click.echo(f"{clean(session or scope)}  {'would be wiped' if dry_run else 'wiped'}")
+            with meter("Wiping", clock=hx.clock, unit="memories") as advance:
+                report = hx.wipe(scope, session=session, confirm=True, progress=advance)
+    show(report, table=_wipe_scope_lines(dry_run, session, scope, report))
+
+
+def _wipe_scope_lines(dry_run: bool, session: str | None, scope: str, report: WipeReport) -> Iterator[str]:
+    yield f"{clean(session or scope)}  {'would be wiped' if dry_run else 'wiped'}"
     counts = ", ".join(f"{place}: {number:,}" for place, number in report.counts().items())
     note(counts or "There is nothing of it.")
     say_removed(report.receipts)
@@ -188,12 +190,13 @@ def export(
             _print(hx, hx.export(**asked))
             note(_LEDGER)
             return
-        with meter("Exporting", clock=hx.clock, unit="records") as show:
-            counts = hx.write_export(out, **asked, force=force, progress=show)
-    if state().json:
-        print_json({"path": out, "counts": dict(counts)})
-        return
-    click.echo(clean(out))
+        with meter("Exporting", clock=hx.clock, unit="records") as advance:
+            counts = hx.write_export(out, **asked, force=force, progress=advance)
+    show({"path": out, "counts": dict(counts)}, table=_export_lines(out, counts))
+
+
+def _export_lines(out: str, counts: Mapping[str, int]) -> Iterator[str]:
+    yield clean(out)
     note(
         ", ".join(f"{name.replace('_', ' ')}: {number:,}" for name, number in counts.items())
         or "Nothing is held."
@@ -203,11 +206,11 @@ def export(
 
 def _print(hx: Hexad, items: Iterator[ExportItem]) -> None:
     """Print an export as it is read."""
-    with meter("Exporting", clock=hx.clock, unit="records") as show:
+    with meter("Exporting", clock=hx.clock, unit="records") as advance:
 
         def shown() -> Iterator[ExportItem]:
             for done, item in enumerate(items):
-                show(done)
+                advance(done)
                 yield item
 
         for piece in hexad.export_json(shown()):

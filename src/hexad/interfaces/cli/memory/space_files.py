@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, print_json, state, warn
+from hexad.interfaces.cli.app.base import Command, note, state, warn
 from hexad.interfaces.cli.app.messages import spoken
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count
+from hexad.interfaces.cli.output.render import clean, count, show
 
 if TYPE_CHECKING:
-    from hexad import Hexad, ReadReport, RestoreReport, Verified
+    from hexad import ExportReport, Hexad, ReadReport, RestoreReport, Verified
 
 _NAMED = 10
 """How many memories that were left as they are get named; --json names all."""
@@ -25,8 +25,8 @@ _NAMED = 10
 @contextmanager
 def _writing(hx: Hexad, space: str) -> Iterator[Callable[[int], None]]:
     total = hx.count(space=space, status=None)
-    with meter("Writing", clock=hx.clock, unit="memories") as show:
-        yield lambda done: show(done, total)
+    with meter("Writing", clock=hx.clock, unit="memories") as advance:
+        yield lambda done: advance(done, total)
 
 
 @contextmanager
@@ -65,10 +65,11 @@ def export(*, space: str, out: str | None, no_archived: bool, force: bool) -> No
     is_new = out is not None and not Path(out).expanduser().parent.exists()
     with state().opened() as hx, _writing(hx, space) as step:
         report = hx.spaces.export(space, out, include_archived=not no_archived, force=force, progress=step)
-    if state().json:
-        print_json(report.to_dict())
-        return
-    click.echo(clean(str(report.path)))
+    show(report, table=_export_lines(report, is_new))
+
+
+def _export_lines(report: ExportReport, is_new: bool) -> Iterator[str]:
+    yield clean(str(report.path))
     note(f"{count(report.objects, 'memory', 'memories')}, {report.content_hash}")
     note(f"Signed with the key {report.key_fingerprint}")
     if is_new:
@@ -93,11 +94,12 @@ def verify(file: Path, trusted_key: str | None) -> None:
                 verified = hx.spaces.verify(file, trusted_key=trusted_key)
         except hexad.NotFound:
             raise sealed from None
-    if state().json:
-        print_json(verified.to_dict())
-        return
+    show(verified, table=_verify_lines(verified))
+
+
+def _verify_lines(verified: Verified) -> Iterator[str]:
     what = count(verified.objects, "memory", "memories")
-    click.echo(f"{clean(verified.space)}  {what}  exported {verified.exported_at:%Y-%m-%d %H:%M}  verified")
+    yield f"{clean(verified.space)}  {what}  exported {verified.exported_at:%Y-%m-%d %H:%M}  verified"
     _say_key(verified)
 
 
@@ -137,12 +139,13 @@ def restore(
         )
 
     with _reading(lambda trial: restored(trial, dry_run=True), create=not dry_run) as hx:
-        with meter("Reading", clock=hx.clock, unit="memories") as show:
-            report = restored(hx, dry_run=dry_run, step=lambda done: show(done, None))
-    if state().json:
-        print_json(report.to_dict())
-        return
-    say_read(report.read, dry_run=dry_run)
+        with meter("Reading", clock=hx.clock, unit="memories") as advance:
+            report = restored(hx, dry_run=dry_run, step=lambda done: advance(done, None))
+    show(report, table=_restored_lines(report, dry_run=dry_run))
+
+
+def _restored_lines(report: RestoreReport, *, dry_run: bool) -> Iterator[str]:
+    yield from read_lines(report.read, dry_run=dry_run)
     _say_key(report.verified)
 
 
@@ -163,18 +166,15 @@ def read_file(*, file: Path, name: str | None, trust: str | None, dry_run: bool)
         trial.spaces.read_file(file, name=name, trust=trust, dry_run=True)
 
     with _reading(tried, create=not dry_run) as hx:
-        with meter("Reading", clock=hx.clock, unit="memories") as show:
+        with meter("Reading", clock=hx.clock, unit="memories") as advance:
             report = hx.spaces.read_file(
-                file, name=name, trust=trust, dry_run=dry_run, progress=lambda done: show(done, None)
+                file, name=name, trust=trust, dry_run=dry_run, progress=lambda done: advance(done, None)
             )
-    if state().json:
-        print_json(report.to_dict())
-        return
-    say_read(report, dry_run=dry_run)
+    show(report, table=read_lines(report, dry_run=dry_run))
 
 
-def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
-    """Say what reading a space's file did, or would do: counts on stdout, what is to be looked at on stderr."""
+def read_lines(report: ReadReport, *, dry_run: bool = False) -> Iterator[str]:
+    """Give what reading a space's file did, or would do; what is to be looked at goes to stderr."""
     would = "would be " if dry_run else ""
     done = [
         f"{would}{number:,} {what}"
@@ -182,7 +182,7 @@ def say_read(report: ReadReport, *, dry_run: bool = False) -> None:
         if number
     ]
     done.append(f"{report.unchanged:,} unchanged")
-    click.echo(f"{clean(report.space)}  {', '.join(done)}")
+    yield f"{clean(report.space)}  {', '.join(done)}"
     if report.quarantined:
         waits = "waits" if report.quarantined == 1 else "wait"
         note(f"{report.quarantined:,} {waits} for a review: `hexad memory quarantine list`.")
@@ -213,7 +213,4 @@ def write_file(name: str) -> None:
     """
     with state().opened() as hx, _writing(hx, name) as step:
         path = hx.spaces.write_file(name, progress=step)
-    if state().json:
-        print_json({"space": name, "path": str(path)})
-    else:
-        click.echo(clean(str(path)))
+    show({"space": name, "path": str(path)}, table=clean(str(path)))

@@ -16,7 +16,6 @@ from hexad.interfaces.cli.app.base import (
     confirm,
     note,
     parse_object,
-    print_json,
     state,
 )
 from hexad.interfaces.cli.output.progress import meter
@@ -26,6 +25,7 @@ from hexad.interfaces.cli.output.render import (
     count,
     fits,
     hanging,
+    show,
     size,
     table,
     table_room,
@@ -33,7 +33,7 @@ from hexad.interfaces.cli.output.render import (
 )
 
 if TYPE_CHECKING:
-    from hexad import BudgetLine, DeleteReport, Hexad, SpaceInfo
+    from hexad import BudgetLine, DeleteReport, GcReport, Hexad, SpaceInfo
 
 
 _OPTIONS: Final = (
@@ -67,10 +67,10 @@ def empty(
         holds = 0 if there is None else hx.count(space=name, status=None)
         what = count(holds, "memory", "memories")
         if dry_run:
-            if state().json:
-                print_json({"space": name, "dry_run": True, "memories": holds})
-            else:
-                click.echo(f"{clean(name)}  {what} would be gone for good")
+            show(
+                {"space": name, "dry_run": True, "memories": holds},
+                table=f"{clean(name)}  {what} would be gone for good",
+            )
             return None
         if holds:
             confirm(f"Remove {what} of the space {clean(name)!r} for good?", yes=yes, without=DRY_RUN)
@@ -96,15 +96,16 @@ def collect(name: str, *, ttl_days: float | None, dry_run: bool, purge: bool, ye
                     yes=yes,
                     without=DRY_RUN,
                 )
-        with meter("Collecting", clock=hx.clock, unit="memories") as show:
-            report = hx.spaces.gc(name, ttl_days=ttl_days, dry_run=dry_run, purge=purge, progress=show)
-    if state().json:
-        print_json(report.to_dict())
-        return
+        with meter("Collecting", clock=hx.clock, unit="memories") as advance:
+            report = hx.spaces.gc(name, ttl_days=ttl_days, dry_run=dry_run, purge=purge, progress=advance)
+    show(report, table=_collect_lines(report))
+
+
+def _collect_lines(report: GcReport) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     done = [f"{would}archived {report.archived:,}", f"{would}purged {report.purged:,}"]
     kept = f"kept {report.kept_young:,} younger and {report.kept_pinned:,} pinned"
-    click.echo(f"{clean(report.space)}  {', '.join([*done, kept])}")
+    yield f"{clean(report.space)}  {', '.join([*done, kept])}"
     if report.cutoff is not None:
         note(f"Old is what was not changed since {report.cutoff:%Y-%m-%d %H:%M}.")
     if report.rules:
@@ -138,9 +139,10 @@ def list_() -> None:
     """List all spaces with what is in them."""
     with state().opened() as hx:
         found = hx.spaces.list()
-    if state().json:
-        print_json([space.to_dict() for space in found])
-        return
+    show(found, table=_list_lines(found))
+
+
+def _list_lines(found: Sequence[SpaceInfo]) -> Iterator[str]:
     if not found:
         note("There is no space yet; `hexad remember` makes the first.")
         return
@@ -159,20 +161,18 @@ def list_() -> None:
     heads = ("space", "memories", "archived", "pinned", "text", "changed", "policies")
     room, whole = table_room(), ("memories", "archived", "pinned", "changed")
     if room is None or fits(rows, heads=heads, room=room):
-        for line in table(rows, heads=heads, room=room, whole=whole):
-            click.echo(line)
+        yield from table(rows, heads=heads, room=room, whole=whole)
         return
     first, *lines = table([row[:-1] for row in rows], heads=heads[:-1], room=room, whole=whole)
-    click.echo(first)
+    yield first
     for line, row in zip(lines, rows, strict=True):
-        click.echo(line)
-        for under in hanging(f"policies: {row[-1]}", indent=4, room=room) if row[-1] else ():
-            click.echo(under)
+        yield line
+        yield from hanging(f"policies: {row[-1]}", indent=4, room=room) if row[-1] else ()
 
 
-@spaces.command()
+@spaces.command("show")
 @click.argument("name")
-def show(name: str) -> None:
+def show_(name: str) -> None:
     """Show one space: what is in it, its metadata and its policy."""
     with state().opened() as hx:
         space = hx.spaces.get(name)
@@ -224,11 +224,11 @@ def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tu
             space = hx.spaces.set_metadata(name, given)
         elif changes:
             space = hx.spaces.set_metadata(name, changes, merge=True)
-    if state().json:
-        print_json(space.to_dict())
-        return
-    for line in _named_lines(space.metadata, room=width()):
-        click.echo(line)
+    show(space, table=_metadata_lines(space, name))
+
+
+def _metadata_lines(space: SpaceInfo, name: str) -> Iterator[str]:
+    yield from _named_lines(space.metadata, room=width())
     if not space.metadata:
         note(f"Nothing is said of the space {clean(name)!r}.")
 
@@ -285,11 +285,11 @@ def policy(
             space = hx.spaces.set_policy(name, changes, merge=True)
         else:
             space = hx.spaces.get(name)
-    if state().json:
-        print_json(space.to_dict())
-        return
-    for line in _named_lines(space.policies, room=width()):
-        click.echo(line)
+    show(space, table=_policy_lines(space, name))
+
+
+def _policy_lines(space: SpaceInfo, name: str) -> Iterator[str]:
+    yield from _named_lines(space.policies, room=width())
     if not space.policies:
         note(f"The space {clean(name)!r} has no policy: the defaults hold.")
 
@@ -344,17 +344,12 @@ def delete(*, name: str, dry_run: bool, yes: bool) -> None:
             what = count(report.memories, "memory", "memories")
             confirm(f"Delete the space {clean(name)!r} with {what} for good?", yes=yes, without=DRY_RUN)
             report = hx.spaces.delete(name)
-    if state().json:
-        print_json(report.to_dict())
-        return
-    _show_deleted(report)
+    show(report, table=_deleted_lines(report))
 
 
-def _show_deleted(report: DeleteReport) -> None:
+def _deleted_lines(report: DeleteReport) -> Iterator[str]:
     what = count(report.memories, "memory", "memories")
-    click.echo(
-        f"{clean(report.space)}  {what} {'would be gone for good' if report.dry_run else 'gone for good'}"
-    )
+    yield f"{clean(report.space)}  {what} {'would be gone for good' if report.dry_run else 'gone for good'}"
     if report.links_lost:
         would = "would be lost" if report.dry_run else "were lost"
         note(f"{count(report.links_lost, 'link')} from other spaces {would}.")
@@ -364,28 +359,27 @@ def _show_deleted(report: DeleteReport) -> None:
 
 def _show(space: SpaceInfo) -> None:
     """Print one space: what is in it, what is said of it, what its owner decided."""
-    if state().json:
-        print_json(space.to_dict())
-        return
+    show(space, table=_show_lines(space))
+
+
+def _show_lines(space: SpaceInfo) -> Iterator[str]:
     room = width()
     facts = [count(space.memories, "memory", "memories"), size(space.text_bytes)]
     if space.archived:
         facts.append(f"{space.archived:,} archived")
     if space.pinned:
         facts.append(f"{space.pinned:,} pinned")
-    click.echo(f"{click.style(clip(space.name, room - 2), bold=True)}  {', '.join(facts)}")
+    yield f"{click.style(clip(space.name, room - 2), bold=True)}  {', '.join(facts)}"
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in space.kinds.items())
     times = f"created {space.created_at:%Y-%m-%d %H:%M}"
     if space.newest is not None:
         times += f", last change {space.newest:%Y-%m-%d %H:%M}"
     for line in (kinds, times):
-        for shown in hanging(line, indent=2, room=room) if line else ():
-            click.echo(shown)
+        yield from hanging(line, indent=2, room=room) if line else ()
     for title, values in (("metadata", space.metadata), ("policy", space.policies)):
         if values:
-            click.echo(click.style(f"  {title}", fg="cyan"))
-        for line in _named_lines(values, room=room, indent=4):
-            click.echo(line)
+            yield click.style(f"  {title}", fg="cyan")
+        yield from _named_lines(values, room=room, indent=4)
 
 
 def _named_lines(values: Mapping[str, Any], *, room: int, indent: int = 0) -> Iterator[str]:
@@ -415,16 +409,16 @@ def budget(space: str | None) -> None:
     """
     with state().opened() as hx:
         lines = list(hx.spaces.budget(space)) if space is not None else _all(hx)
-    if state().json:
-        print_json([line.to_dict() for line in lines])
-        return
+    show(lines, table=_budget_lines(lines, space))
+
+
+def _budget_lines(lines: list[BudgetLine], space: str | None) -> Iterator[str]:
     rows: list[Sequence[str]] = [_row(line) for line in lines]
     heads: Sequence[str] = _HEADS
     room = table_room()
     if not fits(rows, heads=heads, room=room):  # dollars and tokens on lines of their own take half as much
         rows, heads = [row for line in lines for row in _narrow_rows(line)], _NARROW_HEADS
-    for shown in table(rows, heads=heads, room=room, whole=_AMOUNTS):
-        click.echo(shown)
+    yield from table(rows, heads=heads, room=room, whole=_AMOUNTS)
     unpriced = sum(line.spent.unpriced for line in lines if line.provider is None and line.space == space)
     if unpriced:
         note(

@@ -6,14 +6,15 @@ import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from hexad.core.as_json import plain
 from hexad.core.invisible_text import revealed
-from hexad.interfaces.cli.app.base import on_terminal
+from hexad.interfaces.cli.app.base import on_terminal, print_json, state
 
 if TYPE_CHECKING:
     from hexad import Explanation, Hit, Memory
@@ -29,6 +30,18 @@ _VERBATIM: Final = frozenset({"code", "config", "log"})
 """Kinds whose line breaks mean something; all other texts are wrapped."""
 _BLOCK: Final = re.compile(r"\s*(?:[-*+>#|]|\d+[.)]|`{3}|~{3})")
 """How a line of prose starts that is not the continuation of the line before: a list, a heading, a table."""
+
+
+def show(value: object, *, table: str | Iterable[str]) -> None:
+    """Print what a command answers: with --json the value, else the lines of `table`.
+
+    A `table` that is a generator does nothing with --json; it may write notes between its lines.
+    """
+    if state().json:
+        print_json(plain(value))
+        return
+    for line in [table] if isinstance(table, str) else table:
+        click.echo(line)
 
 
 def width() -> int:

@@ -224,10 +224,10 @@ def _ingest(run: _Demo) -> list[IngestReport]:
         sources.append(f"git:{run.root}")
     reports = []
     for source in sources:
-        with meter("Reading", clock=run.hx.clock) as show:
+        with meter("Reading", clock=run.hx.clock) as advance:
 
-            def shown(at: hexad.Progress, show: Any = show) -> None:
-                show(at.done, at.total, at.current)
+            def shown(at: hexad.Progress, advance: Any = advance) -> None:
+                advance(at.done, at.total, at.current)
 
             try:
                 report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
@@ -254,9 +254,9 @@ def _embedded(run: _Demo) -> float:
 def _ask_by_meaning(run: _Demo, question: Question) -> None:
     """Give the vectors a while, then ask in other words; what is embedded by then takes part."""
     total, start = run.hx.status().embeddings_pending, run.hx.clock.monotonic()
-    with meter("Embedding", clock=run.hx.clock, unit="memories") as show:
+    with meter("Embedding", clock=run.hx.clock, unit="memories") as advance:
         while run.hx.clock.monotonic() - start < EMBEDDING_WAIT_S and not run.hx.wait_for_background(0.5):
-            show(max(0, total - run.hx.status().embeddings_pending), total)
+            advance(max(0, total - run.hx.status().embeddings_pending), total)
     waited = run.hx.clock.monotonic() - start
     run.title(
         f"Ask in other words, by text and meaning ({waited:.0f} s later, {_embedded(run):.0%} embedded)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,8 +13,8 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, print_json, state
-from hexad.interfaces.cli.output.render import clean, clip, count, hanging, size, width
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, state
+from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
 
 if TYPE_CHECKING:
     from hexad import EncryptionState, Flaw, MemoryQuality, QualityFinding, StoreStatus
@@ -70,34 +71,29 @@ def show_quality(
     else:
         with state().opened() as hx:
             found = hx.memory_quality(space=space, listed=number)
-    if state().json:
-        print_json(found.to_dict())
-    else:
-        _show_audit(found, number)
+    show(found, table=_quality_lines(found, number))
     return int(fail_over is not None and found.share() > fail_over)
 
 
-def _show_audit(found: MemoryQuality, listed: int) -> None:
-    click.echo(
+def _quality_lines(found: MemoryQuality, listed: int) -> Iterator[str]:
+    yield (
         f"{clean(found.source)}: {count(found.memories, 'memory', 'memories')}, {found.flawed:,} with a flaw"
         f" ({found.share():.1%}), looked at in {found.seconds:.1f} s"
     )
     if found.skips:
-        click.echo(
-            f"  {count(found.skips, 'record')} could not be read; `hexad ingest --from … --dry-run` names them"
-        )
+        yield f"  {count(found.skips, 'record')} could not be read; `hexad ingest --from … --dry-run` names them"
     for flaw in hexad.Flaw:
         number = found.counts.get(flaw, 0)
         if not number:
             continue
         head = f"{number:,} of {found.memories:,} {_FLAWS[flaw.value]}"
-        click.echo(click.style(head, bold=True) + f" ({found.share(flaw):.1%}): {_rules(found, flaw)}")
+        yield click.style(head, bold=True) + f" ({found.share(flaw):.1%}): {_rules(found, flaw)}"
         for finding in found.of(flaw):
-            _say(finding)
+            yield from _finding_lines(finding)
         if listed and len(found.of(flaw)) >= listed and number > listed:
-            click.echo("  … --list N names more, --json with all their fields")
+            yield "  … --list N names more, --json with all their fields"
     if not found.flawed:
-        click.echo(click.style("Nothing was found wrong with them.", fg="green"))
+        yield click.style("Nothing was found wrong with them.", fg="green")
 
 
 def _rules(found: MemoryQuality, flaw: Flaw) -> str:
@@ -107,14 +103,14 @@ def _rules(found: MemoryQuality, flaw: Flaw) -> str:
     )
 
 
-def _say(finding: QualityFinding) -> None:
+def _finding_lines(finding: QualityFinding) -> Iterator[str]:
     ids = " ".join(map(clean, finding.ids[:_IDS])) + (
         f" and {len(finding.ids) - _IDS:,} more" if len(finding.ids) > _IDS else ""
     )
     room = width()
-    click.echo(clip(f"  {ids}  {clean(finding.excerpt)}", room))
-    click.echo(clip(f"    {clean(finding.why)}", room))
-    click.echo(clip(f"    → {clean(finding.remedy)}", room))
+    yield clip(f"  {ids}  {clean(finding.excerpt)}", room)
+    yield clip(f"    {clean(finding.why)}", room)
+    yield clip(f"    → {clean(finding.remedy)}", room)
 
 
 _MOUNTS: Final = Path("/proc/self/mounts")
@@ -177,10 +173,7 @@ def doctor(ctx: click.Context, /, *, quick: bool, memories: bool, **audit: Any) 
     except hexad.AccessDenied:
         _show_locked()
         raise
-    if state().json:
-        print_json(found.to_dict())
-    else:
-        _show(found)
+    show(found, table=_diagnosis_lines(found))
     if found.integrity:
         ctx.exit(EXIT_INTEGRITY)
 
@@ -281,7 +274,7 @@ def file_system(path: Path) -> str | None:
     return kind
 
 
-def _show(found: _Diagnosis) -> None:
+def _diagnosis_lines(found: _Diagnosis) -> Iterator[str]:
     status = found.status
     safe = "safe" if status.sqlite_safe else "NOT safe"
     embedder = status.embedder or "none here: full text alone"
@@ -314,13 +307,13 @@ def _show(found: _Diagnosis) -> None:
     ]
     room = width()
     for name, text in rows:
-        _entry(click.style(name.ljust(10), fg="cyan"), text, room)
+        yield from _entry_lines(click.style(name.ljust(10), fg="cyan"), text, room)
     for problem in found.integrity:
-        _entry(click.style("wrong".ljust(10), fg="red", bold=True), problem, room)
+        yield from _entry_lines(click.style("wrong".ljust(10), fg="red", bold=True), problem, room)
     for remark in found.remarks:
-        _entry(click.style("note".ljust(10), fg="yellow"), remark, room)
+        yield from _entry_lines(click.style("note".ljust(10), fg="yellow"), remark, room)
     if not found.integrity and not found.remarks:
-        click.echo(click.style("All is well.", fg="green"))
+        yield click.style("All is well.", fg="green")
 
 
 def _upkeep(status: StoreStatus) -> str:
@@ -339,10 +332,8 @@ def _show_locked() -> None:
     found = hexad.encryption_state(state().store)
     if found is None:
         return
-    if state().json:
-        print_json({"encrypted": True, "encryption": found.to_dict()})
-    else:
-        _entry(click.style("encrypted".ljust(10), fg="cyan"), _encryption(found), width())
+    line = _entry_lines(click.style("encrypted".ljust(10), fg="cyan"), _encryption(found), width())
+    show({"encrypted": True, "encryption": found}, table=line)
 
 
 def _encryption(found: EncryptionState | None) -> str:
@@ -355,11 +346,11 @@ def _encryption(found: EncryptionState | None) -> str:
     return f"yes, key from {found.provider}{where} ({found.key_id}); {parts}"
 
 
-def _entry(name: str, text: str, room: int) -> None:
+def _entry_lines(name: str, text: str, room: int) -> Iterator[str]:
     first, *others = [line.strip() for line in hanging(text, indent=0, room=room - 12)] or [""]
-    click.echo(f"{name}  {first}")
+    yield f"{name}  {first}"
     for line in others:
-        click.echo(f"{'':12}{line}")
+        yield f"{'':12}{line}"
 
 
 def _sizes(status: StoreStatus) -> str:

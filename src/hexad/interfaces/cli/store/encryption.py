@@ -6,15 +6,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 import hexad
 from hexad.config import find_store, load_settings
-from hexad.interfaces.cli.app.base import Command, Function, confirm, note, print_json, state, warn
+from hexad.interfaces.cli.app.base import Command, Function, confirm, note, state, warn
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count, size
+from hexad.interfaces.cli.output.render import clean, count, show, size
+
+if TYPE_CHECKING:
+    from hexad import EncryptionReport
+
 
 _PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 _PASSPHRASE: Final = "passphrase"
@@ -238,8 +242,8 @@ def _with_passphrase(
 
 @contextmanager
 def _shown(label: str) -> Iterator[Callable[[hexad.EncryptionProgress], None]]:
-    with meter(label, clock=hexad.SystemClock(), unit="bytes") as show:
-        yield lambda progress: show(progress.done, progress.total, progress.current)
+    with meter(label, clock=hexad.SystemClock(), unit="bytes") as advance:
+        yield lambda progress: advance(progress.done, progress.total, progress.current)
 
 
 def _require_owner() -> None:
@@ -251,19 +255,20 @@ def _require_owner() -> None:
 
 
 def _say(report: hexad.EncryptionReport, given: Path | None = None, *, user: bool = False) -> None:
-    if state().json:
-        print_json(report.to_dict())
-        return
+    show(report, table=_say_lines(report, user, given))
+
+
+def _say_lines(report: EncryptionReport, user: bool, given: Path | None) -> Iterator[str]:
     what = f"{count(report.files, 'file')}, {size(report.bytes)}"
     if report.dry_run and not report.files:
-        click.echo("encryption.json alone would be written anew; what it opens stays as it is")
+        yield "encryption.json alone would be written anew; what it opens stays as it is"
     elif report.dry_run:
-        click.echo(f"{what} would be written anew; that needs {size(report.needed_bytes)} of free space")
+        yield f"{what} would be written anew; that needs {size(report.needed_bytes)} of free space"
     elif report.provider is None:
-        click.echo(f"Decrypted: {what}")
+        yield f"Decrypted: {what}"
     else:
-        click.echo(f"{what} written anew" if report.files else "The key was changed")
-        click.echo(said_key(report.provider, report.key_file))
+        yield f"{what} written anew" if report.files else "The key was changed"
+        yield said_key(report.provider, report.key_file)
         if not user:
             warn_of_variable(report.key_file)
             warn_of_place(report.path, given)

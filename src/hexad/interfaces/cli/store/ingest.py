@@ -14,10 +14,10 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, print_json, read_stdin, state, warn
-from hexad.interfaces.cli.memory.space_files import say_read
+from hexad.interfaces.cli.app.base import Command, note, read_stdin, state, warn
+from hexad.interfaces.cli.memory.space_files import read_lines
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, clip, count, width
+from hexad.interfaces.cli.output.render import clean, clip, count, show, width
 from hexad.interfaces.cli.store.doctor import SYSTEMS
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def ingest(
             if source == "-":
                 report = _stdin(hx, space=space, tags=tags, project=project, trust=trust)
             else:
-                with meter("Reading", clock=hx.clock) as show:
+                with meter("Reading", clock=hx.clock) as advance:
                     report = hx.ingest(
                         source,
                         space=space,
@@ -108,17 +108,19 @@ def ingest(
                         trust=trust,
                         embed=False,
                         dry_run=dry_run,
-                        progress=lambda at, show=show: show(at.done, at.total, at.current),  # type: ignore[misc]
+                        progress=lambda at, advance=advance: advance(at.done, at.total, at.current),  # type: ignore[misc]
                     )
             reports.append(report)
             if not state().json:
                 for line in report_lines(report, verbose=verbose):
                     click.echo(line)
         embedded = 0 if no_embed or dry_run else embed(hx)
-    if state().json:
-        print_json({"reports": [report.to_dict() for report in reports], "embedded": embedded})
-    elif embedded:
-        click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+    show({"reports": reports, "embedded": embedded}, table=_embedded_lines(embedded))
+
+
+def _embedded_lines(embedded: int) -> Iterator[str]:
+    if embedded:
+        yield f"{count(embedded, 'memory', 'memories')} embedded"
 
 
 @contextmanager
@@ -165,16 +167,14 @@ def _read_folders(program: str, folders: Sequence[str], *, trust: str | None, no
             if not state().json:
                 _say_folder(report)
         embedded = 0 if no_embed else embed(hx)
-    if state().json:
-        print_json({"folders": [report.to_dict() for report in reports], "embedded": embedded})
-    elif embedded:
-        click.echo(f"{count(embedded, 'memory', 'memories')} embedded")
+    show({"folders": reports, "embedded": embedded}, table=_embedded_lines(embedded))
     return 1 if any(report.failed for report in reports) else 0
 
 
 def _say_folder(report: FolderReport) -> None:
     for file in report.files:
-        say_read(file)
+        for line in read_lines(file):
+            click.echo(line)
     for skip in report.failed:
         warn(clean(f"{skip.source_id}: {skip.reason}"))
     for skip in report.not_read:
@@ -184,8 +184,8 @@ def _say_folder(report: FolderReport) -> None:
 def embed(hx: Hexad) -> int:
     """Compute what vectors are missing, showing how far it is; returns for how many memories."""
     total = hx.status().embeddings_pending
-    with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
-        done = hx.embed_pending(progress=lambda done: show(done, max(total, done)))
+    with meter("Embedding", clock=hx.clock, unit="memories", total=total) as advance:
+        done = hx.embed_pending(progress=lambda done: advance(done, max(total, done)))
     warn_of_budget(hx)
     warn_of_links(hx)
     return done

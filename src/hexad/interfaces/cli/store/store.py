@@ -16,7 +16,7 @@ import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
 from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, EXIT_INTERRUPTED, Command, note, print_json, state
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count, size
+from hexad.interfaces.cli.output.render import clean, count, show, size
 from hexad.interfaces.cli.store.encryption import (
     new_key,
     provider_options,
@@ -27,7 +27,7 @@ from hexad.interfaces.cli.store.encryption import (
 from hexad.interfaces.cli.store.ingest import embed, warn_of_budget, warn_of_links
 
 if TYPE_CHECKING:
-    from hexad import ConsolidationChange, ConsolidationReport, LayerSize
+    from hexad import ConsolidationChange, ConsolidationReport, EncryptionState, LayerSize, ReindexReport
 
 
 @click.command(cls=Command)
@@ -52,17 +52,21 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
     key = new_key(provider, key_file) if encrypt and is_new else None
     path = hexad.init(given, encrypt=encrypt, provider=provider, key=key)
     found = hexad.encryption_state(path) if is_new else None
-    if state().json:
-        encryption = {} if found is None else {"encryption": found.to_dict()}
-        print_json({"path": str(path), "created": is_new, **encryption})
-    elif is_new:
-        click.echo(f"Created {clean(str(path))}")
-        if found is not None:
-            click.echo(said_key(found.provider, found.key_file))
-            warn_of_variable(found.key_file)
-            warn_of_place(path, key_file)
-    else:
-        click.echo(f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was")
+    encryption = {} if found is None else {"encryption": found}
+    show(
+        {"path": path, "created": is_new, **encryption},
+        table=_created_lines(path, found, key_file)
+        if is_new
+        else f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was",
+    )
+
+
+def _created_lines(path: Path, encryption: EncryptionState | None, key_file: Path | None) -> Iterator[str]:
+    yield f"Created {clean(str(path))}"
+    if encryption is not None:
+        yield said_key(encryption.provider, encryption.key_file)
+        warn_of_variable(encryption.key_file)
+        warn_of_place(path, key_file)
 
 
 @click.command(cls=Command)
@@ -75,15 +79,16 @@ def check(ctx: click.Context) -> None:
     with state().opened() as hx:
         found = hx.check()
         path = hx.path
-    if state().json:
-        print_json({"path": str(path), "problems": found})
-    else:
-        for problem in found:
-            click.echo(clean(problem))
-        if not found:
-            click.echo(f"All is well in {clean(str(path))}.")
+    show({"path": str(path), "problems": found}, table=_check_lines(found, path))
     if found:
         ctx.exit(EXIT_INTEGRITY)
+
+
+def _check_lines(found: list[str], path: Path) -> Iterator[str]:
+    for problem in found:
+        yield clean(problem)
+    if not found:
+        yield f"All is well in {clean(str(path))}."
 
 
 @click.command(cls=Command)
@@ -106,13 +111,14 @@ def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
         report = hx.reindex(embedder=embedder, vectors=vectors)
         # Links of the honeycomb follow the vectors.
         embedded = embed(hx) if (report.vectors_queued or report.links_queued) and not no_embed else 0
-    if state().json:
-        print_json({**report.to_dict(), "embedded": embedded})
-        return
-    click.echo(f"{count(report.memories, 'memory', 'memories')} indexed anew")
+    show({**report.to_dict(), "embedded": embedded}, table=_reindex_lines(report, embedded))
+
+
+def _reindex_lines(report: ReindexReport, embedded: int) -> Iterator[str]:
+    yield f"{count(report.memories, 'memory', 'memories')} indexed anew"
     if report.vectors_queued:
         left = report.vectors_queued - embedded
-        click.echo(f"{count(embedded, 'memory', 'memories')} embedded with {report.embedder}, {left:,} left")
+        yield f"{count(embedded, 'memory', 'memories')} embedded with {report.embedder}, {left:,} left"
 
 
 @click.command(cls=Command)
@@ -128,33 +134,28 @@ def maintain(ctx: click.Context) -> None:
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
-        with meter("Embedding", clock=hx.clock, unit="memories", total=total) as show:
-            report = hx.maintain(progress=lambda done: show(done, max(total, done)))
+        with meter("Embedding", clock=hx.clock, unit="memories", total=total) as advance:
+            report = hx.maintain(progress=lambda done: advance(done, max(total, done)))
         warn_of_budget(hx)
         warn_of_links(hx)
-    if state().json:
-        print_json(report.to_dict())
-    else:
-        _show_maintained(report)
+    show(report, table=_maintenance_lines(report))
     if report.problems:
         ctx.exit(EXIT_INTEGRITY)
 
 
-def _show_maintained(report: hexad.MaintenanceReport) -> None:
-    click.echo(
+def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
+    yield (
         f"{count(report.ingested, 'queued source')} ingested, "
         f"{count(report.embedded, 'memory', 'memories')} embedded, {count(report.handouts, 'recall')} noted"
     )
     if report.archived or report.purged:
-        click.echo(
-            f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
-        )
+        yield f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
     if report.consolidated:
-        click.echo(f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` tells of them)")
+        yield f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` tells of them)"
     if report.user_layer:
-        click.echo(f"user layer: {clean(report.user_layer)}")
+        yield f"user layer: {clean(report.user_layer)}"
     if report.linked:
-        click.echo(f"{count(report.linked, 'memory', 'memories')} linked with others")
+        yield f"{count(report.linked, 'memory', 'memories')} linked with others"
     experience = (
         (report.sealed, count(report.sealed, "timestep"), "sealed"),
         (report.compacted, count(report.compacted, "context window"), "compacted"),
@@ -164,7 +165,7 @@ def _show_maintained(report: hexad.MaintenanceReport) -> None:
     )
     for number, what, done in experience:
         if number:
-            click.echo(f"{what} {done}")
+            yield f"{what} {done}"
     for problem in report.problems:
         note(clean(problem))
     if not any(value for name, value in report.to_dict().items() if name != "user_layer"):
@@ -228,10 +229,7 @@ def consolidate(
     """
     with state().opened() as hx, _until_interrupted() as stop:
         report = hx.consolidate(scope, dry_run=dry_run, archive_months=archive_months, stop=stop)
-    if state().json:
-        print_json(report.to_dict())
-    else:
-        _show_consolidated(report, everything=everything)
+    show(report, table=_consolidation_lines(report, everything=everything))
     if report.interrupted:
         ctx.exit(EXIT_INTERRUPTED)
 
@@ -252,23 +250,23 @@ def _until_interrupted() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _show_consolidated(report: ConsolidationReport, *, everything: bool) -> None:
+def _consolidation_lines(report: ConsolidationReport, *, everything: bool) -> Iterator[str]:
     for action, number in report.counts.items():
         would = "would be " if report.dry_run else ""
-        click.echo(f"{click.style(f'{number:,}', bold=True)} {would}{_DONE[action]}")
+        yield f"{click.style(f'{number:,}', bold=True)} {would}{_DONE[action]}"
         changes = [change for change in report.changes if change.action.value == action]
         for change in changes if everything else changes[:_CHANGES_SHOWN]:
-            click.echo(f"  {_change_line(change)}")
+            yield f"  {_change_line(change)}"
         if len(changes) > _CHANGES_SHOWN and not everything:
-            click.echo(f"  and {len(changes) - _CHANGES_SHOWN:,} more (--all shows them)")
+            yield f"  and {len(changes) - _CHANGES_SHOWN:,} more (--all shows them)"
     if not report.changes:
-        click.echo("Everything is in order; nothing was changed.")
+        yield "Everything is in order; nothing was changed."
     for left in report.skipped:
         note(f"Left alone: {count(left.count, 'item')}: {clean(left.reason)}")
     for name, after in report.after.items():
         before = report.before.get(name, after)
         if (before.count, before.bytes) != (after.count, after.bytes):
-            click.echo(f"{name}: {_layer_size(before)} → {_layer_size(after)}")
+            yield f"{name}: {_layer_size(before)} → {_layer_size(after)}"
     for warning in report.warnings:
         note(clean(warning))
     for undo in report.undo:
