@@ -19,7 +19,7 @@ import pytest
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
 from hexad.audit import Archive, AuditLog, AuditLogWriter, check_archive
-from hexad.audit.archive_file import FORM, ArchiveFile, Elsewhere, Kept, written
+from hexad.audit.archive_file import FORM, ArchivedEntry, ArchiveFile, Elsewhere, written
 from hexad.audit.archiving import Archiver
 from hexad.audit.ledger import ERASURE
 from hexad.audit.merkle import verify_consistency, verify_inclusion
@@ -645,11 +645,11 @@ def test_an_archive_that_the_key_signed_must_still_hold_what_its_checkpoint_says
 ) -> None:
     true, desk = ArchiveFile(archived), log.retention._desk
     items, said = list(true.items()), dict(true.described)
-    last = max(at for at, item in enumerate(items) if isinstance(item, Kept))
+    last = max(at for at, item in enumerate(items) if isinstance(item, ArchivedEntry))
     kept = items[last]
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, ArchivedEntry)
     if change == "record":
-        items[last] = Kept(kept.seq, kept.body.replace(b'"tick":', b'"tick":1'), kept.ciphertext)
+        items[last] = ArchivedEntry(kept.seq, kept.body.replace(b'"tick":', b'"tick":1'), kept.ciphertext)
     elif change == "hash":
         items[-1] = Elsewhere(items[-1].level, bytes(32)) if isinstance(items[-1], Elsewhere) else items[-1]
     else:

@@ -19,7 +19,7 @@ import hexad
 from hexad import FrozenClock, Hexad, IngestReport, Progress, Status, SystemClock, Trust
 from hexad.ingest.overview import OVERVIEW_ID
 from hexad.ingest.report import IngestOptions
-from hexad.ingest.runner import _Run
+from hexad.ingest.runner import _IngestRun
 from hexad.ingest.sources.detect import detect
 from hexad.memory.source import Skip, Unchanged
 from opener import Opener
@@ -452,7 +452,7 @@ def test_a_folder_that_may_not_be_read_is_skipped_and_keeps_its_memories(hx: Hex
 
 def test_what_is_inside_an_unreadable_folder_is_not_taken_for_gone(hx: Hexad, folder: Path) -> None:
     hx.ingest(folder)
-    run = _Run(hx._parts.writing.ingestor, detect(folder), IngestOptions())
+    run = _IngestRun(hx._parts.writing.ingestor, detect(folder), IngestOptions())
     run.take(Skip(source_id="docs", reason="not readable: Permission denied"))
     for name in ("README.md", "lamp.py", "lamp.toml"):
         run.take(Unchanged(source_id=name))

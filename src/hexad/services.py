@@ -32,8 +32,8 @@ from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import BATCH_MEMORIES, EmbeddingJob
 from hexad.search.fulltext import FullText
-from hexad.search.indexer import Catalog
-from hexad.search.recall.recall_log import Handouts
+from hexad.search.indexer import Indexer
+from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.recaller import Recaller
 from hexad.search.vectors.index import VectorIndex
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -106,8 +106,8 @@ class Parts(Upkeep):
         )
         # Upkeep must not leave out what whoever opened the store may not see.
         self.everything = base.stores if base.stores.roles is None else Stores(base.db)
-        self.handouts = Handouts(base.stores)
-        self.catalog = Catalog(base.stores, base.fulltext)
+        self.handouts = RecallLog(base.stores)
+        self.catalog = Indexer(base.stores, base.fulltext)
         self.embedding = (
             EmbeddingJob(self.everything, embedder, owner=self._owner, alive=self._alive)
             if embedder is not None

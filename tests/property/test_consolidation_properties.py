@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexad.config import ConsolidationSettings
-from hexad.maintenance.consolidation.rows import Candidate
-from hexad.maintenance.consolidation.rules import Known, Step, plan
+from hexad.maintenance.consolidation.rows import ConsolidationCandidate
+from hexad.maintenance.consolidation.rules import ConsolidationInput, ConsolidationStep, plan
 from hexad.maintenance.consolidation.values import LayerSize
 from hexad.memory.memory import Trust
 
@@ -26,9 +26,9 @@ SETTINGS = ConsolidationSettings(quotas={"project": 4, "vector": 2})
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> list[Candidate]:
+def rows(draw: st.DrawFn) -> list[ConsolidationCandidate]:
     return [
-        Candidate(
+        ConsolidationCandidate(
             no=no,
             id=f"mem_{no}",
             space_no=draw(st.integers(1, 2)),
@@ -65,7 +65,9 @@ def rows(draw: st.DrawFn) -> list[Candidate]:
     ]
 
 
-def planned(found: list[Candidate], texts: dict[int, str], seen: frozenset[int] = frozenset()) -> list[Step]:
+def planned(
+    found: list[ConsolidationCandidate], texts: dict[int, str], seen: frozenset[int] = frozenset()
+) -> list[ConsolidationStep]:
     there = [row._replace(layer="governance" if row.kind == "decision" else row.layer) for row in found]
     sizes = {
         layer: LayerSize(
@@ -81,7 +83,7 @@ def planned(found: list[Candidate], texts: dict[int, str], seen: frozenset[int] 
         for other in there
         if candidate.no > other.no and candidate.space_no == other.space_no
     ]
-    known = Known(
+    known = ConsolidationInput(
         rows=there,
         near=near,
         texts=lambda _: texts,
@@ -92,7 +94,9 @@ def planned(found: list[Candidate], texts: dict[int, str], seen: frozenset[int] 
     return list(plan(known, SETTINGS, now=NOW).steps)
 
 
-def after(found: list[Candidate], steps: list[Step]) -> list[Candidate]:
+def after(
+    found: list[ConsolidationCandidate], steps: list[ConsolidationStep]
+) -> list[ConsolidationCandidate]:
     """Return the rows when these steps were done."""
     gone = {step.row.no for step in steps if step.archives}
     weighed = {step.row.no: step for step in steps if not step.archives}
@@ -109,7 +113,7 @@ def after(found: list[Candidate], steps: list[Step]) -> list[Candidate]:
     ]
 
 
-def merged_into(steps: list[Step]) -> frozenset[int]:
+def merged_into(steps: list[ConsolidationStep]) -> frozenset[int]:
     """Return what has evidence now, because duplicates of it were merged."""
     return frozenset(step.keeper.no for step in steps if step.keeper is not None)
 

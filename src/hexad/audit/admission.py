@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEY_NAME: Final = "hexad-ledger"
 
 
-class Desk:
+class Admission:
     """What the parts of `AuditLog` share."""
 
     def __init__(self, opened: OpenLedger) -> None:

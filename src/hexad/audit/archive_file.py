@@ -44,7 +44,7 @@ _DESCRIBED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedEntry:
     """A record of an archive: its bytes, and its ciphertext where it has contents that were there to be archived."""
 
     seq: int
@@ -70,7 +70,7 @@ class Elsewhere:
     top: bytes
 
 
-Item = Kept | Elsewhere
+Item = ArchivedEntry | Elsewhere
 
 
 def written(described: dict[str, Any], items: Iterable[Item], *, key: Ed25519PrivateKey) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ def written(described: dict[str, Any], items: Iterable[Item], *, key: Ed25519Pri
 def _lines(described: dict[str, Any], items: Iterable[Item]) -> Iterator[bytes]:
     yield json.dumps(described, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
     for item in items:
-        if isinstance(item, Kept):
+        if isinstance(item, ArchivedEntry):
             sealed = b"" if item.ciphertext is None else base64.b64encode(item.ciphertext)
             yield b"R\t%b\t%b\n" % (item.body, sealed)
         else:
@@ -159,7 +159,7 @@ class ArchiveFile:
             try:
                 data = base64.b64decode(encoded, validate=True)
                 if kind == b"R":
-                    yield Kept(seq, said, data or None)
+                    yield ArchivedEntry(seq, said, data or None)
                     seq += 1
                     continue
                 level = int(said)
@@ -171,9 +171,9 @@ class ArchiveFile:
             seq += 1 << level
         raise self._damaged("it has another end than that of an archive")
 
-    def kept(self) -> Iterator[Kept]:
+    def kept(self) -> Iterator[ArchivedEntry]:
         """Yield its records alone."""
-        return (item for item in self.items() if isinstance(item, Kept))
+        return (item for item in self.items() if isinstance(item, ArchivedEntry))
 
     def check(self) -> Archive:
         """Compute the tree anew and return what the archive is; raises `IntegrityError` where anything disagrees."""
@@ -201,7 +201,7 @@ class ArchiveFile:
             raise self._damaged("it does not hold what its first line says")
         return self.archive()
 
-    def _said(self, record: Kept) -> dict[str, Any]:
+    def _said(self, record: ArchivedEntry) -> dict[str, Any]:
         try:
             said: dict[str, Any] = json.loads(record.body)
             return {name: said[name] for name in ("seq", "prev", "payload")}

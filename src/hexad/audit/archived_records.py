@@ -82,7 +82,7 @@ def whose(kept: Sequence[KeptContents]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ArchiveCandidate:
     """A timestep that may be archived, as far as incidents look at it."""
 
     seq: int
@@ -207,7 +207,9 @@ class Gaps:
 
     # Leaving ----------------------------------------------------------------------------------------------------
 
-    def candidates(self, *, before: datetime | None = None, first: int = 0, past: int) -> Iterator[Candidate]:
+    def candidates(
+        self, *, before: datetime | None = None, first: int = 0, past: int
+    ) -> Iterator[ArchiveCandidate]:
         """Yield the timesteps of a run, older than `before`, that are in the ledger, in their order."""
         until = 1 << 62 if before is None else to_micros(before)
         while True:
@@ -217,7 +219,7 @@ class Gaps:
                 (first, past, until, _PAGE),
             )
             for seq, session, tick, at in rows:
-                yield Candidate(seq=seq, session=session, tick=tick, at=at)
+                yield ArchiveCandidate(seq=seq, session=session, tick=tick, at=at)
                 first = seq + 1
             if len(rows) < _PAGE:
                 return

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.audit.archive_file import ArchiveFile, Elsewhere, Item, Kept, written
+from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, written
 from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, whose
 from hexad.audit.checkpoint import Checkpoint, Verifier, sign
 from hexad.audit.incidents import Incidents
@@ -189,7 +189,7 @@ class Archiver:
             for level, place in cover(at, first):
                 yield Elsewhere(level, self._ledger.node(level, place))
             for seq, body, _, _, ciphertext in self._ledger.gaps.leaving(first, past):
-                yield Kept(seq, body, ciphertext)
+                yield ArchivedEntry(seq, body, ciphertext)
             at = past
 
     def _finish(self, path: Path, *, by: str) -> Archive:
@@ -276,9 +276,9 @@ def _detail(
     }
 
 
-def _runs_of(records: Iterator[Kept], *, longest: int = 4_096) -> Iterator[list[Kept]]:
+def _runs_of(records: Iterator[ArchivedEntry], *, longest: int = 4_096) -> Iterator[list[ArchivedEntry]]:
     """Yield records that follow each other, so many at once at most."""
-    run = list[Kept]()
+    run = list[ArchivedEntry]()
     for record in records:
         if run and (record.seq != run[-1].seq + 1 or len(run) == longest):
             yield run

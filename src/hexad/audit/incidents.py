@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hexad.audit.archived_records import Candidate
+from hexad.audit.archived_records import ArchiveCandidate
 from hexad.audit.ledger import Ledger
 from hexad.audit.query import LedgerQuery
 from hexad.audit.reviewers import SYSTEM
@@ -132,7 +132,7 @@ class Incidents:
         """Return the number of the record that marked last, -1 where nothing is marked."""
         return max((seq for seq, _ in self._ledger.details(INCIDENT)), default=-1)
 
-    def protector(self) -> Callable[[Candidate], bool]:
+    def protector(self) -> Callable[[ArchiveCandidate], bool]:
         """Return what says whether a record is part of an incident."""
         spans = [_span(detail) for _, detail in self._ledger.details(INCIDENT)]
         anywhere = [_bounds(span) for span in spans if span.session is None]
@@ -141,7 +141,7 @@ class Incidents:
             if span.session is not None:
                 by_session.setdefault(span.session, []).append(_bounds(span))
 
-        def is_marked(candidate: Candidate) -> bool:
+        def is_marked(candidate: ArchiveCandidate) -> bool:
             return _any(candidate, anywhere) or (
                 candidate.session is not None and _any(candidate, by_session.get(candidate.session, ()))
             )
@@ -157,7 +157,7 @@ def _bounds(span: Span) -> _Bounds:
     return span.ticks, times, span.seqs
 
 
-def _any(candidate: Candidate, bounds: Iterable[_Bounds]) -> bool:
+def _any(candidate: ArchiveCandidate, bounds: Iterable[_Bounds]) -> bool:
     for ticks, times, seqs in bounds:
         if (
             (ticks is None or (candidate.tick is not None and ticks[0] <= candidate.tick <= ticks[1]))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from hexad.audit.admission import Desk
+from hexad.audit.admission import Admission
 from hexad.audit.archive_file import ArchiveFile
 from hexad.audit.archiving import ARCHIVE_RECORDS
 from hexad.audit.checkpoint import Verifier
@@ -24,7 +24,7 @@ _DAY: Final = timedelta(days=1)
 class Keeping:
     """Retention of one ledger: `AuditLog.retention`."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Admission) -> None:
         self._desk = desk
 
     @property

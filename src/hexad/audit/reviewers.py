@@ -36,7 +36,7 @@ _N, _R, _P = 1 << 14, 8, 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownReviewer:
     reviewer: Reviewer
     salt: bytes
     digest: bytes
@@ -117,11 +117,11 @@ class Reviewers:
     def _expired(self, reviewer: Reviewer) -> bool:
         return reviewer.expires_at is not None and reviewer.expires_at <= self._clock.now()
 
-    def _all(self) -> dict[str, _Known]:
+    def _all(self) -> dict[str, _KnownReviewer]:
         events: list[tuple[int, str, dict[str, Any]]] = []
         for kind in (ADDED, REVOKED):
             events += [(seq, kind, detail) for seq, detail in self._ledger.details(kind)]
-        found: dict[str, _Known] = {}
+        found: dict[str, _KnownReviewer] = {}
         for seq, kind, detail in sorted(events, key=lambda event: event[0]):
             name = detail["name"]
             if kind == REVOKED:
@@ -130,7 +130,7 @@ class Reviewers:
                     found[name] = replace(reviewer, reviewer=replace(reviewer.reviewer, revoked=True))
                 continue
             expires = detail["expires_at"]
-            found[name] = _Known(
+            found[name] = _KnownReviewer(
                 Reviewer(
                     name=name,
                     added_at=self._ledger.time_of(seq),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from hexad.audit.archive_file import ArchiveFile, Kept
+from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
 from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, whose
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import Checkpoint
@@ -40,7 +40,7 @@ class _Wrong(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _ArchivedRunName:
     """How the record of an archive names a run of records."""
 
     named_by: int
@@ -57,7 +57,7 @@ class _Beside:
     erased_subjects: Collection[str]
     subjects: Collection[bytes]
     tiles: Mapping[tuple[int, int], bytes]
-    runs: Mapping[tuple[int, int], _Run]
+    runs: Mapping[tuple[int, int], _ArchivedRunName]
 
     def is_erased(self, seq: int, subject: str) -> bool:
         """Whether a record of an erasure names the contents of this one."""
@@ -155,10 +155,10 @@ class _Check:
                     return last
                 raise _Wrong(self.frontier.size, f"Record audit-{self.frontier.size} is missing.")
 
-    def _readers(self) -> dict[int, Iterator[Kept]]:
+    def _readers(self) -> dict[int, Iterator[ArchivedEntry]]:
         """Return what reads each archive, by the number of the record that names it."""
         named = {detail.get("sha256"): seq for seq, detail in _details(self._ledger.db, ARCHIVE)}
-        readers: dict[int, Iterator[Kept]] = {}
+        readers: dict[int, Iterator[ArchivedEntry]] = {}
         for archive in self._archives:
             if archive.sha256 not in named:
                 raise _Wrong(archive.first, f"No record of the ledger names the archive {archive.path}.")
@@ -188,7 +188,7 @@ class _Check:
 
     # Archived records -------------------------------------------------------------------------------------------
 
-    def _pass(self, stored: StoredGap, before: bytes, reader: Iterator[Kept] | None) -> bytes:
+    def _pass(self, stored: StoredGap, before: bytes, reader: Iterator[ArchivedEntry] | None) -> bytes:
         """Go over a run of archived records and return the hash of its last."""
         first, past = stored.first, stored.past
         named = self._beside.runs.get((first, past))
@@ -218,7 +218,7 @@ class _Check:
             )
         return gap.last
 
-    def _compare_keys(self, kept: Sequence[KeptContents], first: int, named: _Run) -> None:
+    def _compare_keys(self, kept: Sequence[KeptContents], first: int, named: _ArchivedRunName) -> None:
         if len(kept) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
         if whose(kept) != named.whose or not all(contents.found for contents in kept):
@@ -244,7 +244,7 @@ class _Check:
         self,
         gap: Gap,
         before: bytes,
-        reader: Iterator[Kept],
+        reader: Iterator[ArchivedEntry],
         keys: Mapping[int, tuple[bytes, bytes | None]],
     ) -> None:
         leaves, last = list[bytes](), before.hex() or GENESIS
@@ -265,7 +265,7 @@ class _Check:
         self._extend(leaves)
 
     def _compare_archived(
-        self, record: Kept, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
+        self, record: ArchivedEntry, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
     ) -> None:
         subject = said["subject"]
         if key is None or key[1] is None:
@@ -362,7 +362,7 @@ def _compare(row: _Row, before: str, beside: _Beside) -> None:
 
 def _beside(ledger: Ledger) -> _Beside:
     seqs, refs = set[int](), set[str]()
-    runs: dict[tuple[int, int], _Run] = {}
+    runs: dict[tuple[int, int], _ArchivedRunName] = {}
     for _, detail in _details(ledger.db, ERASURE):
         # A record that was changed may say anything: it is named when its turn comes.
         with suppress(TypeError, ValueError, AttributeError):
@@ -372,7 +372,9 @@ def _beside(ledger: Ledger) -> _Beside:
     for number, detail in _details(ledger.db, ARCHIVE):
         with suppress(TypeError, ValueError, AttributeError):
             for first, past, commitment, contents, of in detail.get("runs", ()):
-                runs[first, past] = _Run(named_by=number, commitment=commitment, contents=contents, whose=of)
+                runs[first, past] = _ArchivedRunName(
+                    named_by=number, commitment=commitment, contents=contents, whose=of
+                )
     tiles = ledger.db.query("SELECT level, place, hash FROM tiles")
     return _Beside(
         erased_seqs=seqs,

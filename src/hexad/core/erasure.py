@@ -164,7 +164,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class LeftInPlace:
     """What the selection names and the call left alone: where, how many, and why."""
 
     place: str
@@ -177,7 +177,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ErasurePlan:
     """What an erasure would take, but for bytes; places without anything are left out.
 
     `on_ledger` is what it would have the ledger destroy, as the store writes it down; `memories` are the rows of the
@@ -243,7 +243,7 @@ class Eraser(Protocol):
     transaction that does the work, leaves nothing of what the notes say is gone, and raises only before the first one.
     """
 
-    def plan(self, selection: Selection) -> Plan:
+    def plan(self, selection: Selection) -> ErasurePlan:
         """Return what `erase` would note; changes nothing."""
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
@@ -276,7 +276,7 @@ class ErasureReceipt:
     selection: Selection | None
     erased: Sequence[Erased] = ()
     pending: Sequence[Pending] = ()
-    kept: Sequence[Kept] = ()
+    kept: Sequence[LeftInPlace] = ()
     flagged: Sequence[str] = ()
     files: Sequence[str] = ()
     selection_mac: str
@@ -335,7 +335,7 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             selection=None if selection is None else parse_selection(selection),
             erased=tuple(Erased(**entry) for entry in said["erased"]),
             pending=tuple(Pending(place=entry["place"], reason=entry["reason"]) for entry in said["pending"]),
-            kept=tuple(Kept(**entry) for entry in said["kept"]),
+            kept=tuple(LeftInPlace(**entry) for entry in said["kept"]),
             flagged=tuple(said["flagged"]),
             files=tuple(said["files"]),
             selection_mac=said["selection_mac"],

@@ -39,7 +39,7 @@ from pathlib import Path
 from hexad.core.clock import Clock
 from hexad.database import files
 from hexad.database.file_locks import TimedFlock
-from hexad.database.wakeup import Bell
+from hexad.database.wakeup import ProcessWakeup
 from hexad.errors import StorageFailure, StoreLocked
 
 _COUNTERS_BYTES = 64
@@ -79,8 +79,8 @@ class _Counters:
             self._map = mmap.mmap(fd, _COUNTERS_BYTES)
         # Native 8-byte items are stored and loaded whole; `struct` with a byte order would copy byte by byte.
         self._items = memoryview(self._map).cast("Q")
-        self.turn_bell = Bell(self._map, _TURN_BELL_OFFSET)
-        self.sync_bell = Bell(self._map, _SYNC_BELL_OFFSET)
+        self.turn_bell = ProcessWakeup(self._map, _TURN_BELL_OFFSET)
+        self.sync_bell = ProcessWakeup(self._map, _SYNC_BELL_OFFSET)
         if max(self._items[_SYNCED], self._items[_WRITTEN]) > _IMPLAUSIBLE:
             self._items[_SYNCED] = self._items[_WRITTEN] = 0
 

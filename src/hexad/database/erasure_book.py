@@ -28,7 +28,7 @@ LEDGER_CONTENTS: Final = "contents of the ledger"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _ErasureRow:
     no: int
     id: str
     at: datetime
@@ -37,7 +37,7 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun(_Known):
+class Begun(_ErasureRow):
     """An erasure that is under way, or was when its process ended; `roles` are those of whoever asked."""
 
     purge: bool
@@ -48,7 +48,9 @@ class Begun(_Known):
 class Book:
     """Implements `ErasureBook` for one erasure."""
 
-    def __init__(self, db: Database, begun: _Known, *, progress: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self, db: Database, begun: _ErasureRow, *, progress: Callable[[int], None] | None = None
+    ) -> None:
         self._db, self._no, self._known, self._progress = db, begun.no, begun, progress
         self._done = 0
 
@@ -199,7 +201,7 @@ class Erasures:
             (
                 Book(
                     self._db,
-                    _Known(
+                    _ErasureRow(
                         no=no,
                         id=erasure,
                         at=from_micros(at),

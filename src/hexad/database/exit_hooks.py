@@ -17,7 +17,7 @@ ENDING_S: Final = 10.0
 """So long the end of a program waits for a thread to finish what it has in hand."""
 
 
-class Turn(IntEnum):
+class ExitPhase(IntEnum):
     """When something is done, the lowest first."""
 
     BACKGROUND = 0
@@ -26,16 +26,16 @@ class Turn(IntEnum):
 
 
 _lock = Lock()
-_left: dict[tuple[Turn, int], tuple[int, Callable[[], None]]] = {}
+_left: dict[tuple[ExitPhase, int], tuple[int, Callable[[], None]]] = {}
 
 
-def at_end(turn: Turn, owner: object, action: Callable[[], None]) -> None:
+def at_end(turn: ExitPhase, owner: object, action: Callable[[], None]) -> None:
     """Have `action` called when this process ends, unless `forget` is called before."""
     with _lock:
         _left[turn, id(owner)] = os.getpid(), action
 
 
-def forget(turn: Turn, owner: object) -> None:
+def forget(turn: ExitPhase, owner: object) -> None:
     """Call nothing for this owner."""
     with _lock:
         _left.pop((turn, id(owner)), None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hexad.core.clock import Clock
 from hexad.database import files
-from hexad.database.wakeup import Bell
+from hexad.database.wakeup import ProcessWakeup
 
 _RECHECK_S = 0.02
 
@@ -29,11 +29,11 @@ class TimedFlock:
         self.path = path
         self.fd = files.open_for_locks(path)
         self._clock = clock
-        self._bell: Bell | None = None
+        self._bell: ProcessWakeup | None = None
         self._turn = threading.Lock()  # between threads of this process, which share the descriptor
         self._pause = threading.Event()
 
-    def hang(self, bell: Bell) -> None:
+    def hang(self, bell: ProcessWakeup) -> None:
         """Ring `bell` on release and wait for it; without one, waiting is polling."""
         self._bell = bell
 

@@ -27,7 +27,7 @@ def _futex_number() -> int | None:
     return _FUTEX_NUMBERS.get(platform.machine())
 
 
-class Bell:
+class ProcessWakeup:
     """Wakes processes that wait for something to change, without their polling for it.
 
     A hint, never a promise: whoever waits passes a time-out and looks again, because a process can be killed

@@ -32,7 +32,7 @@ from hexad.honeycomb.tables.link_evidence import (
 )
 from hexad.honeycomb.values import RELATION_BACK, HoneycombRules
 from hexad.memory.store import Stores
-from hexad.search.vectors.arithmetic import Segment, one_thread
+from hexad.search.vectors.arithmetic import VectorSegment, one_thread
 from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
 from hexad.search.vectors.quantization import cosine_of
 from hexad.spaces.bundles.orderings.entity_map import entity_tokens
@@ -111,7 +111,7 @@ def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[
     return found
 
 
-def _by_their_own(segment: Segment, rows: NDArray[np.int64]) -> set[int]:
+def _by_their_own(segment: VectorSegment, rows: NDArray[np.int64]) -> set[int]:
     """Return the memories of those rows that are a memory's own vector: of its beginning, or of its only chunk."""
     import numpy as np
 
@@ -123,7 +123,7 @@ def _by_their_own(segment: Segment, rows: NDArray[np.int64]) -> set[int]:
 
 
 def _products(
-    segments: list[Segment], numbers: NDArray[np.int64], row: NDArray[np.float32]
+    segments: list[VectorSegment], numbers: NDArray[np.int64], row: NDArray[np.float32]
 ) -> dict[int, float]:
     """Return each memory's largest product with a vector, summed up alike wherever its row is."""
     import numpy as np
@@ -137,7 +137,9 @@ def _products(
     return found
 
 
-def _rows(segments: list[Segment], numbers: NDArray[np.int64]) -> list[tuple[Segment, NDArray[np.int64]]]:
+def _rows(
+    segments: list[VectorSegment], numbers: NDArray[np.int64]
+) -> list[tuple[VectorSegment, NDArray[np.int64]]]:
     return [(segment, rows) for segment in segments if len(rows := segment.rows_of(numbers))]
 
 

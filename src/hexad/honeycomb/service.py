@@ -19,7 +19,7 @@ from hexad.honeycomb.values import HoneycombRules, JitPiece
 from hexad.honeycomb.walk.walker import JitWalker, seeds_of
 from hexad.providers.budgets.metered_models import query_embedder
 from hexad.redaction.masking import Masking
-from hexad.search.recall.recall_log import Handouts
+from hexad.search.recall.recall_log import RecallLog
 from hexad.search.vectors.index import VectorIndex
 from hexad.spaces.access import require_owner, require_owner_for_good
 from hexad.text.tokens import CharacterCounter
@@ -117,7 +117,7 @@ def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
     )
 
 
-def _note(handouts: Handouts | None, pieces: Sequence[JitPiece], *, at: datetime) -> None:
+def _note(handouts: RecallLog | None, pieces: Sequence[JitPiece], *, at: datetime) -> None:
     """Remember which memories were handed out, as recall does."""
     if handouts is not None:
         texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]

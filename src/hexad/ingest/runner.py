@@ -30,12 +30,12 @@ from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.memory import Memory, Outcome, Status, Trust, least_trust
 from hexad.memory.policy import parse_stored
-from hexad.memory.source import FOREIGN, Item, Known, Skip, SourceKind, Unchanged
+from hexad.memory.source import FOREIGN, Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
 from hexad.memory.tables.sources import ItemState
 from hexad.redaction.policy import SENSITIVE
 from hexad.redaction.redact import RedactionRules
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 
 SKIPS_LISTED: Final = 1_000
 """Places that a report names with a reason, at most."""
@@ -78,7 +78,7 @@ _KINDS_THAT_VANISH: Final = frozenset(
 )
 
 
-class _Undone(Exception):
+class _RolledBack(Exception):
     """Ends the transaction of a dry run."""
 
 
@@ -89,7 +89,7 @@ class Ingestor:
         self,
         stores: Stores,
         writer: MemoryWriter,
-        catalog: Catalog,
+        catalog: Indexer,
         *,
         clock: Clock,
         redactor: Redactor,
@@ -133,7 +133,7 @@ class Ingestor:
                 if spec.kind in FOREIGN and spec.path is not None
                 else None
             )
-            run = _Run(self, spec, options)
+            run = _IngestRun(self, spec, options)
             total = count_things(spec, options=_READ) if progress is not None else None
             things = read(spec, options=_READ, known=run.known) if foreign is None else foreign
             for done, thing in enumerate(things, start=1):
@@ -160,7 +160,7 @@ class Ingestor:
         return archived
 
 
-class _Run:
+class _IngestRun:
     """The state of one run."""
 
     def __init__(self, ingestor: Ingestor, spec: SourceSpec, options: IngestOptions) -> None:
@@ -194,16 +194,16 @@ class _Run:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Hold a transaction in which the space and the source are there; that of a dry run is taken back."""
-        with suppress(_Undone), self._stores.db.transaction():
+        with suppress(_RolledBack), self._stores.db.transaction():
             space_no = self._stores.spaces.ensure(self._options.space, at=self._clock.now())
             self._source_no = self._stores.sources.ensure(
                 self._uri, kind=self._spec.kind.value, space_no=space_no
             )
             yield
             if self._options.dry_run:
-                raise _Undone
+                raise _RolledBack
 
-    def known(self, source_id: str) -> Known | None:
+    def known(self, source_id: str) -> KnownItem | None:
         state = self._states.get(self._name(source_id))
         if state is None:
             return None
@@ -211,7 +211,7 @@ class _Run:
             return None  # the space's policy has changed since: what it takes out now has to be looked for
         # The reader's own hash could be guessed from a short secret, so the store keeps a keyed one, and the
         # comparison is made here.
-        return Known(fingerprint=state.fingerprint.partition(_POLICY)[0], content_hash=None)
+        return KnownItem(fingerprint=state.fingerprint.partition(_POLICY)[0], content_hash=None)
 
     def take(self, thing: Item | Skip | Unchanged) -> None:
         if isinstance(thing, Skip):

@@ -15,7 +15,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.runner import Ingestor
-from hexad.ingest.structured_calls import Intake
+from hexad.ingest.structured_calls import StructuredIntake
 from hexad.ingest.watch import Watcher
 from hexad.ingest.write.extraction.extractor import Extractor, SpaceGenerator
 from hexad.ingest.write.pipeline import Pipeline
@@ -23,7 +23,7 @@ from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.retag import Retagger
 from hexad.memory.store import Stores
 from hexad.redaction.redact import RedactionRules, rules_from_policy
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.spaces.files.importer import SpaceImporter
 
 
@@ -32,7 +32,7 @@ class Writing:
     """What writes to a store."""
 
     writer: Pipeline
-    intake: Intake
+    intake: StructuredIntake
     retagger: Retagger
     ingestor: Ingestor
     queue: QueueRunner
@@ -46,7 +46,7 @@ class WritingNeeds:
     """What the write path is handed; `salt` is asked for when the first text is redacted."""
 
     stores: Stores
-    catalog: Catalog
+    catalog: Indexer
     clock: Clock
     ids: IdSource
     project: str
@@ -100,7 +100,7 @@ def build_writing(needs: WritingNeeds) -> Writing:
     retagger = Retagger(needs.stores, needs.catalog, redactor, rules=writer.rules_of)
     return Writing(
         writer=writer,
-        intake=Intake(writer),
+        intake=StructuredIntake(writer),
         retagger=retagger,
         ingestor=ingestor,
         queue=queue,

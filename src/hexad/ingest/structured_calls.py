@@ -108,8 +108,8 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
             f"Invalid {what}: line {error.lineno}, column {error.colno}: {error.msg}. Give one JSON object, such as "
             '{"raw": "Ship on Monday."}.'
         ) from error
-    except (_Refused, RecursionError) as error:
-        told = str(error) if isinstance(error, _Refused) else "it is nested too deeply"
+    except (_RefusedField, RecursionError) as error:
+        told = str(error) if isinstance(error, _RefusedField) else "it is nested too deeply"
         raise InvalidMemory(f"Invalid {what}: {told}.") from error
     except ValueError as error:  # what is left of them: Python reads no number of over 4,300 digits
         raise InvalidMemory(f"Invalid {what}: it holds a number that is too long; shorten it.") from error
@@ -118,7 +118,7 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
     return value
 
 
-class _Refused(Exception):
+class _RefusedField(Exception):
     """Something that JSON readers take and no memory can hold."""
 
 
@@ -126,12 +126,12 @@ def _once(pairs: Sequence[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise _Refused(f"the key {twice!r} stands there twice; leave out one of the two")
+        raise _RefusedField(f"the key {twice!r} stands there twice; leave out one of the two")
     return found
 
 
 def _refuse(constant: str) -> JSONValue:
-    raise _Refused(f"{constant} is no number of JSON; give a number, or null")
+    raise _RefusedField(f"{constant} is no number of JSON; give a number, or null")
 
 
 class _Fields:
@@ -334,7 +334,7 @@ class RawOptions(TypedDict, total=False):
 OptionsText = Mapping[str, JSONValue] | str | None
 
 
-class Intake:
+class StructuredIntake:
     """Turns the calls of document 1 into drafts, and hands those to the one way in."""
 
     def __init__(self, writer: MemoryWriter) -> None:

@@ -11,7 +11,7 @@ from hexad.config import DATABASE, Settings, load_settings
 from hexad.core.arguments import parse_path
 from hexad.core.clock import Clock
 from hexad.database.encryption.file_swap import FOLDER, end_interrupted, recover
-from hexad.database.encryption.inventory import Form
+from hexad.database.encryption.inventory import Treatment
 from hexad.database.encryption.key_providers import PASSPHRASE, PROGRAM, KeyGiven, fetch, forget, key_file_of
 from hexad.database.encryption.record import RECORD, EncryptionRecord, Unlocked, read_record, unlock
 from hexad.database.encryption.state import EncryptionProgress, EncryptionReport
@@ -201,7 +201,7 @@ class KeyChange:
         provider: str | None = None,
         dry_run: bool = False,
     ) -> EncryptionReport:
-        written = conversion.of(Form.FILE, Form.DATABASE)
+        written = conversion.of(Treatment.FILE, Treatment.DATABASE)
         return EncryptionReport(
             path=str(self.directory),
             what=self._what,
@@ -211,7 +211,7 @@ class KeyChange:
             files=len(written),
             bytes=sum(part.bytes for part in written),
             needed_bytes=conversion.needed_bytes,
-            left=tuple(part.name for part in conversion.of(Form.UNKNOWN)),
+            left=tuple(part.name for part in conversion.of(Treatment.UNKNOWN)),
             dry_run=dry_run,
         )
 

@@ -17,7 +17,14 @@ import apsw
 from hexad.database import files
 from hexad.database.encryption.cipher import MEMORY_DB, STREAM, FileCipher, StoreKeys, is_sealed
 from hexad.database.encryption.file_swap import Switch, give_up, new_folder, switch
-from hexad.database.encryption.inventory import LOGS, SEGMENTS, Form, Part, links_in_the_way, parts_of
+from hexad.database.encryption.inventory import (
+    LOGS,
+    SEGMENTS,
+    StoreFile,
+    Treatment,
+    links_in_the_way,
+    parts_of,
+)
 from hexad.database.encryption.record import RECORD, EncryptionRecord
 from hexad.database.encryption.sealed_files import SealedReader
 from hexad.database.overwriting import free_bytes
@@ -50,7 +57,7 @@ class Conversion:
     def __init__(self, directory: Path, *, what: str, old: StoreKeys | None, new: StoreKeys | None) -> None:
         """Look at what there is; raises `InvalidInput` where a link stands in the place of a part of the store."""
         self.directory, self._what, self._old, self._new = directory, what, old, new
-        self.parts: Sequence[Part] = list(self.find_parts())
+        self.parts: Sequence[StoreFile] = list(self.find_parts())
         links = self.links_in_the_way()
         if links:
             raise InvalidInput(
@@ -59,7 +66,7 @@ class Conversion:
             )
         self._written: dict[str, tuple[int, str]] = {}
 
-    def find_parts(self) -> Iterator[Part]:
+    def find_parts(self) -> Iterator[StoreFile]:
         """Yield the files that there are."""
         return parts_of(self.directory)
 
@@ -67,14 +74,14 @@ class Conversion:
         """Return the links that stand where there should be a file or a folder."""
         return links_in_the_way(self.directory)
 
-    def of(self, *forms: Form) -> list[Part]:
+    def of(self, *forms: Treatment) -> list[StoreFile]:
         """Return the files of these forms."""
         return [part for part in self.parts if part.form in forms]
 
     @property
     def size_bytes(self) -> int:
         """How much is written anew, about."""
-        return sum(part.bytes for part in self.of(Form.DATABASE, Form.FILE)) + sum(
+        return sum(part.bytes for part in self.of(Treatment.DATABASE, Treatment.FILE)) + sum(
             part.bytes for part in self.parts if part.name.endswith("-wal")
         )
 
@@ -104,10 +111,10 @@ class Conversion:
             self._require_manifest()
             try:
                 folder = new_folder(self.directory)
-                for part in self.of(Form.FILE):
+                for part in self.of(Treatment.FILE):
                     self._rewrite(part, folder / part.name)
                     step(part.bytes, part.name)
-                for part in self.of(Form.DATABASE):
+                for part in self.of(Treatment.DATABASE):
                     self._copy(part, folder / part.name)
                     step(part.bytes, part.name)
                 if record is not None:
@@ -118,8 +125,8 @@ class Conversion:
             switch(self.directory, self._plan(record))
 
     def _plan(self, record: EncryptionRecord | None) -> Switch:
-        moves = [part.name for part in self.of(Form.FILE, Form.DATABASE)]
-        removes = [part.name for part in self.find_parts() if part.form is Form.DROPPED]
+        moves = [part.name for part in self.of(Treatment.FILE, Treatment.DATABASE)]
+        removes = [part.name for part in self.find_parts() if part.form is Treatment.DROPPED]
         if record is not None:
             moves.append(RECORD)
         elif (self.directory / RECORD).exists():
@@ -140,7 +147,7 @@ class Conversion:
 
     # Files ------------------------------------------------------------------------------------------------------
 
-    def _rewrite(self, part: Part, target: Path) -> None:
+    def _rewrite(self, part: StoreFile, target: Path) -> None:
         files.ensure_dir(target.parent)
         digest, size = hashlib.sha256(), 0
 
@@ -182,14 +189,14 @@ class Conversion:
         """Hold every database, so that nobody reads or writes it, with all that was committed in its file."""
         self._sources: dict[str, apsw.Connection] = {}
         try:
-            for part in self.of(Form.DATABASE):
+            for part in self.of(Treatment.DATABASE):
                 self._sources[part.name] = self._hold(part)
             yield
         finally:
             for con in self._sources.values():
                 con.close(True)
 
-    def _hold(self, part: Part) -> apsw.Connection:
+    def _hold(self, part: StoreFile) -> apsw.Connection:
         path = self.directory / part.name
         con = _connected(path, self._old, part.purpose)
         try:
@@ -209,7 +216,7 @@ class Conversion:
             raise _unreadable(path) from error
         return con
 
-    def _copy(self, part: Part, target: Path) -> None:
+    def _copy(self, part: StoreFile, target: Path) -> None:
         files.ensure_dir(target.parent)
         source = self._sources[part.name]
         key = None if self._new is None else self._new.derive(part.purpose)

@@ -14,7 +14,7 @@ from hexad.honeycomb.link_job import link_lease
 from hexad.layers.session.service import SessionUpkeep
 from hexad.layers.user.service import UserUpkeep
 from hexad.maintenance.consolidation.service import ConsolidationUpkeep
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.search.recall.recaller import Recaller
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ProjectKnowledge:
     """The part of `Parts` that has to do with facts and decisions."""
 
     base: Base
-    catalog: Catalog
+    catalog: Indexer
     recaller: Recaller
     if TYPE_CHECKING:
         wake: Callable[[], None]

@@ -10,7 +10,7 @@ from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
-from hexad.search.indexer import Catalog, sign
+from hexad.search.indexer import Indexer, sign
 
 _BATCH: Final = 500
 
@@ -59,7 +59,7 @@ def _rebuild_signatures(stores: Stores) -> None:
     stores.signatures.note_rebuilt()
 
 
-def queue_vectors(stores: Stores, catalog: Catalog, *, embedder: str, dimensions: int) -> int:
+def queue_vectors(stores: Stores, catalog: Indexer, *, embedder: str, dimensions: int) -> int:
     """Drop every vector, note the new embedder, and queue all active memories. Returns how many."""
     numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
     with stores.db.transaction():

@@ -186,7 +186,7 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class DecisionText:
     """What a memory of kind `decision` says, as its row has it."""
 
     title: str
@@ -197,7 +197,7 @@ class Said:
     created_by: str | None = None
 
 
-def said_of(memory: Memory) -> Said:
+def said_of(memory: Memory) -> DecisionText:
     """Return what a memory of kind `decision` says."""
     title = memory.metadata.get("title")
     return said_in(
@@ -210,7 +210,7 @@ def said_of(memory: Memory) -> Said:
 
 def said_in(
     value: JSONValue, *, title: str, text: str, cited: Sequence[str] = (), key: str | None = None
-) -> Said:
+) -> DecisionText:
     """Return what a decision says: from its `value`, where that is an object with the parts of a decision.
 
     `title` and `text` count where the value names none; `cited` are paths that the memory cites besides.
@@ -225,7 +225,7 @@ def said_in(
     alternatives = tuple(listed) if isinstance(listed, list | tuple) else (listed,) if listed else ()
     links = given.get("links")
     named = [link for link in links if isinstance(link, str)] if isinstance(links, list | tuple) else []
-    return Said(
+    return DecisionText(
         title=words("title") or title or key or "",
         description=words("description") or ("" if words("title") else text),
         rationale=words("rationale"),
@@ -250,7 +250,7 @@ def alternative_text(alternative: JSONValue) -> str:
     return str(alternative)
 
 
-def decision_text(said: Said) -> str:
+def decision_text(said: DecisionText) -> str:
     """Return the text by which a decision is remembered and found."""
     lines = [said.title]
     if said.description and said.description != said.title:

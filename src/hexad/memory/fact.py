@@ -178,9 +178,9 @@ def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
     the line.
     """
     fallen: set[int] = set()
-    seen: dict[datetime, _Said] = {}
+    seen: dict[datetime, _FactStates] = {}
     for row in sorted(line, key=lambda each: each.order, reverse=True):
-        later = seen.setdefault(max(now, row.valid_from), _Said())
+        later = seen.setdefault(max(now, row.valid_from), _FactStates())
         if row.status is Status.ACTIVE and later.otherwise(row, of=lambda rank, own: rank >= own) is not None:
             fallen.add(row.no)
         later.add(row)
@@ -190,7 +190,7 @@ def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
 def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
     """Return, by row number, the fact that each of a line took the place of, in time in proportion to the line."""
     found: dict[int, FactRow] = {}
-    seen = _Said()
+    seen = _FactStates()
     for row in sorted(line, key=lambda each: each.order):
         before = seen.otherwise(row, of=lambda rank, own: rank <= own)
         if before is not None:
@@ -199,7 +199,7 @@ def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
     return found
 
 
-class _Said:
+class _FactStates:
     """The facts of a line that were gone through: of each rank of trust the last, and the last that said otherwise."""
 
     def __init__(self) -> None:

@@ -58,7 +58,7 @@ class Period(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class PolicyMatch:
     """Which memories a rule is about: every condition that is given holds, by any of its values.
 
     `paths` are prefixes of whole parts, or patterns with `*`, `?` and `**`. All are as the owner spelled them.
@@ -71,10 +71,10 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class RetentionRule:
     """How long what matches is kept; None for ever."""
 
-    match: Match
+    match: PolicyMatch
     ttl: timedelta | None
 
 
@@ -82,7 +82,7 @@ class Retention:
 class Visibility:
     """Who may see what matches."""
 
-    match: Match
+    match: PolicyMatch
     roles: frozenset[str]
 
 
@@ -112,11 +112,11 @@ class Policies:
     """
 
     ttl: timedelta | None = None
-    retention: tuple[Retention, ...] = ()
+    retention: tuple[RetentionRule, ...] = ()
     purge_after: timedelta | None = None
     allow_delete: bool | None = None
     export_path: str | None = None
-    auto_pin: tuple[Match, ...] = ()
+    auto_pin: tuple[PolicyMatch, ...] = ()
     model_may_pin: bool = False
     roles: frozenset[str] | None = None
     visibility: tuple[Visibility, ...] = ()
@@ -157,7 +157,7 @@ def check_names(names: Iterable[str]) -> None:
         )
 
 
-def _matches(policies: Policies) -> Iterator[tuple[str, Match]]:
+def _matches(policies: Policies) -> Iterator[tuple[str, PolicyMatch]]:
     yield from (("auto_pin", match) for match in policies.auto_pin)
     yield from (("retention", rule.match) for rule in policies.retention)
     yield from (("visibility", rule.match) for rule in policies.visibility)
@@ -315,7 +315,9 @@ _CONDITIONS: Final = {
 }  # fmt: skip
 
 
-def _match(rule: JSONValue, name: str, *, also: Sequence[str] = (), needs_condition: bool = False) -> Match:
+def _match(
+    rule: JSONValue, name: str, *, also: Sequence[str] = (), needs_condition: bool = False
+) -> PolicyMatch:
     if not isinstance(rule, Mapping):
         raise _bad(name, rule, 'a rule is an object, such as {"kinds": ["decision"]}')
     found: dict[str, tuple[str, ...]] = {}
@@ -341,7 +343,7 @@ def _match(rule: JSONValue, name: str, *, also: Sequence[str] = (), needs_condit
     for level in levels:
         if level not in tuple(Relevance):
             raise _bad(f"{name}.relevance", level, "choose high, medium or low")
-    return Match(relevance=tuple(Relevance(level) for level in levels), **found)
+    return PolicyMatch(relevance=tuple(Relevance(level) for level in levels), **found)
 
 
 def _words(value: JSONValue, name: str) -> tuple[str, ...]:
@@ -364,12 +366,12 @@ def _roles(value: JSONValue, name: str) -> frozenset[str]:
         raise InvalidSpace(f"Invalid space policy {name!r}: {error}") from error
 
 
-def _retention(rule: JSONValue) -> Retention:
+def _retention(rule: JSONValue) -> RetentionRule:
     match = _match(rule, "retention", also=("ttl_days",), needs_condition=True)
     assert isinstance(rule, Mapping)
     if "ttl_days" not in rule:
         raise _bad("retention", dict(rule), "say ttl_days, a number of days or null for ever")
-    return Retention(match=match, ttl=_days(rule, "ttl_days"))
+    return RetentionRule(match=match, ttl=_days(rule, "ttl_days"))
 
 
 def _visibility(rule: JSONValue) -> Visibility:
@@ -400,7 +402,7 @@ class Judged(Protocol):
         """How much it matters, in words."""
 
 
-def fits(match: Match, memory: Judged) -> bool:
+def fits(match: PolicyMatch, memory: Judged) -> bool:
     """Return whether every condition of `match` that is given holds for the memory.
 
     Kinds, tags and paths are compared as memories have them, however the rule spells them.

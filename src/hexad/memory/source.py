@@ -14,7 +14,7 @@ from hexad.text.chunking import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class ImportedFields:
     """What another memory system says of an item besides its text: a fact, until when it holds, whom it is about.
 
     `links` are pairs of a link's kind and the source id that it leads to, inside the same source.
@@ -35,7 +35,7 @@ class Item:
 
     `source_id` names the item inside its source and stays the same when its text changes; a text that was
     just handed in has none. `fingerprint` (`<size>:<time in ns>` of a file) and `content_hash` (`sha256:<hex>`
-    of the bytes it came from) are what a store keeps as `Known`, so that the next reading can be skipped. The
+    of the bytes it came from) are what a store keeps as `KnownItem`, so that the next reading can be skipped. The
     first line of `text` is the line `first_line` of its source. `text` is clean, as it will be stored, so
     that sections point into what is stored.
     """
@@ -54,7 +54,7 @@ class Item:
     content_hash: str | None = None
     first_line: int = 1
     metadata: Mapping[str, JSONValue] = field(default_factory=dict)
-    claim: Claim | None = None
+    claim: ImportedFields | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownItem:
     """What a store remembers of an item that it has: the marks of `Item` by which reading can be skipped."""
 
     fingerprint: str | None

@@ -9,7 +9,7 @@ from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.database.task_queue import Tasks
 from hexad.memory.tables.derivations import Derivations
-from hexad.memory.tables.duplicates import Duplicates
+from hexad.memory.tables.duplicates import NearDuplicates
 from hexad.memory.tables.file_origins import Origins
 from hexad.memory.tables.links import Links
 from hexad.memory.tables.memories import Memories
@@ -36,7 +36,7 @@ class Stores:
         self.spaces = Spaces(db, roles=roles)
         self.memories = Memories(db, roles=roles)
         self.places = Places(db, roles=roles)
-        self.duplicates = Duplicates(db, roles=roles)
+        self.duplicates = NearDuplicates(db, roles=roles)
         self.links = Links(db, roles=roles)
         self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)

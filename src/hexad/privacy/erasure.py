@@ -19,10 +19,10 @@ from hexad.core.clock import Clock
 from hexad.core.erasure import (
     Erased,
     Eraser,
+    ErasurePlan,
     ErasureReceipt,
-    Kept,
+    LeftInPlace,
     Pending,
-    Plan,
     Realm,
     Selection,
     ledger_work,
@@ -190,11 +190,13 @@ class Erasing:
                 return replace(selection, source=path)
         return selection
 
-    def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[Kept]:
+    def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[LeftInPlace]:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""
         beyond = self._plan_beyond(selection).erased
         if not purge:
-            return [Kept(place=entry.place, count=entry.count, reason=_ONLY_PURGED) for entry in beyond]
+            return [
+                LeftInPlace(place=entry.place, count=entry.count, reason=_ONLY_PURGED) for entry in beyond
+            ]
         owner = self._needs.actor.is_owner
         if not (owner and confirm):
             self._hold_to_policies(selection, owner=owner)
@@ -222,9 +224,9 @@ class Erasing:
     def _ledger_is_meant(self, selection: Selection) -> bool:
         return bool(_whole_on_ledger(selection)) and (self._needs.directory / "audit").exists()
 
-    def _plan_beyond(self, selection: Selection) -> Plan:
+    def _plan_beyond(self, selection: Selection) -> ErasurePlan:
         stream = self._beyond(selection)
-        plan = self._works.plan(selection, Plan() if stream is None else stream.plan(selection))
+        plan = self._works.plan(selection, ErasurePlan() if stream is None else stream.plan(selection))
         return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
 
     def _beyond(self, selection: Selection) -> Eraser | None:
@@ -254,7 +256,7 @@ class Erasing:
             dry_run=True,
             selection=selection,
             erased=_added(erased),
-            kept=tuple(Kept(place=entry.place, count=entry.count, reason=why) for entry in left),
+            kept=tuple(LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left),
             flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
@@ -351,7 +353,7 @@ class Erasing:
         stream = self._needs.stream()
         return stream is not None and stream.complete(waiting, book)
 
-    def _receipt(self, begun: Begun, key: bytes, kept: Sequence[Kept]) -> ErasureReceipt:
+    def _receipt(self, begun: Begun, key: bytes, kept: Sequence[LeftInPlace]) -> ErasureReceipt:
         known = self._erasures.receipt(begun.id)
         assert known is not None, begun.id
         receipt = replace(

@@ -32,7 +32,7 @@ from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
 from hexad.privacy.export_sections import SECTIONS
-from hexad.privacy.holdings import Held, Holdings
+from hexad.privacy.holdings import DataOwner, Holdings
 from hexad.privacy.report import ExportItem, Scope, parse_scope
 from hexad.spaces.access import require_owner
 
@@ -199,7 +199,9 @@ def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offse
     return holdings.page(held, limit=limit, offset=offset)
 
 
-def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, subject: str | None) -> Held:
+def _held(
+    parts: Parts, holdings: Holdings, scope: str, *, session: str | None, subject: str | None
+) -> DataOwner:
     if subject is not None:
         if not isinstance(subject, str) or not subject.strip():
             raise InvalidInput(
@@ -207,10 +209,10 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
             )
         if session is not None:
             raise InvalidInput("Give a subject or a session, not both.")
-        return Held(sessions=holdings.sessions_of(subject), subject=subject)
+        return DataOwner(sessions=holdings.sessions_of(subject), subject=subject)
     if parse_scope(scope, session) is Scope.PROJECT:
-        return Held()
-    held = Held(sessions=(str(session),))
+        return DataOwner()
+    held = DataOwner(sessions=(str(session),))
     recorded = any(session_info.id == session for session_info in parts.experiencing.experience.sessions())
     worked = WorkingSets(parts.base.db).has(str(session))
     looked = HoneycombVisits(parts.base.db).started_at(str(session)) is not None
@@ -222,7 +224,9 @@ def _held(parts: Parts, holdings: Holdings, scope: str, *, session: str | None, 
     return held
 
 
-def _items(parts: Parts, holdings: Holdings, held: Held, head: dict[str, JSONValue]) -> Iterator[ExportItem]:
+def _items(
+    parts: Parts, holdings: Holdings, held: DataOwner, head: dict[str, JSONValue]
+) -> Iterator[ExportItem]:
     yield ExportItem(section="export", value=head)
     for memory in holdings.memories(held):
         yield ExportItem(section="memories", value=memory)
@@ -235,7 +239,7 @@ def _items(parts: Parts, holdings: Holdings, held: Held, head: dict[str, JSONVal
         yield ExportItem(section="timesteps", value=step)
 
 
-def _timesteps(parts: Parts, held: Held) -> Iterator[dict[str, JSONValue]]:
+def _timesteps(parts: Parts, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
     """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
     experience = parts.experiencing.experience
     experience.flush()

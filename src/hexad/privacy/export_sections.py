@@ -13,7 +13,7 @@ from hexad.layers.feedback.table import GIVEN_BY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class ExportSection:
     """A list of the export, read from `sql` page by page.
 
     The first column is the key of the page, greater than `:after`; of the others the names say what they are: `at` and
@@ -46,7 +46,7 @@ _OF_DOCUMENT: Final = (
 )
 
 SECTIONS: Final = (
-    Section(
+    ExportSection(
         name="spaces",
         tables=("spaces",),
         columns="p.name, p.metadata AS json_metadata, p.policies AS json_policies, p.created_at, p.updated_at",
@@ -54,7 +54,7 @@ SECTIONS: Final = (
         key="p.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="sources",
         tables=("sources",),
         columns="s.uri, s.kind, p.name AS space, s.last_run_at",
@@ -62,7 +62,7 @@ SECTIONS: Final = (
         key="s.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="queued_sources",
         tables=("ingest_queue",),
         columns="q.source, q.options AS json_options, q.enqueued_at, q.error",
@@ -70,7 +70,7 @@ SECTIONS: Final = (
         key="q.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="sessions",
         tables=("sessions", "session_subjects"),
         columns=(
@@ -83,7 +83,7 @@ SECTIONS: Final = (
         key="s.no",
         where=_OF_SESSIONS.format("s.id") + " AND s.no NOT IN (SELECT session_no FROM erased_sessions)",
     ),
-    Section(
+    ExportSection(
         name="working_sets",
         tables=("working_sets",),
         columns=(
@@ -97,7 +97,7 @@ SECTIONS: Final = (
             " AND EXISTS (SELECT 1 FROM json_each(w.data_subjects) d WHERE d.value = :subject)))"
         ),
     ),
-    Section(
+    ExportSection(
         name="compressed_records",
         tables=("compressed_records", "compressed_record_sessions", "compressed_tags", "compressed_concepts"),
         columns=(
@@ -114,7 +114,7 @@ SECTIONS: Final = (
             " JOIN sessions o ON o.no = c.session_no WHERE o.id IN (SELECT value FROM json_each(:sessions))))"
         ),
     ),
-    Section(
+    ExportSection(
         name="compactions",
         tables=("compaction_records",),
         columns=(
@@ -126,7 +126,7 @@ SECTIONS: Final = (
         key="c.no",
         where=_OF_SESSIONS.format("s.id"),
     ),
-    Section(
+    ExportSection(
         name="windows",
         tables=("time_windows", "window_submissions"),
         columns=(
@@ -139,7 +139,7 @@ SECTIONS: Final = (
         key="w.no",
         where=_OF_SESSIONS.format("s.id"),
     ),
-    Section(
+    ExportSection(
         name="submissions",
         tables=("submissions",),
         columns="u.id, u.bud_tag_id, u.status, u.submitted_at, u.resolved_at",
@@ -151,7 +151,7 @@ SECTIONS: Final = (
             " WHERE s.id IN (SELECT value FROM json_each(:sessions))))"
         ),
     ),
-    Section(
+    ExportSection(
         name="tags",
         tables=("tags", "bud_concepts"),
         columns=(
@@ -165,7 +165,7 @@ SECTIONS: Final = (
             " (SELECT a.tag_no FROM tag_applications a WHERE a.session_id IN (SELECT value FROM json_each(:sessions))))"
         ),
     ),
-    Section(
+    ExportSection(
         name="tag_applications",
         tables=("tag_applications",),
         columns=(
@@ -176,7 +176,7 @@ SECTIONS: Final = (
         key="a.no",
         where=_TAGGED,
     ),
-    Section(
+    ExportSection(
         name="comments",
         tables=("comments", "comment_versions"),
         columns=(
@@ -188,7 +188,7 @@ SECTIONS: Final = (
         key="a.no",
         where=_TAGGED,
     ),
-    Section(
+    ExportSection(
         name="documents",
         tables=("documents", "document_tags", "document_versions", "document_subjects"),
         columns=(
@@ -203,7 +203,7 @@ SECTIONS: Final = (
         key="d.no",
         where=_OF_DOCUMENT,
     ),
-    Section(
+    ExportSection(
         name="removed_documents",
         tables=("removed_documents",),
         columns="d.id, d.doc_type, d.path, d.removed_at, d.body AS json_body",
@@ -211,7 +211,7 @@ SECTIONS: Final = (
         key="d.no",
         where=_OF_DOCUMENT,
     ),
-    Section(
+    ExportSection(
         name="decisions",
         tables=("decision_records",),
         columns=(
@@ -227,7 +227,7 @@ SECTIONS: Final = (
             " ELSE :sessions IS NULL END"
         ),
     ),
-    Section(
+    ExportSection(
         name="fact_attributes",
         tables=("fact_attributes",),
         columns="f.name, f.declared_at",
@@ -235,7 +235,7 @@ SECTIONS: Final = (
         key="f.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="feedback",
         tables=("feedback",),
         columns=(
@@ -246,7 +246,7 @@ SECTIONS: Final = (
         key="f.no",
         where=f"({OF_MEMORIES} OR (:subject IS NOT NULL AND {GIVEN_BY}))",
     ),
-    Section(
+    ExportSection(
         name="concept_packs",
         tables=("concept_packs",),
         columns="p.id, p.version, p.loaded_at",
@@ -254,7 +254,7 @@ SECTIONS: Final = (
         key="p.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="honeycomb_nodes",
         tables=("honeycomb_nodes", "honeycomb_contents", "honeycomb_edges"),
         columns=(
@@ -277,7 +277,7 @@ SECTIONS: Final = (
         key="n.id",
         where=OF_MEMORIES,
     ),
-    Section(
+    ExportSection(
         name="honeycomb_sessions",
         tables=("honeycomb_sessions", "honeycomb_accesses"),
         columns=(
@@ -290,7 +290,7 @@ SECTIONS: Final = (
         key="g.session",
         where=_OF_SESSIONS.format("g.session"),
     ),
-    Section(
+    ExportSection(
         name="spending",
         tables=("spending",),
         columns=(
@@ -301,7 +301,7 @@ SECTIONS: Final = (
         key="c.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="tombstones",
         tables=("tombstones",),
         columns="t.id, t.space, t.content_mac, t.purged_at, t.reason",
@@ -309,7 +309,7 @@ SECTIONS: Final = (
         key="t.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="receipts",
         tables=("erasures", "erasure_counts", "erasure_flags", "erasure_pending"),
         columns=(
@@ -324,7 +324,7 @@ SECTIONS: Final = (
         key="e.no",
         whole_only=True,
     ),
-    Section(
+    ExportSection(
         name="upkeep",
         tables=("maintenance_log",),
         columns="l.at, l.what, l.detail AS json_detail",

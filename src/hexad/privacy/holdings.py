@@ -12,13 +12,13 @@ from hexad.database.codec import dump, from_micros, parse
 from hexad.database.connection import Database, SQLValue
 from hexad.memory.memory import Memory
 from hexad.memory.tables.memories import Memories
-from hexad.privacy.export_sections import OF_MEMORIES, Section
+from hexad.privacy.export_sections import OF_MEMORIES, ExportSection
 
 PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class DataOwner:
     """Whose data is asked for: `sessions` by id and a person, `subject`; everything where both are None."""
 
     sessions: tuple[str, ...] | None = None
@@ -46,7 +46,7 @@ class Holdings:
         )
         return tuple(row[0] for row in rows)
 
-    def section(self, section: Section, held: Held) -> Iterator[dict[str, JSONValue]]:
+    def section(self, section: ExportSection, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
         """Yield the rows of a section that are about what is asked for."""
         if section.whole_only and not held.whole:
             return
@@ -62,7 +62,7 @@ class Holdings:
                 yield dict(_told(name, value) for name, value in zip(names, row[1:], strict=True))
             after = rows[-1][0]
 
-    def memories(self, held: Held) -> Iterator[dict[str, JSONValue]]:
+    def memories(self, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
         """Yield memories whatever their status, each with its earlier versions and what is known of its use."""
         after = 0
         while numbers := self._numbers(held, after):
@@ -73,19 +73,19 @@ class Holdings:
                     yield {**found[no].to_dict(), **more.get(no, {})}
             after = numbers[-1]
 
-    def links(self, held: Held) -> Iterator[dict[str, JSONValue]]:
+    def links(self, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
         """Yield the links that begin or end at these memories, drawn or found, each once."""
         after = 0
         while numbers := self._numbers(held, after):
             yield from self._links(numbers, held)
             after = numbers[-1]
 
-    def numbers(self, held: Held) -> int:
+    def numbers(self, held: DataOwner) -> int:
         """Return how many memories there are."""
         row = self._db.query_one(f"SELECT count(*) FROM memories m WHERE {_MEMORIES}", _asked(held, 0))
         return row[0] if row else 0
 
-    def page(self, held: Held, *, limit: int, offset: int) -> list[Memory]:
+    def page(self, held: DataOwner, *, limit: int, offset: int) -> list[Memory]:
         """Return memories whatever their status, the last changed first."""
         rows = self._db.query(
             f"SELECT m.no FROM memories m WHERE {_MEMORIES} ORDER BY m.updated_at DESC, m.no DESC"
@@ -95,7 +95,7 @@ class Holdings:
         found = self._memories.by_no([row[0] for row in rows])
         return [found[row[0]] for row in rows if row[0] in found]
 
-    def _numbers(self, held: Held, after: int) -> list[int]:
+    def _numbers(self, held: DataOwner, after: int) -> list[int]:
         rows = self._db.query(
             f"SELECT m.no FROM memories m WHERE {_MEMORIES} ORDER BY m.no LIMIT {PAGE}", _asked(held, after)
         )
@@ -129,7 +129,7 @@ class Holdings:
             for no, versions, seen, uses, roles, origin, sources in rows
         }
 
-    def _links(self, numbers: Sequence[int], held: Held) -> Iterator[dict[str, JSONValue]]:
+    def _links(self, numbers: Sequence[int], held: DataOwner) -> Iterator[dict[str, JSONValue]]:
         rows = self._db.query(
             "WITH chosen AS (SELECT value AS no FROM json_each(:numbers))"
             " SELECT f.id, t.id, r.kind, r.score, r.created_at FROM chosen JOIN relations r ON r.from_no = chosen.no"
@@ -153,7 +153,7 @@ class Holdings:
 _MEMORIES: Final = f"m.no > :after AND {OF_MEMORIES}"
 
 
-def _asked(held: Held, after: SQLValue) -> dict[str, SQLValue]:
+def _asked(held: DataOwner, after: SQLValue) -> dict[str, SQLValue]:
     return {
         "after": after,
         "whole": int(held.whole),

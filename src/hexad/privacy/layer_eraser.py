@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexad.core.erasure import ErasureBook, Plan, Selection
+from hexad.core.erasure import ErasureBook, ErasurePlan, Selection
 from hexad.database.connection import Database
 from hexad.layers.feedback.table import FeedbackEraser
 from hexad.layers.session.table import WorkingSetEraser
@@ -14,7 +14,7 @@ class LayerEraser:
     def __init__(self, db: Database) -> None:
         self._each = (WorkingSetEraser(db), FeedbackEraser(db))
 
-    def plan(self, selection: Selection, beside: Plan) -> Plan:
+    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go of experience."""
         for eraser in self._each:
             beside = eraser.plan(selection, beside)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hexad.audit.admission import Desk
+from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import destroy, meant
 from hexad.audit.open import DATABASE as LEDGER_FILE
 from hexad.audit.open import open_ledger
@@ -110,7 +110,7 @@ def apply_retention(directory: Path, *, clock: Clock, crypt: StoreKeys | None = 
     try:
         opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
         try:
-            return sum(archive.records for archive in Keeping(Desk(opened)).retain())
+            return sum(archive.records for archive in Keeping(Admission(opened)).retain())
         finally:
             opened.close()
     except HexadError as error:

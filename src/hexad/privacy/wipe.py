@@ -11,7 +11,7 @@ from hexad.experience.values.tags import Tag, TagType
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.layers.session.table import WorkingSets
 from hexad.memory.tables.facts import Facts
-from hexad.privacy.holdings import Held, Holdings
+from hexad.privacy.holdings import DataOwner, Holdings
 from hexad.privacy.report import Scope, WipeReport, parse_scope
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def wipe(
     xdb = parts.experiencing.xdb
     sessions = [session_info.id for session_info in xdb.sessions()]
     if chosen is Scope.SESSION:
-        held = session in sessions or Holdings(parts.base.db).numbers(Held(sessions=(str(session),)))
+        held = session in sessions or Holdings(parts.base.db).numbers(DataOwner(sessions=(str(session),)))
         held = held or HoneycombVisits(parts.base.db).started_at(str(session)) is not None
         held = held or WorkingSets(parts.base.db).has(str(session))
         if not held and not parts.erasing.on_ledger(session=session):

@@ -15,7 +15,7 @@ _APART: Final = "\n\0\n"
 """Between texts that are looked through together: a NUL is in no secret, so none is found across it."""
 
 
-class Spread(Protocol):
+class SpreadEvent(Protocol):
     """An event whose text is spread over timesteps: its pieces, joined with nothing, are the text."""
 
     @property
@@ -86,7 +86,7 @@ class Masking:
                     if tokens is not answers[index]:
                         yield index, tokens
 
-    def events(self, events: Sequence[Spread]) -> list[str]:
+    def events(self, events: Sequence[SpreadEvent]) -> list[str]:
         """Return the texts of events without secrets: in generated ones, and spread over pieces in any.
 
         What is no answer and came in one piece was looked at when it was recorded.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from hexad.redaction.secrets.spans import FROM_NAME, FROM_SHAPE, Span
+from hexad.redaction.secrets.spans import FROM_NAME, FROM_SHAPE, SecretSpan
 
 _DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _FILE_ENDINGS: Final = frozenset(
@@ -111,13 +111,13 @@ _CARD_RANGES: Final = (
 )
 
 
-def _find_emails(text: str) -> Iterator[Span]:
+def _find_emails(text: str) -> Iterator[SecretSpan]:
     at = text.find("@")
     while at >= 0:
         start = _local_part_start(text, at)
         domain = _DOMAIN.match(text, at + 1)
         if start < at and domain is not None and _is_email(text, start, at, domain[0]):
-            yield Span("email", start, domain.end(), FROM_SHAPE)
+            yield SecretSpan("email", start, domain.end(), FROM_SHAPE)
         at = text.find("@", at + 1)
 
 
@@ -142,13 +142,13 @@ def _is_email(text: str, start: int, at: int, domain: str) -> bool:
     return scheme < 0 or any(char in "/ \n\t\"'?<>" for char in before[scheme + 3 :])
 
 
-def _find_phones(text: str) -> Iterator[Span]:
+def _find_phones(text: str) -> Iterator[SecretSpan]:
     for found in _PHONES.finditer(text):
         digits = sum(char.isdigit() for char in found[0])
         if 9 <= digits <= 15 and _is_phone(found[0], digits):
-            yield Span("phone", found.start(), found.end(), FROM_NAME)
+            yield SecretSpan("phone", found.start(), found.end(), FROM_NAME)
     for found in _PHONE_WORD.finditer(text):
-        yield Span("phone", found.start(1), found.end(1), FROM_NAME)
+        yield SecretSpan("phone", found.start(1), found.end(1), FROM_NAME)
 
 
 def _is_phone(text: str, digits: int) -> bool:
@@ -157,13 +157,13 @@ def _is_phone(text: str, digits: int) -> bool:
     return text.count("(") == text.count(")") and _DATE.match(text) is None
 
 
-def _find_cards(text: str) -> Iterator[Span]:
+def _find_cards(text: str) -> Iterator[SecretSpan]:
     for found in (*_DIGITS.finditer(text), *_DOTTED.finditer(text)):
         digits = _plain(found[0])
         if len(digits) == len(found[0]) and (len(digits) > 16 or _is_numbered(text, found.start())):
             continue
         if _is_card(digits) and len(set(digits)) > 1:
-            yield Span("card", found.start(), found.end(), FROM_SHAPE)
+            yield SecretSpan("card", found.start(), found.end(), FROM_SHAPE)
 
 
 def _plain(text: str) -> str:
@@ -200,7 +200,7 @@ def luhn_valid(digits: str) -> bool:
     return total % 10 == 0
 
 
-def _find_ibans(text: str) -> Iterator[Span]:
+def _find_ibans(text: str) -> Iterator[SecretSpan]:
     for found in _IBAN.finditer(text):
         length = _IBAN_LENGTHS.get(found[0][:2].upper())
         if length is None:
@@ -211,7 +211,7 @@ def _find_ibans(text: str) -> Iterator[Span]:
         iban = _plain(text[found.start() : end])
         # In small letters much else looks like one: then most of it has to be digits.
         if (iban.isupper() or 2 * sum(map(str.isdecimal, iban)) > length) and iban_valid(iban):
-            yield Span("iban", found.start(), end, FROM_SHAPE)
+            yield SecretSpan("iban", found.start(), end, FROM_SHAPE)
 
 
 def _end_of_chars(text: str, start: int, stop: int, count: int) -> int | None:
@@ -229,7 +229,7 @@ def iban_valid(iban: str) -> bool:
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 
 
-def _find_ssns(text: str) -> Iterator[Span]:
+def _find_ssns(text: str) -> Iterator[SecretSpan]:
     lowered = text.lower()
     named = "ssn" in lowered or "social security" in lowered
     for pattern in (_SSN, _SSN_WORD) if named else (_SSN,):
@@ -237,10 +237,10 @@ def _find_ssns(text: str) -> Iterator[Span]:
             area, group, serial = map(_plain, (found[1], found[3], found[4]))
             if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
                 continue
-            yield Span("ssn", found.start(1), found.end(), FROM_SHAPE)
+            yield SecretSpan("ssn", found.start(1), found.end(), FROM_SHAPE)
 
 
-def _find_ipv4(text: str) -> Iterator[Span]:
+def _find_ipv4(text: str) -> Iterator[SecretSpan]:
     for found in _IPV4.finditer(text):
         octets = found[0].split(".")
         if any(int(octet) > 255 or (octet[0] == "0" and len(octet) > 1) for octet in octets):
@@ -250,13 +250,13 @@ def _find_ipv4(text: str) -> Iterator[Span]:
         if all(len(octet) == 1 for octet in octets):
             continue
         if _VERSION_BEFORE.search(text, max(0, found.start() - 16), found.start()) is None:
-            yield Span("ipv4", found.start(), found.end(), FROM_SHAPE)
+            yield SecretSpan("ipv4", found.start(), found.end(), FROM_SHAPE)
 
 
-def _find_ipv6(text: str) -> Iterator[Span]:
+def _find_ipv6(text: str) -> Iterator[SecretSpan]:
     for found in _IPV6.finditer(text):
         if _is_ipv6(found[0]):
-            yield Span("ipv6", found.start(), found.end(), FROM_SHAPE)
+            yield SecretSpan("ipv6", found.start(), found.end(), FROM_SHAPE)
 
 
 def _is_ipv6(address: str) -> bool:
@@ -280,7 +280,7 @@ def _is_ipv6(address: str) -> bool:
     )
 
 
-DETECTORS: Final[dict[str, Callable[[str], Iterator[Span]]]] = {
+DETECTORS: Final[dict[str, Callable[[str], Iterator[SecretSpan]]]] = {
     "email": _find_emails,
     "phone": _find_phones,
     "card": _find_cards,

@@ -28,11 +28,11 @@ from hexad.redaction.secrets.blocks import (
     find_password_hashes,
 )
 from hexad.redaction.secrets.known_formats import find_shapes
-from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_STRUCTURE, Span
+from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
 
 __all__ = [
-    "Finding", "PiiFlag", "Redacted", "RedactionRules", "find", "project_rules", "redact", "rules_from_policy",
+    "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "project_rules", "redact", "rules_from_policy",
 ]  # fmt: skip
 
 HASH_HEX_CHARS: Final = 32
@@ -51,7 +51,7 @@ Kind = Literal["secret", "pii"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class RedactionFinding:
     """A place in the input that is to be removed: the characters `start` to `end`."""
 
     kind: Kind
@@ -78,7 +78,7 @@ class Redacted:
     flags: tuple[PiiFlag, ...]
 
 
-def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[Finding]:
+def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[RedactionFinding]:
     """Return what `rules` want removed from `text`, in order and without overlaps.
 
     Of overlapping findings the longest names the rule, of equally long ones the most specific, and the place is all
@@ -156,7 +156,7 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.replace("\u0130", "I").lower()
 
 
-def _secret_spans(text: str, rules: RedactionRules, path: str | None) -> list[Span]:
+def _secret_spans(text: str, rules: RedactionRules, path: str | None) -> list[SecretSpan]:
     lowered = _lowered(text)
     return [
         *find_shapes(text),
@@ -171,9 +171,9 @@ def _secret_spans(text: str, rules: RedactionRules, path: str | None) -> list[Sp
     ]
 
 
-def _repeated(text: str, spans: list[Span]) -> list[Span]:
+def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
     """Return the other places of values that were found: a secret beside its name is one without it too."""
-    values: dict[str, Span] = {}
+    values: dict[str, SecretSpan] = {}
     for span in spans:
         value = text[span.start : span.end]
         if len(value) >= _REPEATED_MIN_CHARS and span.rank > FROM_ENV_FILE and not value.isalpha():
@@ -184,31 +184,31 @@ def _repeated(text: str, spans: list[Span]) -> list[Span]:
         while at >= 0:
             end = at + len(value)
             if not (text[at - 1 : at].isalnum() and value[0].isalnum()) and not text[end : end + 1].isalnum():
-                found.append(Span(span.rule, at, end, span.rank))
+                found.append(SecretSpan(span.rule, at, end, span.rank))
             at = text.find(value, end)
     return found
 
 
-def _personal_spans(text: str, rules: RedactionRules) -> Iterator[Span]:
+def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     for name in sorted(rules.pii):
         yield from DETECTORS[name](text)
 
 
-def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[Span]:
+def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     for name, pattern in rules.patterns:
         group = "value" if "value" in pattern.groupindex else 0
         for found in pattern.finditer(text):
             if found[group]:
-                yield Span(name, *found.span(group), FROM_STRUCTURE)
+                yield SecretSpan(name, *found.span(group), FROM_STRUCTURE)
 
 
 def _resolved(
-    text: str, spans: Iterable[Span], kind: Kind, rules: RedactionRules, kept: list[tuple[int, int]]
-) -> list[Finding]:
+    text: str, spans: Iterable[SecretSpan], kind: Kind, rules: RedactionRules, kept: list[tuple[int, int]]
+) -> list[RedactionFinding]:
     """Return the spans that are not allowed, overlapping ones joined, without the placeholders inside them."""
     wanted = [span for span in spans if not _allowed(text[span.start : span.end], rules)]
-    findings: list[Finding] = []
-    cluster: list[Span] = []
+    findings: list[RedactionFinding] = []
+    cluster: list[SecretSpan] = []
     end = -1
     for span in sorted(wanted, key=lambda span: (span.start, -span.end)):
         if cluster and span.start >= end:
@@ -222,12 +222,12 @@ def _resolved(
 
 
 def _joined(
-    text: str, cluster: list[Span], end: int, kind: Kind, kept: list[tuple[int, int]]
-) -> Iterator[Finding]:
+    text: str, cluster: list[SecretSpan], end: int, kind: Kind, kept: list[tuple[int, int]]
+) -> Iterator[RedactionFinding]:
     best = max(cluster, key=lambda span: (span.end - span.start, span.rank))
     for start, stop in _without(kept, cluster[0].start, end):
         if text[start:stop].strip():
-            yield Finding(kind=kind, rule=best.rule, start=start, end=stop)
+            yield RedactionFinding(kind=kind, rule=best.rule, start=start, end=stop)
 
 
 def _without(holes: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -18,16 +18,16 @@ EMBED: Final = "embed"
 """Kind of the tasks that compute a memory's vectors."""
 
 
-class Catalog:
+class Indexer:
     """The indexes of one store, kept in step with its memories."""
 
     def __init__(self, stores: Stores, fulltext: FullText) -> None:
         self._stores = stores
         self._fulltext = fulltext
 
-    def over(self, stores: Stores) -> Catalog:
+    def over(self, stores: Stores) -> Indexer:
         """Return a catalog of the same indexes for stores that show something else."""
-        return Catalog(stores, self._fulltext)
+        return Indexer(stores, self._fulltext)
 
     def add(self, no: int, memory: Memory, chunks: Sequence[NewChunk]) -> None:
         """Store and index the chunks of a memory that has none; its vectors follow as a task."""

@@ -30,7 +30,7 @@ from hexad.spaces.access import require_whole
 from hexad.spaces.files.api import FilesNeeds, SpaceFileCalls
 from hexad.spaces.files.document import space_file
 from hexad.spaces.files.reader import depth, read_json
-from hexad.spaces.retention import PURGE_BATCH, GcOptions, Purger, Retention
+from hexad.spaces.retention import PURGE_BATCH, GcOptions, Purger, RetentionService
 from hexad.text.paths import validate_space
 
 OBJECT_BYTES_LIMIT: Final = 64 << 10
@@ -132,7 +132,7 @@ class SpacesNeeds:
     actor: Actor
     audit: AuditSink
     purger: Purger
-    retention: Retention
+    retention: RetentionService
     check_policy: Callable[[Mapping[str, JSONValue]], None]
     spent: Callable[[str | None], Sequence[BudgetLine]]
 

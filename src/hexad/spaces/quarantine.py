@@ -16,7 +16,7 @@ from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 
 RELEASED: Final = "released"
 REJECTED: Final = "rejected"
@@ -31,7 +31,7 @@ class QuarantineNeeds:
     """
 
     stores: Stores
-    catalog: Catalog
+    catalog: Indexer
     clock: Clock
     actor: Actor
     audit: AuditSink

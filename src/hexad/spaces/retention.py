@@ -92,7 +92,7 @@ class _Tally:
         self.ids += [row.id for row in (*archived, *purged)][: IDS_LISTED - len(self.ids)]
 
 
-class Retention:
+class RetentionService:
     """Runs gc over one space. Any number of processes may do so at once, and be killed at any point."""
 
     def __init__(self, stores: Stores, fulltext: FullText, purger: Purger, audit: AuditSink) -> None:
@@ -273,7 +273,9 @@ class Swept:
 class Sweeper:
     """Runs gc for the background and for `maintain`. One process at a time does so unasked."""
 
-    def __init__(self, retention: Retention, meta: Meta, *, lease: Callable[[], Lease], clock: Clock) -> None:
+    def __init__(
+        self, retention: RetentionService, meta: Meta, *, lease: Callable[[], Lease], clock: Clock
+    ) -> None:
         self._retention = retention
         self._meta = meta
         self._lease = lease

@@ -20,12 +20,12 @@ from hexad.database.meta import MaintenanceLog
 from hexad.memory.store import Stores
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.search.fulltext import FullText
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.spaces.api import SpacesFacade, SpacesNeeds
 from hexad.spaces.files.api import FilesNeeds
 from hexad.spaces.files.importer import SpaceImporter
 from hexad.spaces.quarantine import QuarantineFacade, QuarantineNeeds
-from hexad.spaces.retention import Purger, Retention, Sweeper
+from hexad.spaces.retention import Purger, RetentionService, Sweeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class GoverningNeeds:
     stores: Stores
     everything: Stores
     fulltext: FullText
-    catalog: Catalog
+    catalog: Indexer
     clock: Clock
     directory: Path
     keys: KeyStore
@@ -60,7 +60,7 @@ def build_governing(needs: GoverningNeeds) -> Governing:
     """Return what governs one store."""
     audit = MaintenanceLog(needs.stores.meta, actor=needs.actor.describe())
     purger = Purger(needs.everything, needs.fulltext, key=lambda: needs.keys.redaction_salt)
-    retention = Retention(needs.everything, needs.fulltext, purger, audit)
+    retention = RetentionService(needs.everything, needs.fulltext, purger, audit)
     spaces = SpacesFacade(
         SpacesNeeds(
             stores=needs.stores,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from hexad.redaction.personal_data import DETECTORS
-from hexad.redaction.redact import Finding, RedactionRules, find, redact, rules_from_policy
+from hexad.redaction.redact import RedactionFinding, RedactionRules, find, redact, rules_from_policy
 
 REPOSITORY = Path(__file__).parents[3]
 RULES = RedactionRules()
@@ -381,9 +381,9 @@ def test_findings_say_where_in_the_input_they_are() -> None:
     text = f"Schlüssel 🔑 → {GITHUB} ✓"
     start = text.index(GITHUB)
 
-    assert [Finding(kind="secret", rule="github-token", start=start, end=start + len(GITHUB))] == find(
-        text, rules=RULES
-    )
+    assert [
+        RedactionFinding(kind="secret", rule="github-token", start=start, end=start + len(GITHUB))
+    ] == find(text, rules=RULES)
 
 
 def test_known_values_and_spaces_without_secret_rules_are_left_alone() -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from hexad.audit.admission import KEY_NAME, Desk
+from hexad.audit.admission import KEY_NAME, Admission
 from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
 from hexad.audit.erase_contents import destroy, meant
 from hexad.audit.incidents import Incidents, span_of, times_of
@@ -47,7 +47,7 @@ EXPORTED: Final = "reviewer.incident_export"
 class Marking:
     """The incidents of one ledger."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Admission) -> None:
         self._desk = desk
         self._incidents = Incidents(desk.ledger, desk.clock)
 
@@ -200,7 +200,7 @@ class AuditLog(Closing):
             Path(path), clock=self._clock, create=create, key=key, purpose="audit reader"
         )
         self._ledger = self._open.ledger
-        self._desk = Desk(self._open)
+        self._desk = Admission(self._open)
         self.reviewers = self._desk.reviewers
         self.incidents = Marking(self._desk)
         self.retention = Keeping(self._desk)

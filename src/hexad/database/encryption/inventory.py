@@ -54,7 +54,7 @@ LOGS: Final = "stream/log"
 SEGMENTS: Final = "stream/segments"
 
 
-class Form(Enum):
+class Treatment(Enum):
     """What is done with a file when a store's encryption changes."""
 
     DATABASE = "database"
@@ -65,44 +65,44 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class StoreFile:
     """A file of a store, by its path below it."""
 
     name: str
-    form: Form
+    form: Treatment
     purpose: str = ""
     bytes: int = 0
 
 
-def parts_of(directory: Path) -> Iterator[Part]:
+def parts_of(directory: Path) -> Iterator[StoreFile]:
     """Yield every file of a store with what it is, by path; links are no part of a store, wherever they are."""
     for path in files_below(directory):
         name = path.relative_to(directory).as_posix()
         top = PurePosixPath(name).parts[0]
         if top in (FOLDER, "openers"):
             continue
-        form, purpose = (Form.UNKNOWN, "") if path.is_symlink() else _kind(name, top)
-        yield Part(name=name, form=form, purpose=purpose, bytes=path.lstat().st_size)
+        form, purpose = (Treatment.UNKNOWN, "") if path.is_symlink() else _kind(name, top)
+        yield StoreFile(name=name, form=form, purpose=purpose, bytes=path.lstat().st_size)
 
 
-def _kind(name: str, top: str) -> tuple[Form, str]:
+def _kind(name: str, top: str) -> tuple[Treatment, str]:
     last = PurePosixPath(name).name
     if name in _DATABASES:
-        return Form.DATABASE, _DATABASES[name]
+        return Treatment.DATABASE, _DATABASES[name]
     if name in _SECRETS:
-        return Form.FILE, SECRETS
+        return Treatment.FILE, SECRETS
     for database in _DATABASES:
         if name.startswith(f"{database}-"):
-            return (Form.DROPPED if name.endswith(("-wal", "-shm", "-journal")) else Form.KEPT), ""
+            return (Treatment.DROPPED if name.endswith(("-wal", "-shm", "-journal")) else Treatment.KEPT), ""
     if name in _PLAIN or last.endswith(".lock"):
-        return Form.KEPT, ""
+        return Treatment.KEPT, ""
     if top == "cache" or (last.startswith(".") and last.endswith(".tmp")):
-        return Form.DROPPED, ""
+        return Treatment.DROPPED, ""
     if name.startswith(f"{LOGS}/") or (top == "stream" and last.endswith(".tmp")):
-        return Form.DROPPED, ""
+        return Treatment.DROPPED, ""
     if top in _FOLDERS and "/" in name:
-        return Form.FILE, _FOLDERS[top]
-    return Form.UNKNOWN, ""
+        return Treatment.FILE, _FOLDERS[top]
+    return Treatment.UNKNOWN, ""
 
 
 def links_in_the_way(directory: Path) -> list[str]:
@@ -121,23 +121,23 @@ def _is_in_the_way(link: Path, directory: Path) -> bool:
     form, purpose = _kind(name, top)
     if top in _FOLDERS and (name == top or link.is_dir()):
         return True
-    return form in (Form.DATABASE, Form.DROPPED) or purpose in (SECRETS, STREAM, AUDIT_DB)
+    return form in (Treatment.DATABASE, Treatment.DROPPED) or purpose in (SECRETS, STREAM, AUDIT_DB)
 
 
 def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
     """Yield in words which files of an encrypted store are readable, or which of a plain one are sealed."""
     for part in parts_of(directory):
-        if part.form not in (Form.DATABASE, Form.FILE) and not part.name.startswith("cache/"):
+        if part.form not in (Treatment.DATABASE, Treatment.FILE) and not part.name.startswith("cache/"):
             continue  # of logs `check_stream` says it
         path = directory / part.name
         if encrypted and _is_readable(part, path):
             yield f"{path} is not encrypted, though its store is. Move it away, or seal it with `hexad rekey`."
-        if not encrypted and part.form is not Form.DATABASE and is_sealed(_head(path)):
+        if not encrypted and part.form is not Treatment.DATABASE and is_sealed(_head(path)):
             yield f"{path} is encrypted, though its store is not: nothing here can read it. Move it away."
 
 
-def _is_readable(part: Part, path: Path) -> bool:
-    if part.form is Form.DATABASE:
+def _is_readable(part: StoreFile, path: Path) -> bool:
+    if part.form is Treatment.DATABASE:
         return is_plain(path) is True
     head = _head(path)
     return bool(head) and not is_sealed(head)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.clock import format_time
-from hexad.core.erasure import Erased, ErasureBook, Pending, Plan, Realm, Selection, ledger_work
+from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Pending, Realm, Selection, ledger_work
 from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
@@ -450,7 +450,7 @@ class StreamEraser:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, PACKAGES, COPIES})
 
-    def plan(self, selection: Selection) -> Plan:
+    def plan(self, selection: Selection) -> ErasurePlan:
         """Return what `erase` and its `complete` would note: it is done, and undone."""
         book = _DryBook(self._db.clock.now(), ErasedMemories(self._db).remembered)
         if Realm.STREAM in selection.realms:
@@ -461,7 +461,7 @@ class StreamEraser:
             book.erased(DOCUMENTS, len(chosen))
             book.erased(COPIES, self._documents.copies(chosen))
         erased = [Erased(place=place, count=count) for place, count in sorted(book.counts.items()) if count]
-        return Plan(erased=erased, on_ledger=book.works, memories=book.memories)
+        return ErasurePlan(erased=erased, on_ledger=book.works, memories=book.memories)
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""

@@ -14,7 +14,7 @@ from hexad.core.durability import StreamDurability
 from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import FileCipher
-from hexad.database.exit_hooks import Turn, at_end, forget
+from hexad.database.exit_hooks import ExitPhase, at_end, forget
 from hexad.errors import InvalidInput, StorageFailure
 from hexad.experience.stream.frames import Batch, StepFields
 from hexad.experience.stream.log import LogWriter, RowsInDoubt
@@ -150,7 +150,7 @@ class Recorder:
         self._filled.set()
         if not self._registered:
             self._registered = True
-            at_end(Turn.RECORDS, self, self._finish)
+            at_end(ExitPhase.RECORDS, self, self._finish)
 
     def _require_own_process(self) -> None:
         # A forked child has the parent's log open, and a copy of what waits: it would write over its records.
@@ -334,6 +334,6 @@ class Recorder:
             thread = self._thread
             if thread is not None:
                 thread.join()
-            forget(Turn.RECORDS, self)
+            forget(ExitPhase.RECORDS, self)
             if unused:
                 self._sessions.give_back(unused)

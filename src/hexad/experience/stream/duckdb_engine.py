@@ -25,7 +25,7 @@ from hexad.database.encryption.sealed_files import (
     filesystem,
     name_of,
 )
-from hexad.database.exit_hooks import ENDING_S, Turn, at_end, forget
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, at_end, forget
 from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Duck:
                 raise StorageFailure("The program ends: the stream is not read or written any more.")
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
-                at_end(Turn.ENGINE, self, partial(_end, weakref.ref(self)))
+                at_end(ExitPhase.ENGINE, self, partial(_end, weakref.ref(self)))
                 self._con = self._connected()
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor
@@ -180,7 +180,7 @@ class Duck:
             if idle and self._con is not None:
                 self._con.close()
                 self._con = None
-                forget(Turn.ENGINE, self)
+                forget(ExitPhase.ENGINE, self)
 
     def end(self) -> None:
         """Close it because the program ends: other threads get nothing from it any more."""

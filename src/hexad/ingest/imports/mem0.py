@@ -23,7 +23,7 @@ from hexad.ingest.imports.records import (
 from hexad.ingest.sources.file_place import clean_tags, memory_path
 from hexad.ingest.sources.sqlite_copy import ForeignDatabase, is_sqlite, open_foreign
 from hexad.ingest.sources.times import read_time
-from hexad.memory.source import Claim, Item, Skip
+from hexad.memory.source import ImportedFields, Item, Skip
 
 FORMAT: Final = "mem0"
 _TEXTS: Final = ("memory", "data", "text", "content")
@@ -121,7 +121,7 @@ def _item(record: object, where: str, times: Mapping[str, datetime]) -> Placed |
         time=begun,
         tags=clean_tags(strings(record.get("categories"))),
         metadata=kept(FORMAT, original, record, _KEPT),
-        claim=Claim(valid_to=ends, data_subjects=about),
+        claim=ImportedFields(valid_to=ends, data_subjects=about),
     )
 
 

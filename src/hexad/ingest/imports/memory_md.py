@@ -14,7 +14,7 @@ from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.formats.frontmatter import read_front_matter
-from hexad.memory.source import Claim, Item, Skip
+from hexad.memory.source import ImportedFields, Item, Skip
 from hexad.text.normalize import clean, fold, slug
 
 FORMAT: Final = "memory-md"
@@ -248,7 +248,7 @@ def _file(path: Path, name: str, pointed: str) -> Iterator[Placed | Skip]:
         tags=tuple(tag for tag in map(slug, front.tags) if tag),
         first_line=front.lines + 1,
         metadata=kept(FORMAT, name, record, ("file", "index", "name", "description", "type")),
-        claim=Claim(links=tuple(_links(body, name))),
+        claim=ImportedFields(links=tuple(_links(body, name))),
     )
     yield name, (replace(item, kind=kind) if kind else item)
 

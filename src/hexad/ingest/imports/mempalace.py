@@ -14,7 +14,7 @@ from hexad.ingest.sources.decode import mark_of
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
 from hexad.ingest.sources.times import read_time
-from hexad.memory.source import Claim, Item, Skip
+from hexad.memory.source import ImportedFields, Item, Skip
 from hexad.text.normalize import clean
 
 FORMAT: Final = "mempalace"
@@ -182,7 +182,7 @@ def _triple(
         path=memory_path(FORMAT, "graph", who),
         time=begun,
         metadata=kept(FORMAT, original, row, [name for name in _TRIPLE if name != "id"]),
-        claim=Claim(
+        claim=ImportedFields(
             subject=who if fact else None,
             attribute=predicate if fact else None,
             value=what if fact else None,

@@ -18,12 +18,12 @@ from hexad.ingest.imports.mempalace import read_mempalace
 from hexad.ingest.imports.records import Placed, fitting, fitting_skip
 from hexad.ingest.imports.server_memory import read_server_memory
 from hexad.ingest.sources.detect import ReadOptions, SourceSpec
-from hexad.ingest.sources.items import Intake
+from hexad.ingest.sources.items import ItemIntake
 from hexad.ingest.sources.read import count
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Outcome
-from hexad.memory.source import FOREIGN, Claim, Item, Skip, SourceKind, Unchanged
+from hexad.memory.source import FOREIGN, ImportedFields, Item, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
 from hexad.memory.tables.sources import ItemState
 
@@ -38,13 +38,13 @@ _READERS: Final[Mapping[SourceKind, Callable[[Path], Iterator[Placed | Skip]]]] 
 
 def read_foreign(path: Path, *, kind: SourceKind, options: ReadOptions) -> Iterator[Item | Skip | Unchanged]:
     """Give the items of an export or a file; raises `InvalidInput` for one that is not of this kind, at once."""
-    intake = Intake(limit_bytes=options.max_file_bytes, known=lambda _: None)
+    intake = ItemIntake(limit_bytes=options.max_file_bytes, known=lambda _: None)
     found = _READERS[kind](path)
     first = next(found, None)
     return _items(intake, found if first is None else chain((first,), found))
 
 
-def _items(intake: Intake, found: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
+def _items(intake: ItemIntake, found: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
     for entry in found:
         if isinstance(entry, Skip):
             yield fitting_skip(entry)
@@ -63,7 +63,7 @@ def count_things(spec: SourceSpec, *, options: ReadOptions) -> int | None:
 _BATCH: Final = 500
 
 
-def claimed(draft: Draft, claim: Claim) -> Draft:
+def claimed(draft: Draft, claim: ImportedFields) -> Draft:
     """Return a draft with what another system claims of it."""
     return replace(
         draft,

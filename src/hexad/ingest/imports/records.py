@@ -15,7 +15,7 @@ from hexad.errors import InvalidInput
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.jsonlines import load_json, records_of
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
-from hexad.memory.source import Claim, Item, Skip
+from hexad.memory.source import ImportedFields, Item, Skip
 from hexad.redaction.redact import RedactionRules, find, redact
 from hexad.text.normalize import clean
 
@@ -182,7 +182,7 @@ def _printable(name: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def _fitting_claim(claim: Claim) -> Claim:
+def _fitting_claim(claim: ImportedFields) -> ImportedFields:
     subject, attribute = (
         None if name is None else _printable(name) for name in (claim.subject, claim.attribute)
     )

@@ -24,7 +24,7 @@ from hexad.ingest.imports.records import (
 from hexad.ingest.sources.decode import mark_of
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.files import NOT_READABLE
-from hexad.memory.source import Claim, Item, Skip
+from hexad.memory.source import ImportedFields, Item, Skip
 from hexad.text.normalize import slug
 
 FORMAT: Final = "server-memory"
@@ -166,7 +166,7 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
             path=path,
             title=name[:200],
             metadata=kept(FORMAT, name, record, ("entityType",)),
-            claim=Claim(
+            claim=ImportedFields(
                 subject=name,
                 attribute="type" if entity.type else None,
                 value=entity.type or None,
@@ -184,7 +184,7 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
                 kind="observation",
                 path=path,
                 metadata=kept(FORMAT, name, record, ("entityType",)),
-                claim=Claim(links=(("about", _entity_id(name)),)),
+                claim=ImportedFields(links=(("about", _entity_id(name)),)),
             ),
         )
 

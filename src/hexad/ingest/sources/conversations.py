@@ -12,7 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.documents import numbered_records
 from hexad.ingest.sources.file_place import memory_path
-from hexad.ingest.sources.items import Intake, Lookup, other_fields, text_field
+from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
 from hexad.ingest.sources.times import read_time
 from hexad.memory.memory import Turn
 from hexad.memory.source import Item, Skip, Unchanged
@@ -263,7 +263,7 @@ def read_conversations(
     A turn without an id is named `<conversation>/<session>/<position>`.
     """
     reader = _Reader(path.stem, uri)
-    intake = Intake(limit_bytes=options.max_file_bytes, known=known)
+    intake = ItemIntake(limit_bytes=options.max_file_bytes, known=known)
     for entry in numbered_records(path):
         if isinstance(entry, Skip):
             yield entry

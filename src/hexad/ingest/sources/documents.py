@@ -9,7 +9,7 @@ from typing import Final
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import clean_tags, language_of, memory_path
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
-from hexad.ingest.sources.items import Intake, Lookup, other_fields, text_field
+from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
 from hexad.ingest.sources.jsonlines import load_json, records_of
 from hexad.ingest.sources.times import read_time
 from hexad.memory.source import Item, Skip, Unchanged
@@ -27,7 +27,7 @@ def read_documents(
     Fields are `id`, `text` (or `content`, `body`), `time`, `title`, `path`, `kind` and `tags`; all others go
     into the metadata. A record without an id is named by its place, which moves when records before it do.
     """
-    intake = Intake(limit_bytes=options.max_file_bytes, known=known)
+    intake = ItemIntake(limit_bytes=options.max_file_bytes, known=known)
     for entry in numbered_records(path):
         if isinstance(entry, Skip):
             yield entry

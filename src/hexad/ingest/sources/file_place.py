@@ -89,7 +89,7 @@ _NOTE_STEMS: Final = frozenset(["license", "licence", "copying", "notice", "auth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FilePlace:
     """Where a file's memory belongs."""
 
     path: str
@@ -98,7 +98,7 @@ class Place:
     tags: tuple[str, ...]
 
 
-def place(source_id: str, *, project: str) -> Place:
+def place(source_id: str, *, project: str) -> FilePlace:
     """Return where the file `source_id`, relative to its folder and with `/`, belongs in `project`.
 
     >>> found = place("docs/adr/0004-use-sqlite.md", project="shop")
@@ -109,7 +109,7 @@ def place(source_id: str, *, project: str) -> Place:
     language = language_of(file.name)
     stem = file.stem if language else file.name
     folders = file.parts[:-1]
-    return Place(
+    return FilePlace(
         path=memory_path(project, *folders, stem),
         kind=_kind(stem, [folder.lower() for folder in folders], language),
         language=language,

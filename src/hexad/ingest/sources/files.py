@@ -16,13 +16,13 @@ from hexad.core.json_types import JSONValue
 from hexad.database.encryption.secrets_file import holds_keys
 from hexad.ingest.sources.decode import HEAD_BYTES, Encoding, Sniffer, refuse
 from hexad.ingest.sources.detect import ReadOptions
-from hexad.ingest.sources.file_place import Place, clean_tags, place, safe_id
+from hexad.ingest.sources.file_place import FilePlace, clean_tags, place, safe_id
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
 from hexad.ingest.sources.formats.parsed import Parsed
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 from hexad.text.normalize import clean
 
-Lookup = Callable[[str], Known | None]
+Lookup = Callable[[str], KnownItem | None]
 
 _BLOCK_BYTES: Final = 1 << 20
 _CONVERTED_BYTES_LIMIT: Final = 16 << 20
@@ -248,7 +248,7 @@ class _LongLines:
         self._open = 0
 
 
-def _minified(survey: _Survey, looks: Place) -> str | None:
+def _minified(survey: _Survey, looks: FilePlace) -> str | None:
     if looks.kind not in ("code", "config") and looks.language != "html":
         return None
     if looks.language != "notebook" and survey.in_long_lines > survey.characters * _LONG_LINES_SHARE:
@@ -266,7 +266,7 @@ class _Frame:
     size: int
     survey: _Survey
 
-    def metadata(self, looks: Place, title: str | None) -> dict[str, JSONValue]:
+    def metadata(self, looks: FilePlace, title: str | None) -> dict[str, JSONValue]:
         found: dict[str, JSONValue | None] = {
             "project": self.file.project,
             "source": self.file.uri,
@@ -278,7 +278,9 @@ class _Frame:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def _items(handle: BinaryIO, frame: _Frame, looks: Place, *, options: ReadOptions) -> Iterator[Item | Skip]:
+def _items(
+    handle: BinaryIO, frame: _Frame, looks: FilePlace, *, options: ReadOptions
+) -> Iterator[Item | Skip]:
     handle.seek(0)
     with io.TextIOWrapper(handle, encoding=frame.survey.encoding.name, errors="replace") as stream:
         if looks.language not in CONVERTED:
@@ -299,7 +301,7 @@ def _items(handle: BinaryIO, frame: _Frame, looks: Place, *, options: ReadOption
         yield from _part_items(parts, frame, replace(looks, language=None))
 
 
-def _part_items(parts: Iterator[Part], frame: _Frame, looks: Place) -> Iterator[Item]:
+def _part_items(parts: Iterator[TextPart], frame: _Frame, looks: FilePlace) -> Iterator[Item]:
     first: Parsed | None = None
     for part in parts:
         parsed = parse(part.text, language=looks.language, first_line=part.first_line)
@@ -307,7 +309,9 @@ def _part_items(parts: Iterator[Part], frame: _Frame, looks: Place) -> Iterator[
         yield _item(frame, looks, parsed, first, part=part)
 
 
-def _item(frame: _Frame, looks: Place, parsed: Parsed, first: Parsed, *, part: Part | None = None) -> Item:
+def _item(
+    frame: _Frame, looks: FilePlace, parsed: Parsed, first: Parsed, *, part: TextPart | None = None
+) -> Item:
     """Return one item; what the first part says of itself (title, time, tags) holds for all."""
     metadata = frame.metadata(looks, first.title)
     if part is not None and (part.number > 1 or not part.is_last):
@@ -329,7 +333,7 @@ def _item(frame: _Frame, looks: Place, parsed: Parsed, first: Parsed, *, part: P
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TextPart:
     """A stretch of a text between line ends; the first has number 1."""
 
     text: str
@@ -338,7 +342,7 @@ class Part:
     is_last: bool
 
 
-def parts_of(stream: TextIO, *, limit: int) -> Iterator[Part]:
+def parts_of(stream: TextIO, *, limit: int) -> Iterator[TextPart]:
     """Give texts of at most `limit` bytes of UTF-8, cut between lines; blank ones are left out.
 
     A line that is longer by itself is cut inside: its pieces carry the same number.
@@ -356,7 +360,7 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[Part]:
             carried = held[kept:]
             text = clean("".join(held[:kept]))
             if text.strip():
-                yield Part(text=text, number=number, first_line=first_line, is_last=False)
+                yield TextPart(text=text, number=number, first_line=first_line, is_last=False)
                 number += 1
             first_line = line - sum(carried_line.endswith("\n") for carried_line in carried)
             held = carried
@@ -366,7 +370,7 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[Part]:
         line += piece.endswith("\n")
     text = clean("".join(held))
     if text.strip():
-        yield Part(text=text, number=number, first_line=first_line, is_last=True)
+        yield TextPart(text=text, number=number, first_line=first_line, is_last=True)
 
 
 def _at_a_blank(piece: str) -> tuple[str, str]:

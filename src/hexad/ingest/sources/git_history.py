@@ -14,7 +14,7 @@ from typing import Final
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.file_place import clean_tags, memory_path, safe_id
 from hexad.memory.memory import Citation
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 from hexad.text.graphemes import cut
 from hexad.text.normalize import clean
 
@@ -42,7 +42,7 @@ _FORMAT: Final = "%H%x00%P%x00%at%x00%an%x00%B"
 _ADDRESS: Final = re.compile(r"<?\b[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b>?")
 _BRACKETED_ADDRESS: Final = re.compile(r"[ \t]*<[^<>\s@]{1,64}@[^<>\s@]{1,255}>")
 
-Lookup = Callable[[str], Known | None]
+Lookup = Callable[[str], KnownItem | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

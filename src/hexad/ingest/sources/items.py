@@ -12,14 +12,14 @@ from hexad.core.clock import format_time
 from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
 from hexad.ingest.sources.files import parts_of
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 
 _NAME_LIMIT: Final = 512
 
-Lookup = Callable[[str], Known | None]
+Lookup = Callable[[str], KnownItem | None]
 
 
-class Intake:
+class ItemIntake:
     """Checks items of one source as they come."""
 
     def __init__(self, *, limit_bytes: int, known: Lookup) -> None:

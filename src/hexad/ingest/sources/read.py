@@ -14,7 +14,7 @@ from hexad.ingest.sources.files import FileSource, read_file
 from hexad.ingest.sources.folder import FoundFile, read_folder, walk
 from hexad.ingest.sources.git_history import count_commits, read_git
 from hexad.ingest.sources.jsonlines import lines_of
-from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.text.normalize import clean
 
 __all__ = ["ReadOptions", "count", "read", "read_text"]
@@ -24,7 +24,7 @@ def read(
     spec: SourceSpec,
     *,
     options: ReadOptions | None = None,
-    known: Callable[[str], Known | None] | None = None,
+    known: Callable[[str], KnownItem | None] | None = None,
 ) -> Iterator[Item | Skip | Unchanged]:
     """Give what the source holds, without ever holding all of it.
 
@@ -81,5 +81,5 @@ def count(spec: SourceSpec, *, options: ReadOptions | None = None) -> int | None
         return sum(1 for _ in lines_of(file))
 
 
-def _nothing_known(_source_id: str) -> Known | None:
+def _nothing_known(_source_id: str) -> KnownItem | None:
     return None

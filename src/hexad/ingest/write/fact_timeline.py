@@ -16,7 +16,7 @@ from hexad.memory.memory import Memory, Outcome, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.text.similarity.lookalikes import look_of_fact
 
 
@@ -25,7 +25,7 @@ class FactLine:
     """Keeps the lines of facts in order, and records what memories decide; in the caller's transaction."""
 
     stores: Stores
-    catalog: Catalog
+    catalog: Indexer
     facts: Facts
     decisions: Decisions
     author: str  # who opened the store

@@ -45,7 +45,7 @@ def fingerprint(text: str, *, from_source: bool) -> Fingerprint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateVerdict:
     """What is to be done with a draft; `known` is the memory that it repeats or changes."""
 
     outcome: Outcome
@@ -79,7 +79,7 @@ class Gate:
         place: tuple[str, str],
         space_no: int,
         source_no: int | None,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """Return what `draft`, which belongs to `place` (path and kind), is to the store.
 
         Raises `Conflict` for an id of another space, and for one that the actor may not see.
@@ -87,13 +87,13 @@ class Gate:
         memories = self._stores.memories
         named, known = self._named(draft, source_no)
         if draft.id is not None:
-            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+            return GateVerdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         if source_no is not None and draft.source_id is not None and (named or not draft.gated):
-            return Verdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
+            return GateVerdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
         if draft.structured:
             path, kind = place
             known = memories.identify_by_place(space_no, content_hash, path=path, kind=kind)
-            return Verdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+            return GateVerdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
         fact = None
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
@@ -102,16 +102,16 @@ class Gate:
         if fact is not None and draft.valid_from is not None:
             repeated = self._at_that_time(draft, repeated, content_hash=content_hash, space_no=space_no)
         if draft.extract is not None and draft.extract.refresh:
-            return Verdict(outcome=Outcome.UPDATED if repeated else Outcome.CREATED, known=repeated)
+            return GateVerdict(outcome=Outcome.UPDATED if repeated else Outcome.CREATED, known=repeated)
         # Words of ours that come back with something of the caller's own (a fact, a kind, a pin) are not an echo.
         # What another system kept says where it was kept and little else: only a fact is more than its words.
         if not (draft.subject is not None if draft.gated else says_more(draft)):
             echo = self._echo(mark, space_no)
             if echo is not None:
-                return Verdict(outcome=Outcome.ECHO, known=echo)
+                return GateVerdict(outcome=Outcome.ECHO, known=echo)
         if repeated is not None:
-            return Verdict(outcome=Outcome.EVIDENCE, known=repeated)
-        return Verdict(outcome=Outcome.CREATED)
+            return GateVerdict(outcome=Outcome.EVIDENCE, known=repeated)
+        return GateVerdict(outcome=Outcome.CREATED)
 
     def _at_that_time(
         self, draft: Draft, repeated: Identity | None, *, content_hash: str, space_no: int

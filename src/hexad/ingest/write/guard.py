@@ -12,7 +12,7 @@ from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
-from hexad.ingest.write.prepare import Prepared
+from hexad.ingest.write.prepare import PreparedDraft
 from hexad.memory.draft import Draft
 from hexad.memory.memory import BESIDE, QUARANTINE, Memory, Status, Trust
 from hexad.memory.policy import Policies
@@ -45,7 +45,7 @@ class Guard:
         self._stores, self._facts = stores, facts
 
     def objection(
-        self, write: Prepared, memory: Memory, policies: Policies, *, space_no: int
+        self, write: PreparedDraft, memory: Memory, policies: Policies, *, space_no: int
     ) -> Objection | None:
         """Return why a memory may not stand as `one` brings it; None when it may."""
         draft, protection = write.draft, policies.protection
@@ -93,7 +93,7 @@ class Guard:
         return replace(memory, supersedes=None, metadata={**memory.metadata, BESIDE: memory.supersedes})
 
 
-def weaker(write: Prepared, old: Memory) -> bool:
+def weaker(write: PreparedDraft, old: Memory) -> bool:
     """Whether who writes a draft is trusted less than the memory that it would change.
 
     What an ingested source says of its own item is no other voice.

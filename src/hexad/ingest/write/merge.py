@@ -11,7 +11,7 @@ from typing import cast
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory
 from hexad.ingest.write.enrich import Meaning, importance_of
-from hexad.ingest.write.prepare import Prepared
+from hexad.ingest.write.prepare import PreparedDraft
 from hexad.memory.draft import Draft
 from hexad.memory.memory import INSTRUCTION_LIKE, OURS, QUARANTINE, Memory, Status, Trust, least_trust
 from hexad.redaction.redact import PiiFlag
@@ -19,7 +19,7 @@ from hexad.text.chunking import Section
 from hexad.text.normalize import slug
 
 
-def new_memory(write: Prepared, memory_id: str) -> Memory:
+def new_memory(write: PreparedDraft, memory_id: str) -> Memory:
     """Return the memory that a draft describes, as if there were none yet."""
     draft, found = write.draft, write.meaning
     given = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
@@ -57,7 +57,7 @@ def new_memory(write: Prepared, memory_id: str) -> Memory:
     )
 
 
-def _times(write: Prepared) -> tuple[datetime, datetime]:
+def _times(write: PreparedDraft) -> tuple[datetime, datetime]:
     """Return when a new memory was made and changed; what the caller gave counts, also where it is still to come."""
     draft = write.draft
     if draft.created_at is None:
@@ -66,7 +66,7 @@ def _times(write: Prepared) -> tuple[datetime, datetime]:
     return draft.created_at, draft.updated_at or max(write.now, draft.created_at)
 
 
-def _metadata(write: Prepared, project: str) -> dict[str, JSONValue]:
+def _metadata(write: PreparedDraft, project: str) -> dict[str, JSONValue]:
     draft = write.draft
     metadata = {name: value for name, value in (draft.metadata or {}).items() if name not in OURS}
     note = (draft.metadata or {}).get(QUARANTINE)
@@ -101,7 +101,7 @@ def with_flags(metadata: Mapping[str, JSONValue], found: Sequence[PiiFlag]) -> d
     return {**metadata, "pii_flags": flags}
 
 
-def merged(old: Memory, new: Memory, write: Prepared) -> Memory:
+def merged(old: Memory, new: Memory, write: PreparedDraft) -> Memory:
     """Return the changed memory: what the caller did not give stays as it was (decision 15).
 
     Raises `InvalidMemory` for an `updated_at` before the memory was made.
@@ -146,7 +146,7 @@ def merged(old: Memory, new: Memory, write: Prepared) -> Memory:
     )
 
 
-def _merged_trust(old: Memory, new: Memory, write: Prepared) -> Trust:
+def _merged_trust(old: Memory, new: Memory, write: PreparedDraft) -> Trust:
     """Return who vouches for the changed memory: its new author; for the same words the one before, or the user.
 
     Nobody else raises it: an agent that repeats what it read vouches for nothing, nor does what a file says.
@@ -164,7 +164,7 @@ def _gives_importance(draft: Draft) -> bool:
     return draft.importance is not None or importance_of(draft.metadata or {}) is not None
 
 
-def _merged_metadata(old: Memory, new: Memory, write: Prepared) -> dict[str, JSONValue]:
+def _merged_metadata(old: Memory, new: Memory, write: PreparedDraft) -> dict[str, JSONValue]:
     """Join the metadata; a flag stays as long as something that was kept holds its placeholder.
 
     The metadata of a structured draft are whole: a name that they leave out is gone.
@@ -197,7 +197,7 @@ def _merged_metadata(old: Memory, new: Memory, write: Prepared) -> dict[str, JSO
     return merged
 
 
-def same(old: Memory, new: Memory, write: Prepared) -> bool:
+def same(old: Memory, new: Memory, write: PreparedDraft) -> bool:
     """Whether a change changes anything but the time at which it was made."""
     if write.draft.updated_at is not None and write.draft.updated_at != old.updated_at:
         return False
@@ -206,7 +206,7 @@ def same(old: Memory, new: Memory, write: Prepared) -> bool:
     return old == replace(new, updated_at=old.updated_at, chunks=old.chunks, status=old.status)
 
 
-def _same_places(old: Memory, write: Prepared, spans: Sequence[Section]) -> bool:
+def _same_places(old: Memory, write: PreparedDraft, spans: Sequence[Section]) -> bool:
     # A text that repeats itself may hold a chunk twice: what was cut so before stays where it is.
     cut_before = write.draft.cuts is None and old.content_hash == write.content_hash
     if cut_before and write.draft.spans == tuple(old.chunk_text(chunk) for chunk in old.chunks):
@@ -214,7 +214,7 @@ def _same_places(old: Memory, write: Prepared, spans: Sequence[Section]) -> bool
     return [(span.start, span.end) for span in spans] == [(chunk.start, chunk.end) for chunk in old.chunks]
 
 
-def carried(write: Prepared, old: Memory, new: Memory) -> Prepared:
+def carried(write: PreparedDraft, old: Memory, new: Memory) -> PreparedDraft:
     """Return what is to be indexed: what the memory kept is found by its words too, and cut as it was."""
     draft, title = write.draft, new.metadata.get("title")
     carried = replace(
@@ -232,7 +232,7 @@ def carried(write: Prepared, old: Memory, new: Memory) -> Prepared:
     return write.said(carried, meaning)
 
 
-def _keeps_chunks(write: Prepared, old: Memory) -> bool:
+def _keeps_chunks(write: PreparedDraft, old: Memory) -> bool:
     """Whether the chunks stay as they are: the text does, and nobody says how to cut it anew."""
     if write.spans is not None:
         return _same_places(old, write, write.spans)
@@ -255,7 +255,7 @@ def _sections(old: Memory) -> tuple[Section, ...]:
     )
 
 
-def with_tags(write: Prepared, tags: tuple[str, ...]) -> Prepared:
+def with_tags(write: PreparedDraft, tags: tuple[str, ...]) -> PreparedDraft:
     """Return the same with these tags."""
     meaning: Meaning = replace(write.meaning, tags=tags)
     return write.said(replace(write.draft, tags=tags), meaning)

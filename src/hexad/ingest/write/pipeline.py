@@ -19,11 +19,11 @@ from hexad.errors import Conflict
 from hexad.ingest.write.enrich import new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
 from hexad.ingest.write.fact_timeline import FactLine
-from hexad.ingest.write.gate import Gate, Verdict
+from hexad.ingest.write.gate import Gate, GateVerdict
 from hexad.ingest.write.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.write.merge import carried, merged, new_memory, same, with_tags
 from hexad.ingest.write.policy_book import PolicyBook
-from hexad.ingest.write.prepare import Prepared, Preparer
+from hexad.ingest.write.prepare import PreparedDraft, Preparer
 from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.validate import validate
 from hexad.memory.draft import Draft
@@ -34,7 +34,7 @@ from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.sources import CALLER_KIND
 from hexad.redaction.redact import RedactionRules
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.text.normalize import slugs
 
 _WRITTEN: Final = (Outcome.CREATED, Outcome.UPDATED)
@@ -48,7 +48,7 @@ class Pipeline:
     def __init__(
         self,
         stores: Stores,
-        catalog: Catalog,
+        catalog: Indexer,
         redactor: Redactor,
         extractor: Extractor,
         *,
@@ -86,7 +86,7 @@ class Pipeline:
                         return [self._store(write, decided[write.draft.space][0]) for write in prepared]
         raise Conflict("What is redacted in the space changes all the time; nothing was stored, try again.")
 
-    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
+    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> PreparedDraft:
         """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.
 
         Raises `AccessDenied` for a space that is not open to the actor, before a model is asked.
@@ -95,13 +95,13 @@ class Pipeline:
         self._stores.spaces.admit(draft.space)
         return self._preparer.prepare(draft, rules=rules)
 
-    def store(self, prepared: Sequence[Prepared]) -> list[Memory]:
+    def store(self, prepared: Sequence[PreparedDraft]) -> list[Memory]:
         """Store what was prepared in one transaction, or in the caller's; returns the memories in order."""
         with self._stores.db.transaction():
             decided = self._decided(prepared)
             return [self._store(write, decided[write.draft.space][0]) for write in prepared]
 
-    def _decided(self, prepared: Sequence[Prepared]) -> dict[str, tuple[Policies, RedactionRules]]:
+    def _decided(self, prepared: Sequence[PreparedDraft]) -> dict[str, tuple[Policies, RedactionRules]]:
         return {space: self._policies.decided(space) for space in {write.draft.space for write in prepared}}
 
     def settle(self, memory: Memory, *, now: datetime) -> Memory:
@@ -121,7 +121,7 @@ class Pipeline:
 
     # Inside the transaction -------------------------------------------------------------------------------------
 
-    def _store(self, write: Prepared, policies: Policies) -> Memory:
+    def _store(self, write: PreparedDraft, policies: Policies) -> Memory:
         declared, write = write.draft.trust, self._derived(write)
         draft = write.draft
         space_no = self._stores.spaces.ensure(draft.space, at=write.now)
@@ -136,7 +136,7 @@ class Pipeline:
         self._stores.derivations.follow(memory.id, vouched=again)
         return memory
 
-    def _derived(self, write: Prepared) -> Prepared:
+    def _derived(self, write: PreparedDraft) -> PreparedDraft:
         """Return a draft with the least trust among what it was made of; raises `NotFound` for what is not there."""
         sources = write.draft.derived_from
         if not sources:
@@ -148,7 +148,7 @@ class Pipeline:
         made = replace(write, author=write.draft.trust)
         return made.said(replace(write.draft, trust=least, derived_from=ids), write.meaning)
 
-    def _placed(self, write: Prepared, policies: Policies, *, space_no: int) -> Memory:
+    def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:
         draft = write.draft
         source_no = self._source(draft, space_no)
         verdict = self._gate.judge(
@@ -185,7 +185,9 @@ class Pipeline:
             return self._stores.sources.ensure(f"caller:{draft.space}", kind=CALLER_KIND, space_no=space_no)
         return None
 
-    def _repeat(self, write: Prepared, verdict: Verdict, policies: Policies, *, space_no: int) -> Memory:
+    def _repeat(
+        self, write: PreparedDraft, verdict: GateVerdict, policies: Policies, *, space_no: int
+    ) -> Memory:
         """Count a repeat as evidence, and keep what came with it; an echo changes nothing."""
         assert verdict.known is not None
         no, memories = verdict.known.no, self._stores.memories
@@ -207,7 +209,13 @@ class Pipeline:
         return replace(memory, receipt=replace(memory.receipt, outcome=Outcome.EVIDENCE))
 
     def _change(
-        self, write: Prepared, verdict: Verdict, policies: Policies, *, space_no: int, source_no: int | None
+        self,
+        write: PreparedDraft,
+        verdict: GateVerdict,
+        policies: Policies,
+        *,
+        space_no: int,
+        source_no: int | None,
     ) -> Memory:
         assert verdict.known is not None
         no = verdict.known.no
@@ -236,7 +244,7 @@ class Pipeline:
         )
         return self._index(no, carried(write, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
 
-    def _beside(self, write: Prepared, old: Memory, policies: Policies, *, space_no: int) -> Memory:
+    def _beside(self, write: PreparedDraft, old: Memory, policies: Policies, *, space_no: int) -> Memory:
         """Keep what is trusted less beside the memory that it would change: it waits, that one stays as it is."""
         if old.content_hash == write.content_hash:
             note = f"Memory {old.id!r} says so already, and is trusted more; nothing else of it was changed."
@@ -259,7 +267,7 @@ class Pipeline:
             no, _waiting(write, objection), memory, Outcome.CREATED, policies, space_no=space_no
         )
 
-    def _held(self, write: Prepared, *, space_no: int) -> Memory | None:
+    def _held(self, write: PreparedDraft, *, space_no: int) -> Memory | None:
         """Return the memory of this text that waits already, or was rejected."""
         known = self._stores.memories.identify_held(space_no, write.content_hash)
         if known is None:
@@ -271,7 +279,7 @@ class Pipeline:
             return replace(new_memory(write, known.id), status=known.status, receipt=receipt)
         return replace(self._stores.memories.by_no([known.no])[known.no], receipt=receipt)
 
-    def _unchanged(self, no: int, write: Prepared, old: Memory, new: Memory) -> Memory:
+    def _unchanged(self, no: int, write: PreparedDraft, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:
             self._stand(no, new.status, at=write.draft.updated_at or write.now)
             if new.status is Status.ACTIVE:
@@ -282,7 +290,14 @@ class Pipeline:
         return replace(old, receipt=self._receipt(write, Outcome.UNCHANGED))
 
     def _index(
-        self, no: int, write: Prepared, memory: Memory, outcome: Outcome, policies: Policies, *, space_no: int
+        self,
+        no: int,
+        write: PreparedDraft,
+        memory: Memory,
+        outcome: Outcome,
+        policies: Policies,
+        *,
+        space_no: int,
     ) -> Memory:
         chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
         self._catalog.add(no, memory, chunks)
@@ -304,13 +319,13 @@ class Pipeline:
         self._stores.memories.set_status(no, status, at=at)
 
     @staticmethod
-    def _may_pin(write: Prepared) -> bool:
+    def _may_pin(write: PreparedDraft) -> bool:
         """Whether a rule of the space may pin: nobody has said whether the memory is to be pinned."""
         extract = write.draft.extract
         return write.draft.pinned is None and (extract is None or extract.auto_pin is None)
 
     @staticmethod
-    def _judged(write: Prepared, memory: Memory) -> Memory:
+    def _judged(write: PreparedDraft, memory: Memory) -> Memory:
         """Return the memory as rules that pin see it: without what was made of the text's own words."""
         told = write.told
         if told is None:
@@ -318,13 +333,13 @@ class Pipeline:
         return replace(memory, path=told.path, tags=told.tags, relevance=told.relevance)
 
     @staticmethod
-    def _receipt(write: Prepared, outcome: Outcome) -> Receipt:
+    def _receipt(write: PreparedDraft, outcome: Outcome) -> Receipt:
         return Receipt(
             outcome=outcome, redacted=write.clean.removed, semantic=write.semantic, notes=write.notes
         )
 
 
-def _waiting(write: Prepared, objection: Objection) -> Prepared:
+def _waiting(write: PreparedDraft, objection: Objection) -> PreparedDraft:
     of = "" if objection.of is None else f"; {objection.of!r} is trusted more and stays as it is"
     note = (
         f"It waits for a review ({', '.join(objection.reasons)}{of}): `hexad memory quarantine list`, or "

@@ -93,7 +93,7 @@ KEPT: Final = "What was inferred of the text before was kept."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedDraft:
     """A draft with all that can be worked out before the store is locked.
 
     `fresh` says that tags and relevance were inferred from this text and take the place of older ones. `told` is
@@ -125,7 +125,7 @@ class Prepared:
         """The clean draft."""
         return self.clean.draft
 
-    def said(self, draft: Draft, meaning: Meaning) -> Prepared:
+    def said(self, draft: Draft, meaning: Meaning) -> PreparedDraft:
         """Return the same with another draft and what it means."""
         return replace(self, clean=replace(self.clean, draft=draft), meaning=meaning)
 
@@ -150,7 +150,7 @@ class Preparer:
         self._clock = clock
         self._project = project
 
-    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> Prepared:
+    def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> PreparedDraft:
         """Return `draft`, which is valid, ready to be stored; raises what `Pipeline.write` does.
 
         `rules` say what is redacted where the space is not there yet; by default those of its policy.
@@ -169,7 +169,7 @@ class Preparer:
         if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
         meaning = understand(cleaned.draft, project=project or home, spans=spans)
-        write = Prepared(
+        write = PreparedDraft(
             clean=cleaned,
             meaning=meaning,
             mark=fingerprint(text, from_source=draft.source_id is not None and not draft.gated),
@@ -184,7 +184,7 @@ class Preparer:
         )
         return write if draft.extract is None else self._extracted(write)
 
-    def _extracted(self, write: Prepared) -> Prepared:
+    def _extracted(self, write: PreparedDraft) -> PreparedDraft:
         """Infer what the caller left open; a text that the store has is not sent to a model again."""
         draft = write.draft
         policies = self._policies.policies(draft.space)
@@ -219,7 +219,7 @@ class Preparer:
         )
 
     @staticmethod
-    def _told(write: Prepared, path: str) -> Meaning:
+    def _told(write: PreparedDraft, path: str) -> Meaning:
         draft = write.draft
         assert draft.extract is not None
         # Without a hint, the last part of the path is from the text.

@@ -14,7 +14,7 @@ from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.memories import MemoryTags, StoredChunk
 from hexad.redaction.redact import RedactionRules
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.text.normalize import slugs
 
 
@@ -24,7 +24,7 @@ class Retagger:
     def __init__(
         self,
         stores: Stores,
-        catalog: Catalog,
+        catalog: Indexer,
         redactor: Redactor,
         *,
         rules: Callable[[str], RedactionRules],

@@ -41,7 +41,7 @@ from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
 from hexad.search.recall.query_terms import check_query
-from hexad.search.recall.recall_log import Handouts
+from hexad.search.recall.recall_log import RecallLog
 from hexad.text.tokens import TokenCounter
 
 LIMIT_MOST: Final = 1_000
@@ -60,7 +60,7 @@ class ContextNeeds:
     stores: Stores
     clock: Clock
     counter: TokenCounter
-    handouts: Handouts | None
+    handouts: RecallLog | None
     settings: RouteSettings
     generator_for: Callable[[str | None], RouteModel | None]
     factors: Callable[[QueryClass], Mapping[MemoryLayer, float]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from hexad.core.erasure import Erased, ErasureBook, Plan, Selection
+from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
@@ -260,7 +260,7 @@ class FeedbackEraser:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def plan(self, selection: Selection, beside: Plan) -> Plan:
+    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go elsewhere."""
         asked = _asked(selection, self._db.clock.now())
         row = (

@@ -22,14 +22,14 @@ from hexad.core.arguments import (
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.memory.decision import DECISION, Decision, Said, Why, check_title, decision_text
+from hexad.memory.decision import DECISION, Decision, DecisionText, Why, check_title, decision_text
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.link import check_link_kind
 from hexad.memory.memory import Citation, Memory, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.search.recall.query_terms import RecallOptions, check_query
 from hexad.search.recall.recaller import Recaller
 
@@ -47,7 +47,7 @@ class GovernanceNeeds:
     """What `hx.governance` is handed; `writer` is the write path, loaded when something is written."""
 
     stores: Stores
-    catalog: Catalog
+    catalog: Indexer
     recaller: Recaller
     writer: Callable[[], MemoryWriter]
     clock: Clock
@@ -112,7 +112,7 @@ class GovernanceFacade:
 
     def record(
         self,
-        said: Said,
+        said: DecisionText,
         draft: Draft,
         *,
         supersedes: str | None = None,
@@ -341,7 +341,7 @@ def parse_details(
     alternatives: Iterable[JSONValue],
     links: Iterable[str],
     by: object,
-) -> Said:
+) -> DecisionText:
     """Return the parts of a decision as they were given; raises `InvalidInput` naming the one that cannot be used."""
     for name, text in (("description", description), ("rationale", rationale), ("by", by)):
         if text is None and name == "by":
@@ -369,7 +369,7 @@ def parse_details(
     assert isinstance(description, str)
     assert isinstance(rationale, str)
     assert by is None or isinstance(by, str)
-    return Said(
+    return DecisionText(
         title=check_title(title),
         description=description.strip(),
         rationale=rationale.strip(),

@@ -44,7 +44,7 @@ from hexad.memory.memory import Citation, Memory, Outcome, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 COMPONENT: Final = "component"
@@ -84,7 +84,7 @@ class ProjectNeeds:
     """What `hx.project` is handed; `root` is the repository's, `name` the project's."""
 
     stores: Stores
-    catalog: Catalog
+    catalog: Indexer
     writer: Callable[[], MemoryWriter]
     governance: GovernanceFacade
     clock: Clock

@@ -19,7 +19,7 @@ from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.core.tracing import log
 from hexad.database.connection import Database
-from hexad.database.exit_hooks import Turn, at_end, forget
+from hexad.database.exit_hooks import ExitPhase, at_end, forget
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace, checkout
 from hexad.layers.session import changes
@@ -196,7 +196,7 @@ class SessionManager:
             self.current = line
         if not self._registered:
             self._registered = True
-            at_end(Turn.RECORDS, self, self._finish)
+            at_end(ExitPhase.RECORDS, self, self._finish)
         return line
 
     def move(self, line: LiveSession, where: Checkout) -> None:
@@ -473,7 +473,7 @@ class SessionManager:
             return
         self._stop.set()
         self._changed.set()
-        forget(Turn.RECORDS, self)
+        forget(ExitPhase.RECORDS, self)
         if self._thread is not None:
             self._thread.join()
         self._release_all()

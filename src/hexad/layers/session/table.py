@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hexad.core.erasure import Erased, ErasureBook, Plan, Realm, Selection
+from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Realm, Selection
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
@@ -243,7 +243,7 @@ class WorkingSetEraser:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def plan(self, selection: Selection, beside: Plan) -> Plan:
+    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go of experience."""
         now = self._db.clock.now()
         asked = _asked(selection, at=now, now=now)

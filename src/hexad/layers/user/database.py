@@ -16,7 +16,7 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import USER_DB, StoreKeys
 from hexad.database.encryption.file_swap import FOLDER, recover
-from hexad.database.encryption.inventory import Form, Part
+from hexad.database.encryption.inventory import StoreFile, Treatment
 from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.errors import AccessDenied, InvalidInput
@@ -122,23 +122,23 @@ def _require_private(path: Path) -> None:
         )
 
 
-def parts_of_user(folder: Path) -> Iterator[Part]:
+def parts_of_user(folder: Path) -> Iterator[StoreFile]:
     """Yield the files of the user layer with what each is; whatever else is in the folder is not looked at."""
     path = folder / DATABASE
     if path.exists():
-        yield Part(name=DATABASE, form=Form.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
+        yield StoreFile(name=DATABASE, form=Treatment.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
     for end in _LOG_ENDS:
         log = path.with_name(f"{DATABASE}{end}")
         if log.exists():
-            yield Part(name=log.name, form=Form.DROPPED, bytes=log.stat().st_size)
+            yield StoreFile(name=log.name, form=Treatment.DROPPED, bytes=log.stat().st_size)
     if (folder / RECORD).exists():
-        yield Part(name=RECORD, form=Form.KEPT, bytes=(folder / RECORD).stat().st_size)
+        yield StoreFile(name=RECORD, form=Treatment.KEPT, bytes=(folder / RECORD).stat().st_size)
 
 
 class UserConversion(Conversion):
     """One change of the user layer's keys: its database is all there is."""
 
-    def find_parts(self) -> Iterator[Part]:
+    def find_parts(self) -> Iterator[StoreFile]:
         """Yield the files that there are."""
         return parts_of_user(self.directory)
 

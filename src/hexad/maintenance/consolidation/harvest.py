@@ -10,7 +10,7 @@ from hexad.layers.session.working_set import WorkingSet
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.normalize import fold
-from hexad.text.quality.commitments import Said, statements
+from hexad.text.quality.commitments import Commitment, statements
 
 TASK: Final = "task"
 """Kind of the memory that says what a task came to."""
@@ -60,14 +60,14 @@ def harvest(working_set: WorkingSet) -> Iterator[Harvest]:
             kind=what.value,
             text=text,
             trust=trust,
-            key=_key(text) if what is Said.TODO else None,
-            value=text if what is Said.TODO else None,
-            importance=0.6 if what is Said.DECISION else 0.5,
-            title=text if what is Said.DECISION else None,
+            key=_key(text) if what is Commitment.TODO else None,
+            value=text if what is Commitment.TODO else None,
+            importance=0.6 if what is Commitment.DECISION else 0.5,
+            title=text if what is Commitment.DECISION else None,
         )
     for step in open_steps(working_set):
         yield Harvest(
-            kind=Said.TODO.value,
+            kind=Commitment.TODO.value,
             text=f"Todo: {step.rstrip('.')}. Left open by “{_line(working_set.subject)}”.",
             trust=Trust.AGENT,
             key=_key(step),
@@ -104,9 +104,9 @@ def summary_of(working_set: WorkingSet) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _said(working_set: WorkingSet) -> Sequence[tuple[Said, str, Trust]]:
+def _said(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Trust]]:
     """Return what was said that binds, each once, as it was said by whoever is trusted most."""
-    found: dict[tuple[Said, str], tuple[str, Trust]] = {}
+    found: dict[tuple[Commitment, str], tuple[str, Trust]] = {}
     for text, trust in _told(working_set):
         for statement in statements(text):
             key = (statement.what, fold(statement.text))

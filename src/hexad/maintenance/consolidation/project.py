@@ -16,8 +16,13 @@ from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import to_micros
-from hexad.maintenance.consolidation.rows import Candidate, ConsolidationRows
-from hexad.maintenance.consolidation.rules import Known, Plan, Step, plan
+from hexad.maintenance.consolidation.rows import ConsolidationCandidate, ConsolidationRows
+from hexad.maintenance.consolidation.rules import (
+    ConsolidationInput,
+    ConsolidationPlan,
+    ConsolidationStep,
+    plan,
+)
 from hexad.maintenance.consolidation.values import (
     CONSOLIDATED,
     DECAYED,
@@ -62,12 +67,12 @@ class ProjectConsolidation:
         *,
         now: datetime,
         sizes: dict[str, LayerSize],
-        coming: Sequence[Candidate] = (),
-    ) -> Plan:
+        coming: Sequence[ConsolidationCandidate] = (),
+    ) -> ConsolidationPlan:
         """Return what is to be done; `coming` are memories that will be there by then, and `sizes` count them."""
         with self._stores.db.read():
             rows = self._rows.candidates()
-            known = Known(
+            known = ConsolidationInput(
                 rows=(*rows, *coming),
                 near=self._rows.near(),
                 texts=self._rows.texts,
@@ -81,7 +86,7 @@ class ProjectConsolidation:
             )
             return plan(known, settings, now=now)
 
-    def run(self, made: Plan, *, now: datetime, stop: Callable[[], bool]) -> Done:
+    def run(self, made: ConsolidationPlan, *, now: datetime, stop: Callable[[], bool]) -> Done:
         """Do the steps of a plan, a few hundred at once; what changed since is left to the next run."""
         done = Done(alone={reason: list(ids) for reason, ids in made.alone.items()})
         for start in range(0, len(made.steps), BATCH):
@@ -92,11 +97,11 @@ class ProjectConsolidation:
                 self._batch(made.steps[start : start + BATCH], done, now=now)
         return done
 
-    def _batch(self, steps: Sequence[Step], done: Done, *, now: datetime) -> None:
+    def _batch(self, steps: Sequence[ConsolidationStep], done: Done, *, now: datetime) -> None:
         wanted = {step.row.no for step in steps} | {step.keeper.no for step in steps if step.keeper}
         there = {row.no: row for row in self._rows.candidates(wanted)}
         first = len(done.changes)
-        fits: list[Step] = []
+        fits: list[ConsolidationStep] = []
         for step in steps:
             if _stands(step, there):
                 fits.append(step)
@@ -122,7 +127,9 @@ class ProjectConsolidation:
                 self._rows.note(step.row.no, CONSOLIDATED, note_of(step.change, now))
         self.record(done.changes[first:], scope="project", at=now)
 
-    def _merge(self, step: Step, keeper: Candidate, times: int, *, now: datetime) -> None:
+    def _merge(
+        self, step: ConsolidationStep, keeper: ConsolidationCandidate, times: int, *, now: datetime
+    ) -> None:
         """Count a duplicate as evidence for what remains, and say where it went."""
         memories = self._stores.memories
         for _ in range(min(times, _EVIDENCE_MOST)):
@@ -151,7 +158,7 @@ def note_of(change: ConsolidationChange, at: datetime) -> dict[str, str | None]:
     }
 
 
-def _stands(step: Step, there: dict[int, Candidate]) -> bool:
+def _stands(step: ConsolidationStep, there: dict[int, ConsolidationCandidate]) -> bool:
     """Whether a memory, and what remains of it, are still what was judged."""
     row, keeper = there.get(step.row.no), step.keeper
     if row is None or (keeper is not None and keeper.no not in there):
@@ -163,14 +170,14 @@ def _stands(step: Step, there: dict[int, Candidate]) -> bool:
     )
 
 
-def _unweighed(row: Candidate) -> Candidate:
+def _unweighed(row: ConsolidationCandidate) -> ConsolidationCandidate:
     """Return a row without what a merge of the same run may have raised."""
     return row._replace(confidence=0.0, base=None, to=None)
 
 
-def coming_row(draft: Draft, no: int, now: datetime) -> Candidate:
+def coming_row(draft: Draft, no: int, now: datetime) -> ConsolidationCandidate:
     """Return a draft as the memory that it will be, for who asks what would be done."""
-    return Candidate(
+    return ConsolidationCandidate(
         no=no,
         id=draft.id or "",
         space_no=0,

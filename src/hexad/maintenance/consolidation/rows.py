@@ -59,7 +59,7 @@ _FROM: Final = (
 )
 
 
-class Candidate(NamedTuple):
+class ConsolidationCandidate(NamedTuple):
     """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
 
     A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
@@ -114,7 +114,7 @@ class ConsolidationRows:
 
     # Reading ----------------------------------------------------------------------------------------------------
 
-    def candidates(self, numbers: Collection[int] | None = None) -> list[Candidate]:
+    def candidates(self, numbers: Collection[int] | None = None) -> list[ConsolidationCandidate]:
         """Return active memories by row number: all, or those of these that still are."""
         if numbers is None:
             rows = self._db.query(f"SELECT {_COLUMNS} {_FROM} ORDER BY m.no")
@@ -237,7 +237,7 @@ class ConsolidationRows:
         return gone
 
 
-def _candidate(row: Row) -> Candidate:
+def _candidate(row: Row) -> ConsolidationCandidate:
     values: list[Any] = list(row)
     for at in (6, 18, 20, 24, 28):
         values[at] = bool(values[at])
@@ -246,4 +246,4 @@ def _candidate(row: Row) -> Candidate:
         values[at] = from_micros(values[at])
     for at in (12, 31, 36):
         values[at] = optional_time(values[at])
-    return Candidate(*values)
+    return ConsolidationCandidate(*values)

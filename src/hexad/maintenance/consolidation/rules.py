@@ -14,7 +14,7 @@ from typing import Final
 
 from hexad.config import ConsolidationSettings
 from hexad.layers.user.tables.preferences import look
-from hexad.maintenance.consolidation.rows import Candidate
+from hexad.maintenance.consolidation.rows import ConsolidationCandidate
 from hexad.maintenance.consolidation.values import (
     ConsolidationAction,
     ConsolidationChange,
@@ -38,12 +38,12 @@ _NOTHING_MORE: Final = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ConsolidationStep:
     """One thing to do with a memory. `keeper` remains of a merge; `base` is how sure a draft was before it grew old."""
 
     change: ConsolidationChange
-    row: Candidate
-    keeper: Candidate | None = None
+    row: ConsolidationCandidate
+    keeper: ConsolidationCandidate | None = None
     base: float | None = None
 
     @property
@@ -53,13 +53,13 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class ConsolidationPlan:
     """The steps, in the order in which they are done, and what a rule left alone: reason to ids."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ConsolidationStep] = field(default_factory=list)
     alone: dict[str, dict[str, None]] = field(default_factory=dict)
 
-    def leave(self, row: Candidate, reason: str) -> None:
+    def leave(self, row: ConsolidationCandidate, reason: str) -> None:
         """Note what a rule would have taken; one that would have been taken twice counts once."""
         self.alone.setdefault(reason, {})[row.id] = None
 
@@ -70,13 +70,13 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ConsolidationInput:
     """What the rules look at. `keeping` are spaces whose policy forbids deletion: nothing of them is taken.
 
     `texts` gives what memories say, `evidence` how often and when last they were said again.
     """
 
-    rows: Sequence[Candidate]
+    rows: Sequence[ConsolidationCandidate]
     near: Sequence[tuple[int, int]]
     texts: Callable[[Collection[int]], Mapping[int, str]]
     evidence: Mapping[int, tuple[int, datetime]]
@@ -92,9 +92,9 @@ def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
     )
 
 
-def plan(known: Known, settings: ConsolidationSettings, *, now: datetime) -> Plan:
+def plan(known: ConsolidationInput, settings: ConsolidationSettings, *, now: datetime) -> ConsolidationPlan:
     """Return what is to be done with a project's memories."""
-    made = Plan()
+    made = ConsolidationPlan()
     gone: set[int] = set()
     for steps in (
         _merged(known, made, gone),
@@ -111,7 +111,9 @@ def plan(known: Known, settings: ConsolidationSettings, *, now: datetime) -> Pla
 # Merging ------------------------------------------------------------------------------------------------------------
 
 
-def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
+def _merged(
+    known: ConsolidationInput, made: ConsolidationPlan, gone: Collection[int]
+) -> Iterator[ConsolidationStep]:
     """Merge duplicates: facts of one key and value, texts of which one says nothing that the other does not."""
     rows = {row.no: row for row in known.rows}
     pairs = [
@@ -120,7 +122,7 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
         if first in rows and other in rows
     ]
     texts = _Texts(known.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)}))
-    beside: dict[int, list[tuple[Candidate, str]]] = {}
+    beside: dict[int, list[tuple[ConsolidationCandidate, str]]] = {}
     for candidate, other, reason in pairs:
         beside.setdefault(candidate.no, []).append((other, reason))
         beside.setdefault(other.no, []).append((candidate, reason))
@@ -137,7 +139,7 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
                 continue
             # What is trusted less makes nobody surer of it.
             after = risen(confidence) if keeper.draft and row.trust.rank >= keeper.trust.rank else None
-            yield Step(
+            yield ConsolidationStep(
                 change=ConsolidationChange(
                     action=ConsolidationAction.MERGED,
                     layer=row.layer,
@@ -153,7 +155,7 @@ def _merged(known: Known, made: Plan, gone: Collection[int]) -> Iterator[Step]:
             confidence = confidence if after is None else after
 
 
-def _same_facts(rows: Sequence[Candidate]) -> Iterator[tuple[int, int, str]]:
+def _same_facts(rows: Sequence[ConsolidationCandidate]) -> Iterator[tuple[int, int, str]]:
     """Yield facts of one subject and attribute that have the same value, each with the first of them."""
     first: dict[tuple[object, ...], int] = {}
     for row in sorted(
@@ -167,7 +169,9 @@ def _same_facts(rows: Sequence[Candidate]) -> Iterator[tuple[int, int, str]]:
                 yield row.no, keeper, "the same fact: subject, attribute and value"
 
 
-def _near(known: Known, rows: Mapping[int, Candidate]) -> Iterator[tuple[int, int, str]]:
+def _near(
+    known: ConsolidationInput, rows: Mapping[int, ConsolidationCandidate]
+) -> Iterator[tuple[int, int, str]]:
     """Yield pairs of near-duplicates that are about the same: both notes, or both of one source."""
     for one_no, other_no in known.near:
         if one_no not in rows or other_no not in rows:
@@ -181,13 +185,15 @@ def _near(known: Known, rows: Mapping[int, Candidate]) -> Iterator[tuple[int, in
             yield one_no, other_no, "near-identical, a copy of it is kept" if chunks else "says the same"
 
 
-def _authority(row: Candidate) -> tuple[object, ...]:
+def _authority(row: ConsolidationCandidate) -> tuple[object, ...]:
     """Who is kept of several: who is trusted more, what was pinned or cited; of a source the latest, else the first."""
     latest = row.holds_since.timestamp() if row.layer == "project" else -row.holds_since.timestamp()
     return (-row.trust.rank, not row.pinned, not row.cited, row.draft, -row.importance, latest, row.no)
 
 
-def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
+def _objection(
+    row: ConsolidationCandidate, keeper: ConsolidationCandidate, known: ConsolidationInput
+) -> str | None:
     """Return why a duplicate is not merged, None where nothing speaks against it."""
     same = (row.space_no, row.audience, row.project, row.subjects, row.kind)
     if same != (keeper.space_no, keeper.audience, keeper.project, keeper.subjects, keeper.kind):
@@ -199,7 +205,7 @@ def _objection(row: Candidate, keeper: Candidate, known: Known) -> str | None:
     return _protection(row, known) or _loss(row, keeper)
 
 
-def _loss(row: Candidate, keeper: Candidate) -> str | None:
+def _loss(row: ConsolidationCandidate, keeper: ConsolidationCandidate) -> str | None:
     """Return what would be lost with a duplicate beside its text, None for nothing."""
     if row.tags != keeper.tags and not {*loads(row.tags)} <= {*loads(keeper.tags)}:
         return "a duplicate with tags of its own"
@@ -221,7 +227,7 @@ def _loss(row: Candidate, keeper: Candidate) -> str | None:
     return None
 
 
-def _own_path(row: Candidate) -> str:
+def _own_path(row: ConsolidationCandidate) -> str:
     """Return the path that somebody chose, "" for one that was made of the text."""
     parts = row.path.split("/")
     return "" if len(parts) > 2 and parts[-2] == row.kind else row.path
@@ -234,7 +240,7 @@ class _Texts:
         self._texts = texts
         self._telling: dict[int, Telling] = {}
 
-    def more(self, row: Candidate, keeper: Candidate) -> str | None:
+    def more(self, row: ConsolidationCandidate, keeper: ConsolidationCandidate) -> str | None:
         """Return why what a memory says is not in what another says, None where it is."""
         if row.no not in self._texts or keeper.no not in self._texts:
             return "it was changed just now"
@@ -253,7 +259,7 @@ class _Texts:
         return self._telling[no]
 
 
-def _protection(row: Candidate, known: Known) -> str | None:
+def _protection(row: ConsolidationCandidate, known: ConsolidationInput) -> str | None:
     """Return why a memory is never taken, None for one that may be."""
     if row.space in known.keeping:
         return "its space's policy keeps everything (allow_delete = false)"
@@ -270,8 +276,13 @@ def _protection(row: Candidate, known: Known) -> str | None:
 
 
 def _grown_old(
-    known: Known, settings: ConsolidationSettings, made: Plan, gone: Collection[int], *, now: datetime
-) -> Iterator[Step]:
+    known: ConsolidationInput,
+    settings: ConsolidationSettings,
+    made: ConsolidationPlan,
+    gone: Collection[int],
+    *,
+    now: datetime,
+) -> Iterator[ConsolidationStep]:
     for row in known.rows:
         if row.no in gone:
             continue
@@ -284,13 +295,13 @@ def _grown_old(
         if objection is not None:
             made.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
             continue
-        yield Step(
+        yield ConsolidationStep(
             change=ConsolidationChange(action=due[0], layer=row.layer, ids=(row.id,), reason=due[1]), row=row
         )
 
 
 def _dropped(
-    row: Candidate, settings: ConsolidationSettings, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.drop_after
     if after is None or row.layer != "project" or row.importance >= settings.drop_below:
@@ -304,7 +315,7 @@ def _dropped(
 
 
 def _archived(
-    row: Candidate, settings: ConsolidationSettings, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
     if after is None or now - row.touched < after:
@@ -316,8 +327,8 @@ def _archived(
 
 
 def _over_quota(
-    known: Known, settings: ConsolidationSettings, made: Plan, gone: Collection[int]
-) -> Iterator[Step]:
+    known: ConsolidationInput, settings: ConsolidationSettings, made: ConsolidationPlan, gone: Collection[int]
+) -> Iterator[ConsolidationStep]:
     """Archive of a layer that is too large what matters least and was not read for longest."""
     for layer in _ARCHIVED_LAYERS:
         most, most_bytes = settings.quotas.get(layer), settings.quota_bytes.get(layer)
@@ -336,7 +347,7 @@ def _over_quota(
                 made.leave(row, f"over the quota: {objection}")
                 continue
             limit = f"{most:,} items" if over else f"{most_bytes:,} bytes"
-            yield Step(
+            yield ConsolidationStep(
                 change=ConsolidationChange(
                     action=ConsolidationAction.ARCHIVED,
                     layer=layer,
@@ -351,7 +362,9 @@ def _over_quota(
 # Confidence ---------------------------------------------------------------------------------------------------------
 
 
-def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now: datetime) -> Iterator[Step]:
+def _weighed(
+    known: ConsolidationInput, steps: Iterable[ConsolidationStep], gone: Collection[int], *, now: datetime
+) -> Iterator[ConsolidationStep]:
     """Let drafts that nobody saw again become less sure, and those that somebody did be as sure as they were."""
     kept = {step.keeper.no for step in steps if step.keeper is not None}
     for row in known.rows:
@@ -368,7 +381,7 @@ def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now:
             if after < row.confidence
             else "a draft that was seen again"
         )
-        yield Step(
+        yield ConsolidationStep(
             change=ConsolidationChange(
                 action=ConsolidationAction.RESCORED,
                 layer=row.layer,
@@ -382,7 +395,7 @@ def _weighed(known: Known, steps: Iterable[Step], gone: Collection[int], *, now:
         )
 
 
-def _unaged(row: Candidate, seen: datetime) -> float:
+def _unaged(row: ConsolidationCandidate, seen: datetime) -> float:
     """Return how sure a draft would be had it not grown old: what was done to it since counts in proportion."""
     if row.base is None or not row.to or not 0.0 < row.base <= 1.0:
         return row.confidence
@@ -393,7 +406,7 @@ def _unaged(row: Candidate, seen: datetime) -> float:
     return round(min(1.0, row.base * row.confidence / row.to), 6)
 
 
-def size_after(sizes: Mapping[str, LayerSize], steps: Iterable[Step]) -> dict[str, LayerSize]:
+def size_after(sizes: Mapping[str, LayerSize], steps: Iterable[ConsolidationStep]) -> dict[str, LayerSize]:
     """Return how large the layers are when all steps are done."""
     found = dict(sizes)
     for step in steps:

@@ -73,7 +73,7 @@ class ConsolidationNeeds:
 
 
 @dataclass(slots=True)
-class _Run:
+class _ConsolidationRun:
     """What one run has come to so far."""
 
     now: datetime
@@ -141,7 +141,7 @@ class Consolidation:
         dry_run: bool,
         stop: Callable[[], bool],
     ) -> ConsolidationReport:
-        run = _Run(now=self._needs.clock.now(), dry=dry_run, stop=stop)
+        run = _ConsolidationRun(now=self._needs.clock.now(), dry=dry_run, stop=stop)
         before = self.sizes(settings)
         after = dict(before)
         if ConsolidationScope.SESSION in scopes:
@@ -189,7 +189,7 @@ class Consolidation:
     # Sessions ---------------------------------------------------------------------------------------------------
 
     def _sessions(
-        self, run: _Run, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
+        self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         waiting = self._needs.sessions.waiting() if settings.sessions else []
         for session in waiting:
@@ -216,7 +216,7 @@ class Consolidation:
         return self._old_sessions(run, settings, sizes)
 
     def _old_sessions(
-        self, run: _Run, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
+        self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         """Remove working sets that ended long ago, and of too many those that ended first; what they left stays."""
         found = WorkingSets(self._needs.everything.db)
@@ -254,7 +254,7 @@ class Consolidation:
     # Memories ---------------------------------------------------------------------------------------------------
 
     def _memories(
-        self, run: _Run, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
+        self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         coming = (
             [coming_row(draft, -at, run.now) for at, draft in enumerate(run.coming, start=1)]
@@ -276,7 +276,7 @@ class Consolidation:
 
     # The user ---------------------------------------------------------------------------------------------------
 
-    def _user(self, run: _Run) -> None:
+    def _user(self, run: _ConsolidationRun) -> None:
         user = self._needs.user
         if user is None:
             return

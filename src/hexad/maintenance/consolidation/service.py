@@ -13,7 +13,7 @@ from hexad.core.tracing import log
 from hexad.database.meta import MaintenanceLog
 from hexad.errors import AccessDenied, HexadError
 from hexad.memory.query import Filters
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.consolidation.sessions import SessionPromotion
     from hexad.maintenance.consolidation.values import ConsolidationReport
     from hexad.memory.store import Stores
-    from hexad.search.recall.recall_log import Handouts
+    from hexad.search.recall.recall_log import RecallLog
     from hexad.services import Base
 
 LOOK_EVERY_S: Final = 60.0
@@ -38,7 +38,7 @@ class ConsolidationUpkeep:
 
     base: Base
     everything: Stores
-    handouts: Handouts
+    handouts: RecallLog
     _consolidate_again_s = float("-inf")
     if TYPE_CHECKING:
         wake: Callable[[], None]
@@ -65,7 +65,7 @@ class ConsolidationUpkeep:
         return SessionPromotion(
             PromotionNeeds(
                 everything=self.everything,
-                catalog=Catalog(self.everything, base.fulltext),
+                catalog=Indexer(self.everything, base.fulltext),
                 writer=lambda: self.writing.writer,
                 key=lambda: base.place.keys.redaction_salt,
                 clock=base.clock,

@@ -28,7 +28,7 @@ from hexad.memory.memory import Memory, Outcome, Status
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
-from hexad.search.indexer import Catalog
+from hexad.search.indexer import Indexer
 from hexad.text.normalize import fold
 from hexad.text.similarity.containment import says_the_same
 from hexad.text.similarity.fingerprints import bands, minhash, passage_hashes
@@ -61,7 +61,7 @@ class PromotionNeeds:
     """What it is handed. `key` makes ids and marks, so that nobody without it can test a guess of what was erased."""
 
     everything: Stores
-    catalog: Catalog
+    catalog: Indexer
     writer: Callable[[], MemoryWriter]
     key: Callable[[], bytes]
     clock: Clock

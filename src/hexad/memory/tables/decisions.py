@@ -11,7 +11,7 @@ from typing import Final, cast
 from hexad.database.codec import dump, from_micros, load_object, load_strings, parse, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.errors import NotFound
-from hexad.memory.decision import DECISION, DECISION_PREFIX, Decision, Said, said_of
+from hexad.memory.decision import DECISION, DECISION_PREFIX, Decision, DecisionText, said_of
 from hexad.memory.memory import INSTRUCTION_LIKE, Memory, Status, Trust
 from hexad.memory.store import Stores
 from hexad.memory.tables.rows import seen_by_sql
@@ -138,7 +138,14 @@ class Decisions:
     # Writing: always inside the caller's transaction ----------------------------------------------------------------
 
     def add(
-        self, memory_no: int, said: Said, *, project: str, by: str, at: datetime, supersedes: str | None
+        self,
+        memory_no: int,
+        said: DecisionText,
+        *,
+        project: str,
+        by: str,
+        at: datetime,
+        supersedes: str | None,
     ) -> None:
         """Record what a memory decides, unless its last row says the same.
 

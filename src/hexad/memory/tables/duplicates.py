@@ -26,7 +26,7 @@ class HandedOut:
     at: datetime
 
 
-class Duplicates:
+class NearDuplicates:
     """Fingerprints and links of one store, as far as `roles` may see the memories that they name."""
 
     def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:

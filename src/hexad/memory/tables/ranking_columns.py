@@ -17,7 +17,7 @@ from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql, seen_sql
 
 
-class PlaceOf(NamedTuple):
+class RankingRow(NamedTuple):
     """What is known of a memory without reading its text. The turn's fields are None outside conversations."""
 
     no: int
@@ -38,7 +38,7 @@ class Places:
         self._db = db
         self._roles = roles
 
-    def of(self, numbers: Collection[int]) -> dict[int, PlaceOf]:
+    def of(self, numbers: Collection[int]) -> dict[int, RankingRow]:
         """Return the places of the active ones among these memories."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
@@ -48,7 +48,7 @@ class Places:
             (json.dumps(sorted(numbers)), *roles),
         )
         # Many rows on the way to every answer: a tuple costs a quarter of a dataclass.
-        return {place.no: place for place in map(PlaceOf._make, rows)}
+        return {place.no: place for place in map(RankingRow._make, rows)}
 
     def _seen(self, filters: Filters) -> Filters:
         return filters if self._roles is None else replace(filters, roles=self._roles)
@@ -76,7 +76,7 @@ class Places:
         )
         return {row[0] for row in rows}
 
-    def beside(self, places: Iterable[PlaceOf]) -> dict[int, tuple[int, int]]:
+    def beside(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
         wanted = {
             (place.session_no, place.position + step)

@@ -15,7 +15,7 @@ from hexad.providers.budgets.table import Budgets
 from hexad.providers.embedders.base import Embedder, QueryEmbedder
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Generator, GeneratorSpec
-from hexad.providers.generators.endpoints import Access, parse_endpoint
+from hexad.providers.generators.endpoints import GeneratorAccess, parse_endpoint
 from hexad.providers.generators.resolve import first_model, resolve_generator
 
 DEFAULT: Final = "default"
@@ -69,7 +69,7 @@ class ModelPlan:
     """
 
     def __init__(self, settings: Settings, spec: GeneratorSpec) -> None:
-        self.access = Access(
+        self.access = GeneratorAccess(
             key=settings.llm_api_key,
             keys=settings.provider_keys,
             timeout_s=settings.llm_timeout_s,

@@ -87,7 +87,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class GeneratorAccess:
     """What a generator may use: keys and bounds. Keys stay out of every text that this object prints.
 
     `key` is for the generator that the settings or the caller named, wherever it is; `keys` holds those of the

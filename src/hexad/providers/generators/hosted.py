@@ -12,7 +12,7 @@ from hexad.core.clock import Clock, SystemClock
 from hexad.errors import ProviderError
 from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
-from hexad.providers.generators.endpoints import Access, Endpoint, moved
+from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, moved
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -274,7 +274,7 @@ class HostedGenerator:
     hold neither key nor text nor the provider's own words.
     """
 
-    def __init__(self, home: Endpoint, access: Access) -> None:
+    def __init__(self, home: Endpoint, access: GeneratorAccess) -> None:
         self._home = home
         self._access = access
         self._clock: Clock = SystemClock()  # a provider takes real time, whatever time the store has
@@ -338,7 +338,7 @@ class _Call:
     endpoint: Endpoint
     prompt: Prompt
     key: str | None
-    access: Access
+    access: GeneratorAccess
     clock: Clock
     ends_at: float
     constrained: bool

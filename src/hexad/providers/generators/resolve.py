@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from hexad.errors import InvalidInput
 from hexad.providers.generators.base import Generator, GeneratorSpec
-from hexad.providers.generators.endpoints import FORMS, Access, moved, parse_endpoint
+from hexad.providers.generators.endpoints import FORMS, GeneratorAccess, moved, parse_endpoint
 from hexad.providers.generators.function import FunctionGenerator
 from hexad.providers.generators.hosted import HostedGenerator
 
@@ -15,7 +15,7 @@ _PROTOCOL: Final = ("name", "provider_of", "generate")
 _NONE: Final = "none"
 
 
-def resolve_generator(spec: GeneratorSpec, *, access: Access | None = None) -> Generator | None:
+def resolve_generator(spec: GeneratorSpec, *, access: GeneratorAccess | None = None) -> Generator | None:
     """Return the generator that `spec` names; None for None and "none". Nothing is loaded or sent yet.
 
     Raises `InvalidInput` for what is no generator.
@@ -26,7 +26,7 @@ def resolve_generator(spec: GeneratorSpec, *, access: Access | None = None) -> G
         endpoint = parse_endpoint(spec)
         if endpoint is None:
             raise InvalidInput(f"Unknown generator {spec[:80]!r}; give {FORMS}, or 'none'.")
-        return HostedGenerator(endpoint, access or Access())
+        return HostedGenerator(endpoint, access or GeneratorAccess())
     if not isinstance(spec, type):
         # Asked of the type: on an instance, a name may be a property that does something.
         given = {

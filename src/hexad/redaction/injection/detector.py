@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
-from hexad.redaction.injection.shapes import Rule
+from hexad.redaction.injection.shapes import InjectionRule
 from hexad.text.similarity.lookalikes import ALIKE, SEEN_NOWHERE
 
 KINDS: Final = (
@@ -178,14 +178,14 @@ def _latin(low: str, words: set[str] | None = None) -> Iterator[str]:
     yield from found
 
 
-def _tried(there: frozenset[str]) -> Iterator[Rule]:
+def _tried(there: frozenset[str]) -> Iterator[InjectionRule]:
     """Give the rules all of whose groups have a word in the text."""
     for at in sorted({at for word in there for at in _BY_WORD.get(word, ())}):
         if not any(there.isdisjoint(group) for group in _LATIN[at].groups):
             yield _LATIN[at]
 
 
-def _says(rule: Rule, low: str, match: re.Match[str]) -> bool:
+def _says(rule: InjectionRule, low: str, match: re.Match[str]) -> bool:
     """Whether what matches is meant: no name in code, nothing that is said not to be done, or only spoken of."""
     if _IDENTIFIER.fullmatch(match.group()):
         return False

@@ -24,7 +24,7 @@ def one_of(words: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class InjectionRule:
     """A shape, and the words without which it cannot be there: one of each group.
 
     `spoken` rules are not about a text that speaks of such words: in quotation marks, or with a "never" before.
@@ -36,9 +36,9 @@ class Rule:
     spoken: bool = True
 
 
-def rule_of(kind: str, groups: tuple[str, ...], pattern: str, *, spoken: bool = True) -> Rule:
+def rule_of(kind: str, groups: tuple[str, ...], pattern: str, *, spoken: bool = True) -> InjectionRule:
     """Return a rule; each group is a list of words with blanks between them."""
-    return Rule(
+    return InjectionRule(
         kind=kind,
         groups=tuple(frozenset(group.split()) for group in groups),
         pattern=re.compile(pattern),

@@ -16,7 +16,7 @@ from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import Style, accepts, is_phrase
 from hexad.redaction.secrets.known_formats import compile_template
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
-from hexad.redaction.secrets.spans import FROM_NAME, FROM_STRUCTURE, Span
+from hexad.redaction.secrets.spans import FROM_NAME, FROM_STRUCTURE, SecretSpan
 from hexad.redaction.secrets.values import looks_random, words_of
 
 _TABLE: Final = """
@@ -216,7 +216,7 @@ _RULE_LINE = re.compile(r"[\s|:+-]+")
 _BLANKS: Final = " \t\r\"'`"
 
 
-def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> Iterator[Span]:
+def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
     """Yield the secrets in `text` that its layout or its sentence ties to a name; `kept_names` are left alone.
 
     `lowered` is `text` in lower case, of the same length.
@@ -224,11 +224,11 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
     if "identified" in lowered:
         for found in _SQL.finditer(text):
             if not _stands_in(found[found.lastgroup or 0]):
-                yield Span("password", *found.span(found.lastgroup or 0), FROM_STRUCTURE)
+                yield SecretSpan("password", *found.span(found.lastgroup or 0), FROM_STRUCTURE)
     if "phrase" in lowered:
         for found in _PASSPHRASE.finditer(text):
             if is_phrase(found[found.lastgroup or 0]):
-                yield Span("password", *found.span(found.lastgroup or 0), FROM_NAME)
+                yield SecretSpan("password", *found.span(found.lastgroup or 0), FROM_NAME)
     if "ENV" in text or "ARG" in text or "setx" in lowered:
         for found in _ENV_LINE.finditer(text):
             yield from _judged(text, found["name"], found.span("a"), Style.SHELL, kept_names)
@@ -246,14 +246,14 @@ def _stands_in(value: str) -> bool:
 
 def _judged(
     text: str, name: str, place: tuple[int, int], style: Style, kept_names: frozenset[str]
-) -> Iterator[Span]:
+) -> Iterator[SecretSpan]:
     kind = None if name in kept_names else classify_name(name)
     content = text[place[0] : min(place[1], place[0] + JUDGED_LIMIT)]
     if kind is not None and accepts(kind, content, style=style, name=name):
-        yield Span(kind.value, *place, FROM_NAME)
+        yield SecretSpan(kind.value, *place, FROM_NAME)
 
 
-def _table_cells(text: str, kept_names: frozenset[str]) -> Iterator[Span]:
+def _table_cells(text: str, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
     """Yield the secrets in the columns that a line of names announces, in CSV, TSV and Markdown tables."""
     at = 0
     while (header := _HEADER.search(text, at)) is not None:
@@ -278,7 +278,7 @@ def _table_cells(text: str, kept_names: frozenset[str]) -> Iterator[Span]:
             at = end + 1
 
 
-def _cell(text: str, name: str, start: int, cell: str, kept_names: frozenset[str]) -> Iterator[Span]:
+def _cell(text: str, name: str, start: int, cell: str, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
     content = cell.strip(_BLANKS)
     if content:
         start += cell.index(content)
@@ -349,7 +349,9 @@ class _Value(NamedTuple):
     style: Style
 
 
-def find_assignments(text: str, lowered: str, *, kept_names: frozenset[str] = frozenset()) -> Iterator[Span]:
+def find_assignments(
+    text: str, lowered: str, *, kept_names: frozenset[str] = frozenset()
+) -> Iterator[SecretSpan]:
     """Yield the values in `text` that stand beside a telling name; names in `kept_names` are left alone.
 
     `lowered` is `text` in lower case, of the same length.
@@ -361,7 +363,7 @@ def find_assignments(text: str, lowered: str, *, kept_names: frozenset[str] = fr
         while at >= 0:
             end = at + len(word)
             found = _assignment(text, at, end, word, kept_names, seen)
-            if isinstance(found, Span):
+            if isinstance(found, SecretSpan):
                 seen.add(found.start)
                 end = max(end, found.end)
                 yield found
@@ -376,7 +378,7 @@ def find_assignments(text: str, lowered: str, *, kept_names: frozenset[str] = fr
 
 def _assignment(
     text: str, at: int, end: int, word: str, kept_names: frozenset[str], seen: set[int]
-) -> Span | int | None:
+) -> SecretSpan | int | None:
     """Return the secret that is assigned to the name around the key word at `at`.
 
     Without a secret: where the value ends that was judged, or None when there was no value.
@@ -394,16 +396,16 @@ def _assignment(
     content = text[value.start : min(value.end, value.start + JUDGED_LIMIT)]
     if word in _PROVIDER_SET:
         rule = provider_rule(word, text[head:end] + tail["rest"], content)
-        return value.end if rule is None else Span(rule, value.start, value.end, FROM_STRUCTURE)
+        return value.end if rule is None else SecretSpan(rule, value.start, value.end, FROM_STRUCTURE)
     kind = classify_name(_words_before(text, head) + text[head:end] + tail["rest"])
     if kind is None:
         return None
     style = _style(text, head, own_name, tail, value)
     if accepts(kind, content, style=style, name=own_name):
-        return Span(kind.value, value.start, value.end, FROM_NAME)
+        return SecretSpan(kind.value, value.start, value.end, FROM_NAME)
     if style is Style.QUOTED and kind is not NameClass.WEAK and " " in content:
         piece = _random_piece(text, value.start, value.end)
-        return value.end if piece is None else Span(kind.value, *piece, FROM_NAME)
+        return value.end if piece is None else SecretSpan(kind.value, *piece, FROM_NAME)
     return value.end
 
 
@@ -497,7 +499,7 @@ def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) 
 
 def _after_space(
     text: str, at: int, end: int, kept_names: frozenset[str], seen: set[int]
-) -> Span | int | None:
+) -> SecretSpan | int | None:
     """Return the value after a flag (`--password x`) or in a sentence (`the password is x`)."""
     tail = _SPACE_TAIL.match(text, end)
     if tail is None:
@@ -523,5 +525,7 @@ def _after_space(
         return None
     content = text[start : min(stop, start + JUDGED_LIMIT)]
     return (
-        Span(kind.value, start, stop, FROM_NAME) if accepts(kind, content, style=style, name=name) else stop
+        SecretSpan(kind.value, start, stop, FROM_NAME)
+        if accepts(kind, content, style=style, name=name)
+        else stop
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import classify_name
-from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, Span
+from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, SecretSpan
 
 BLOCK_LIMIT: Final = 65_536
 """Longest key block in characters; an END line farther away belongs to something else."""
@@ -83,7 +83,7 @@ _CRYPT_MARKS: Final = (
 )
 
 
-def find_key_blocks(text: str) -> Iterator[Span]:
+def find_key_blocks(text: str) -> Iterator[SecretSpan]:
     """Yield the bodies of private keys and certificates; the BEGIN and END lines stay readable.
 
     A body without its END line counts as far as it is base 64.
@@ -97,11 +97,11 @@ def find_key_blocks(text: str) -> Iterator[Span]:
             body = _block_body(text, begin.end(), ends)
             if body is not None:
                 private = "PRIVATE" in begin["label"]
-                yield Span("private-key" if private else "certificate", *body, FROM_SHAPE)
+                yield SecretSpan("private-key" if private else "certificate", *body, FROM_SHAPE)
                 done = body[1]
     if "Private-Lines:" in text:
         for putty in _PUTTY.finditer(text):
-            yield Span("private-key", putty.start(1), putty.end(1), FROM_SHAPE)
+            yield SecretSpan("private-key", putty.start(1), putty.end(1), FROM_SHAPE)
 
 
 def _block_body(text: str, start: int, ends: list[int]) -> tuple[int, int] | None:
@@ -131,11 +131,11 @@ def _strip_breaks(body: str, *, left: bool) -> str:
     return body
 
 
-def find_password_hashes(text: str) -> Iterator[Span]:
+def find_password_hashes(text: str) -> Iterator[SecretSpan]:
     """Yield salted password hashes in the notations of crypt, Argon2, LDAP and Django."""
     if any(mark in text for mark in _CRYPT_MARKS):
         for found in _CRYPT.finditer(text):
-            yield Span("password-hash", found.start(), found.end(), FROM_SHAPE)
+            yield SecretSpan("password-hash", found.start(), found.end(), FROM_SHAPE)
 
 
 def is_env_path(path: str | None) -> bool:
@@ -146,7 +146,7 @@ def is_env_path(path: str | None) -> bool:
     return path is not None and _ENV_PATH.search(path) is not None
 
 
-def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[Span]:
+def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
     """Yield every value of an env file, whatever it holds, but those of the names in `kept_names`.
 
     An env file is told by its path. Without one, a fenced block marked `env` counts, lines `NAME=value` beside the name
@@ -216,7 +216,7 @@ def _entry_in(line: str) -> int | None:
     return None if quoted is None else quoted.end()
 
 
-def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> Iterator[Span]:
+def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
     at = start
     while at < stop:
         line_end = text.find("\n", at, stop)
@@ -228,7 +228,7 @@ def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> 
         value = _env_value(text, entry.end(), line_end, stop)
         content = text[slice(*value)]
         if content.strip("\0 \t\r\n") and entry[1] not in kept_names and not values.says_placeholder(content):
-            yield Span("env-value", *value, FROM_ENV_FILE)
+            yield SecretSpan("env-value", *value, FROM_ENV_FILE)
         at = max(line_end, value[1]) + 1
 
 
@@ -249,7 +249,7 @@ def _env_value(text: str, start: int, line_end: int, stop: int) -> tuple[int, in
     return start, start + len(text[start:end].rstrip())
 
 
-def find_kubernetes_secrets(text: str) -> Iterator[Span]:
+def find_kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values under `data` and `stringData` of every YAML document of kind Secret."""
     if _KIND_SECRET.search(text) is None:
         return
@@ -261,7 +261,7 @@ def find_kubernetes_secrets(text: str) -> Iterator[Span]:
             yield from _data_entries(text, data, stop)
 
 
-def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[Span]:
+def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[SecretSpan]:
     """Yield the values of the lines that are indented deeper than the `data:` line, block texts included."""
     at = data.end()
     while at < stop:
@@ -276,5 +276,5 @@ def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[Span]:
             value = rest.strip().strip("\"'") if colon and (rest[:1] in (" ", "\t", "")) else content
             if len(value) >= 6 and not value.startswith(("|", ">")) and not values.is_placeholder(value):
                 start = at + line.rindex(value)
-                yield Span("kubernetes-secret", start, start + len(value), FROM_STRUCTURE)
+                yield SecretSpan("kubernetes-secret", start, start + len(value), FROM_STRUCTURE)
         at = line_end + 1

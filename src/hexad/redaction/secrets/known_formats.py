@@ -17,7 +17,7 @@ from functools import cache
 from typing import Final
 
 from hexad.redaction.secrets import values
-from hexad.redaction.secrets.spans import FROM_SHAPE, Span
+from hexad.redaction.secrets.spans import FROM_SHAPE, SecretSpan
 
 OPEN_SLOT_LIMIT: Final = 4096
 """The longest match of an open slot, in characters."""
@@ -325,7 +325,7 @@ def _alternatives(words: list[str]) -> str:
     return f"(?:{'|'.join(branches)})" + ("?" if "" in words else "")
 
 
-def find_shapes(text: str) -> Iterator[Span]:
+def find_shapes(text: str) -> Iterator[SecretSpan]:
     """Yield every token in `text` that one of the templates describes."""
     scanner, by_head = _scanner()
     at = rejected = run_end = 0
@@ -336,7 +336,7 @@ def find_shapes(text: str) -> Iterator[Span]:
             if found is None:
                 continue
             if shape.accepts(found[0]):
-                yield Span(shape.rule, start, found.end(), FROM_SHAPE)
+                yield SecretSpan(shape.rule, start, found.end(), FROM_SHAPE)
                 at = found.end()
                 break
             rejected = rejected + 1 if start < run_end else 1
@@ -364,7 +364,7 @@ def _headless() -> tuple[tuple[str, int, int, _Shape], ...]:
     )
 
 
-def _find_headless(text: str) -> Iterator[Span]:
+def _find_headless(text: str) -> Iterator[SecretSpan]:
     for anchor, fewest, most, shape in _headless():
         at = text.find(anchor)
         while at >= 0:
@@ -373,5 +373,5 @@ def _find_headless(text: str) -> Iterator[Span]:
                     continue
                 found = shape.match(text, start)
                 if found is not None and shape.accepts(found[0]):
-                    yield Span(shape.rule, start, found.end(), FROM_SHAPE)
+                    yield SecretSpan(shape.rule, start, found.end(), FROM_SHAPE)
             at = text.find(anchor, at + 1)

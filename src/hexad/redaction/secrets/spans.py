@@ -11,7 +11,7 @@ FROM_SHAPE: Final = 3
 """Ranks: of two findings of equal length the one with the higher rank names the placeholder."""
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """The characters `start` to `end` of a text, the rule that found them, and how specific it is."""
 
     rule: str

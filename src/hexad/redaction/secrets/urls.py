@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hexad.redaction.secrets import values
-from hexad.redaction.secrets.spans import FROM_STRUCTURE, Span
+from hexad.redaction.secrets.spans import FROM_STRUCTURE, SecretSpan
 
 _USERINFO = re.compile(
     r"(?P<user>[^\s:@/?#\"'<>`\\\x00|]{0,256}+):"
@@ -64,7 +64,7 @@ _NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+pa
 _DOCKER_AUTH = re.compile(r"\"auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,512}={0,2})\"")
 
 
-def find_url_passwords(text: str) -> Iterator[Span]:
+def find_url_passwords(text: str) -> Iterator[SecretSpan]:
     """Yield the passwords in `scheme://user:password@host`, database drivers' forms included."""
     at = text.find("://")
     while at >= 0:
@@ -75,13 +75,13 @@ def find_url_passwords(text: str) -> Iterator[Span]:
         if found is not None and _is_url_password(
             found["password"], found["user"], text[max(0, at - 10) : at]
         ):
-            yield Span("url-password", *found.span("password"), FROM_STRUCTURE)
+            yield SecretSpan("url-password", *found.span("password"), FROM_STRUCTURE)
             start = found.end()
         at = text.find("://", start)
     if "jdbc:oracle" in text:
         for oracle in _ORACLE_THIN.finditer(text):
             if _is_url_password(oracle[1], "", ""):
-                yield Span("url-password", oracle.start(1), oracle.end(1), FROM_STRUCTURE)
+                yield SecretSpan("url-password", oracle.start(1), oracle.end(1), FROM_STRUCTURE)
 
 
 def _is_url_password(value: str, user: str, scheme: str) -> bool:
@@ -94,30 +94,30 @@ def _is_url_password(value: str, user: str, scheme: str) -> bool:
     return not (value.isdigit() and len(value) < 4)
 
 
-def find_header_secrets(text: str, lowered: str) -> Iterator[Span]:
+def find_header_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
     """Yield credentials in HTTP headers, cookies and signed URLs. `lowered` is `text` in lower case."""
     if "authorization" in lowered:
         yield from _authorizations(text)
     if "bearer " in lowered:
         for found in _BEARER.finditer(text):
             if _is_header_secret(found[1]) and values.looks_random(found[1][:256], min_chars=16):
-                yield Span("bearer-token", found.start(1), found.end(1), FROM_STRUCTURE)
+                yield SecretSpan("bearer-token", found.start(1), found.end(1), FROM_STRUCTURE)
     if "-" in text and ("key" in lowered or "token" in lowered or "x-" in lowered):
         for found in _API_HEADER.finditer(text):
             if _is_header_secret(found[1]) and values.looks_chosen(found[1][:512]):
-                yield Span("header-secret", found.start(1), found.end(1), FROM_STRUCTURE)
+                yield SecretSpan("header-secret", found.start(1), found.end(1), FROM_STRUCTURE)
     if "cookie" in lowered:
         for line in _COOKIE_LINE.finditer(text):
             for cookie in _COOKIE.finditer(text, line.start(1), line.end(1)):
                 if values.looks_random(cookie[1][:256], min_chars=16) and not values.is_filler(cookie[1]):
-                    yield Span("cookie", cookie.start(1), cookie.end(1), FROM_STRUCTURE)
+                    yield SecretSpan("cookie", cookie.start(1), cookie.end(1), FROM_STRUCTURE)
     if "sig=" in lowered or "signature=" in lowered:
         for found in _SAS.finditer(text):
             group = found.lastindex or 0
-            yield Span("url-signature", found.start(group), found.end(group), FROM_STRUCTURE)
+            yield SecretSpan("url-signature", found.start(group), found.end(group), FROM_STRUCTURE)
 
 
-def _authorizations(text: str) -> Iterator[Span]:
+def _authorizations(text: str) -> Iterator[SecretSpan]:
     for found in _AUTHORIZATION.finditer(text):
         scheme, value = (found[1] or "").lower(), found[2]
         if scheme == "basic":
@@ -128,24 +128,24 @@ def _authorizations(text: str) -> Iterator[Span]:
             fits = values.looks_random(value[:256], min_chars=16)
         if fits and _is_header_secret(value):
             rule = {"basic": "basic-auth", "bearer": "bearer-token"}.get(scheme, "authorization")
-            yield Span(rule, found.start(2), found.end(2), FROM_STRUCTURE)
+            yield SecretSpan(rule, found.start(2), found.end(2), FROM_STRUCTURE)
 
 
 def _is_header_secret(value: str) -> bool:
     return not values.is_placeholder(value[:512]) and not values.is_wordy(value[:512])
 
 
-def _curl_passwords(text: str) -> Iterator[Span]:
+def _curl_passwords(text: str) -> Iterator[SecretSpan]:
     for found in _CURL_USER.finditer(text):
         command = text.rfind("curl", max(0, found.start() - 600), found.start())
         if command < 0 or _LINE_END.search(text, command, found.start()):
             continue
         group = found.lastindex or 0
         if not values.is_placeholder(found[group]) and not values.is_wordy(found[group]):
-            yield Span("password", found.start(group), found.end(group), FROM_STRUCTURE)
+            yield SecretSpan("password", found.start(group), found.end(group), FROM_STRUCTURE)
 
 
-def find_command_secrets(text: str, lowered: str) -> Iterator[Span]:
+def find_command_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
     """Yield passwords that a command line or a credentials file gives without naming them."""
     patterns = []
     if "curl" in lowered:
@@ -161,8 +161,8 @@ def find_command_secrets(text: str, lowered: str) -> Iterator[Span]:
             group = found.lastindex or 0
             described = values.is_wordy(found[group]) and not values.ends_in_number(found[group])
             if not values.is_placeholder(found[group]) and not described:
-                yield Span("password", found.start(group), found.end(group), FROM_STRUCTURE)
+                yield SecretSpan("password", found.start(group), found.end(group), FROM_STRUCTURE)
     if '"auth"' in text:
         for found in _DOCKER_AUTH.finditer(text):
             if values.decodes_to_user_and_password(found[1]):
-                yield Span("basic-auth", found.start(1), found.end(1), FROM_STRUCTURE)
+                yield SecretSpan("basic-auth", found.start(1), found.end(1), FROM_STRUCTURE)

@@ -11,7 +11,7 @@ from hexad.database.codec import from_micros
 from hexad.memory.feedback import Verdict
 from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.query_terms import understand
-from hexad.search.recall.results import Boost, Found
+from hexad.search.recall.results import Boost, Candidates
 
 SHARE: Final = 0.1
 """Of the best score of an answer: so much verdicts may move one item up or down, however many there are."""
@@ -25,7 +25,7 @@ _STEM: Final = 6
 
 def apply_boost(
     judged: Iterable[tuple[int, str, str, int]],
-    found: Found,
+    found: Candidates,
     fusion: Fusion,
     order: Sequence[int],
     *,

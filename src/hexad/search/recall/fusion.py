@@ -17,7 +17,7 @@ from hexad.search.vectors.index import VectorAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class FusionWeights:
     """The constants of the score; one set for every store."""
 
     lexical: float = 12.0  # times gap²: how much the best full-text hit may add
@@ -38,7 +38,7 @@ class Weights:
     small_deviation: float = 0.05  # floor
 
 
-DEFAULT_WEIGHTS: Final = Weights()
+DEFAULT_WEIGHTS: Final = FusionWeights()
 
 
 class Candidate(NamedTuple):
@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
     words: int = 1
 
 
-class Spread(NamedTuple):
+class CosineSpread(NamedTuple):
     """Mean and deviation of the question's cosines over all vectors."""
 
     mean: float
@@ -72,10 +72,10 @@ class Fusion:
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        spread: Spread | None,
+        spread: CosineSpread | None,
         *,
         rows: int,
-        weights: Weights = DEFAULT_WEIGHTS,
+        weights: FusionWeights = DEFAULT_WEIGHTS,
     ) -> None:
         small = rows < weights.small_store_rows
         self._candidates = candidates
@@ -163,7 +163,7 @@ def lexical_gap(scores: Sequence[float], *, rank: int) -> float:
 
 
 def _standardised(
-    candidates: Sequence[Candidate], spread: Spread, *, floor: float, crowding: float
+    candidates: Sequence[Candidate], spread: CosineSpread, *, floor: float, crowding: float
 ) -> list[float]:
     # A candidate without a vector yet stands at the mean: its vector is on its way, and says nothing so far.
     deviation = max(spread.deviation, floor)

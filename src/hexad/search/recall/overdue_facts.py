@@ -13,20 +13,20 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 
 
-class Over(NamedTuple):
+class OverdueFact(NamedTuple):
     """A fact that is over: the id of what holds instead, and what it was."""
 
     by: str
     was: Replaced
 
 
-def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> dict[int, Over]:
+def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> dict[int, OverdueFact]:
     """Return the active facts under these keys that are over by now, by row number.
 
     `keys` are looks of facts with their spaces' numbers. Nothing is written: `maintain` does that.
     """
     facts = Facts(stores.db, roles=stores.roles)
-    found: dict[int, Over] = {}
+    found: dict[int, OverdueFact] = {}
     for look, space_no in keys:
         families: dict[str, list[FactRow]] = {}
         for row in facts.line(look, space_no=space_no):
@@ -36,7 +36,7 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
                 begun = [row for row in line if row.valid_from <= now]
                 for row in displaced(line, now):
                     if (after := successor(row, begun)) is not None:
-                        found[row.no] = Over(by=after.id, was=_was(row, after))
+                        found[row.no] = OverdueFact(by=after.id, was=_was(row, after))
     return found
 
 

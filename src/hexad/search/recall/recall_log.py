@@ -19,7 +19,7 @@ KEPT: Final = 2_000
 """Handouts kept in memory at most; past this the oldest are dropped, which costs only `last_used_at`."""
 
 
-class Handouts:
+class RecallLog:
     """Collects hits; `flush` stores them."""
 
     def __init__(self, stores: Stores) -> None:

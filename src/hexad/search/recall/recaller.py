@@ -15,10 +15,10 @@ from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
-from hexad.memory.tables.ranking_columns import PlaceOf
+from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.fulltext import FullText, TextMatch
-from hexad.search.recall.fusion import Candidate, Evidence, Fusion, Spread, matched_share, near_floor
+from hexad.search.recall.fusion import Candidate, CosineSpread, Evidence, Fusion, matched_share, near_floor
 from hexad.search.recall.linked import follow, more_linked
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -28,11 +28,11 @@ from hexad.search.recall.query_terms import (
     named,
     understand,
 )
-from hexad.search.recall.recall_log import Handouts
+from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.results import (
     EXPLAINED,
-    Found,
-    Ranked,
+    Candidates,
+    RankedHit,
     Ranking,
     Seed,
     Seeds,
@@ -80,7 +80,7 @@ class Recaller:
         index: IndexSource,
         *,
         embed_query: QueryEmbedder | None,
-        handouts: Handouts | None,
+        handouts: RecallLog | None,
         changes: ChangeReader,
         clock: Clock,
         calibrated: bool = True,
@@ -181,7 +181,7 @@ class Recaller:
 
     # The arms -------------------------------------------------------------------------------------------------
 
-    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Found:
+    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Candidates:
         rows = self._fulltext.count()
         frequencies = self._fulltext.document_frequencies(terms.wanted)
         match = match_expression(terms.wanted, frequencies)
@@ -204,7 +204,7 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        return Found(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
+        return Candidates(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
 
     def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
         """Return the best matches that pass the filters.
@@ -243,7 +243,7 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: Found, options: RecallOptions) -> Ranking:
+    def _rank(self, found: Candidates, options: RecallOptions) -> Ranking:
         filters, association = options.filters, options.association
         nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
         numbers = {*found.lexical, *nearest}
@@ -259,7 +259,7 @@ class Recaller:
         order = sorted(places)
         candidates = self._candidates(found, places, order)
         answer = found.answer
-        spread = Spread(answer.mean, answer.deviation) if answer is not None else None
+        spread = CosineSpread(answer.mean, answer.deviation) if answer is not None else None
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
@@ -271,11 +271,11 @@ class Recaller:
 
             apply_boost(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        ranked = [Ranked(order[index], fusion.scores[index], index) for index in best]
+        ranked = [RankedHit(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
 
     def _candidates(
-        self, found: Found, places: Mapping[int, PlaceOf], order: Sequence[int]
+        self, found: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]
     ) -> list[Candidate]:
         seats = {
             (place.session_no, place.position): index
@@ -318,7 +318,7 @@ class Recaller:
 
     def _pack(
         self,
-        found: Found,
+        found: Candidates,
         ranking: Ranking,
         options: RecallOptions,
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
@@ -356,12 +356,12 @@ class Recaller:
 
     def _fold(
         self,
-        found: Found,
+        found: Candidates,
         ranking: Ranking,
         options: RecallOptions,
-    ) -> tuple[list[Ranked], list[Dropped]]:
+    ) -> tuple[list[RankedHit], list[Dropped]]:
         """Leave out what is not relevant and what says word for word the same as a better hit."""
-        kept: list[Ranked] = []
+        kept: list[RankedHit] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
         now = self._clock.now()
@@ -398,7 +398,9 @@ class Recaller:
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
-    def _notes(self, options: RecallOptions, found: Found, failure: Unembedded | None) -> tuple[str, ...]:
+    def _notes(
+        self, options: RecallOptions, found: Candidates, failure: Unembedded | None
+    ) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
         if options.semantic is False or found.answer is not None:

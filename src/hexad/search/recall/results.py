@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
-from hexad.memory.tables.ranking_columns import PlaceOf
+from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Evidence, Fusion
 from hexad.search.recall.query_terms import Terms
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.search.recall.overdue_facts import Over
+    from hexad.search.recall.overdue_facts import OverdueFact
 
 
 class Boost(NamedTuple):
@@ -36,7 +36,7 @@ EXPLAINED: Final = 50
 
 
 @dataclass
-class Found:
+class Candidates:
     """What the arms found for one question."""
 
     terms: Terms
@@ -47,7 +47,7 @@ class Found:
     speakers: tuple[str, ...] = ()
     beside: frozenset[int] = frozenset()
     boosts: Mapping[int, Boost] = field(default_factory=dict)
-    over: Mapping[int, Over] = field(default_factory=dict)
+    over: Mapping[int, OverdueFact] = field(default_factory=dict)
 
     @cached_property
     def text_ranks(self) -> Mapping[int, int]:
@@ -88,7 +88,7 @@ class Seeds(NamedTuple):
     vector: NDArray[np.float32] | None
 
 
-class Ranked(NamedTuple):
+class RankedHit(NamedTuple):
     """One candidate with its score; `seat` is its place in the fusion."""
 
     no: int
@@ -100,8 +100,8 @@ class Ranked(NamedTuple):
 class Ranking:
     """All candidates of one question, best first."""
 
-    places: Mapping[int, PlaceOf]
-    ranked: Sequence[Ranked]
+    places: Mapping[int, RankingRow]
+    ranked: Sequence[RankedHit]
     fusion: Fusion
 
 
@@ -112,7 +112,7 @@ def layer_of(memory: Memory) -> str:
     return "vector" if memory.source is not None else "project"
 
 
-def best_chunk(found: Found, no: int, parts: Mapping[str, float]) -> int:
+def best_chunk(found: Candidates, no: int, parts: Mapping[str, float]) -> int:
     """Return the number of the chunk that answers best: of the arm that counted more."""
     match = found.lexical.get(no)
     near = found.answer.best.get(no) if found.answer is not None else None
@@ -122,7 +122,7 @@ def best_chunk(found: Found, no: int, parts: Mapping[str, float]) -> int:
     return near[1] if near is not None else 0
 
 
-def why_of(found: Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
+def why_of(found: Candidates, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
     """Return in words what speaks for a memory."""
     why: list[str] = []
     if no in found.lexical:
@@ -140,7 +140,7 @@ def why_of(found: Found, no: int, parts: Mapping[str, float]) -> tuple[str, ...]
     return tuple(why)
 
 
-def admitted(found: Found, no: int, floor: float) -> bool:
+def admitted(found: Candidates, no: int, floor: float) -> bool:
     """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
     if no in found.lexical or no in found.beside:
         return True
@@ -148,12 +148,12 @@ def admitted(found: Found, no: int, floor: float) -> bool:
     return near is not None and near[0] >= floor
 
 
-def dropped_for(place: PlaceOf, candidate: Ranked, reason: str) -> Dropped:
+def dropped_for(place: RankingRow, candidate: RankedHit, reason: str) -> Dropped:
     """Return a note of what was left out, and why."""
     return Dropped(memory_id=place.id, reason=reason, score=candidate.score)
 
 
-def explain(found: Found, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
+def explain(found: Candidates, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
     """Return what was considered and how sure the arms were."""
     dates, fusion = found.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []

@@ -26,7 +26,7 @@ SAMPLED: Final = 2_000
 
 
 @dataclass(slots=True)
-class Segment:
+class VectorSegment:
     """Vectors that are searched together; `alive` masks what was removed since."""
 
     no: NDArray[np.int64]
@@ -60,7 +60,7 @@ class Segment:
         return self.matrix[rows].astype(np.float32, copy=False) @ query
 
 
-Best = dict[int, tuple[float, int, Segment, int]]
+Best = dict[int, tuple[float, int, VectorSegment, int]]
 """Memory's row number to cosine, chunk's number, and where the vector stands."""
 
 
@@ -95,7 +95,7 @@ def concatenate(parts: Sequence[VectorRows]) -> VectorRows:
     )
 
 
-def allowed_rows(segment: Segment, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def allowed_rows(segment: VectorSegment, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Return a mask of the rows that may answer."""
     import numpy as np
 
@@ -105,7 +105,7 @@ def allowed_rows(segment: Segment, allowed: NDArray[np.bool_] | None) -> NDArray
     return segment.alive & inside & allowed[np.where(inside, segment.memory_no, 0)]
 
 
-def all_cosines(segment: Segment, query: NDArray[np.float32]) -> NDArray[np.float32]:
+def all_cosines(segment: VectorSegment, query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the cosines of all rows with the question."""
     import numpy as np
 
@@ -131,7 +131,7 @@ def sign_bits(
 
 
 def nearest_by_bits(
-    segment: Segment, query: NDArray[np.float32], alive: NDArray[np.bool_], wanted: int
+    segment: VectorSegment, query: NDArray[np.float32], alive: NDArray[np.bool_], wanted: int
 ) -> NDArray[np.int64]:
     """Return the `wanted` rows whose sign bits differ least from the question's, in order."""
     import numpy as np
@@ -158,7 +158,7 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
     import numpy as np
 
     alive = np.ones(len(rows.no), dtype=np.bool_)
-    segment = Segment(
+    segment = VectorSegment(
         no=rows.no,
         memory_no=rows.memory_no,
         chunk_no=rows.chunk_no,
@@ -186,7 +186,7 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
 
 def keep_best(
     best: Best,
-    segment: Segment,
+    segment: VectorSegment,
     rows: NDArray[np.int64],
     cosines: NDArray[np.float32],
     limit: int,
@@ -202,7 +202,7 @@ def keep_best(
 
 def score_named(
     best: Best,
-    segment: Segment,
+    segment: VectorSegment,
     named: NDArray[np.int64],
     query: NDArray[np.float32],
 ) -> None:
@@ -214,7 +214,7 @@ def score_named(
 
 def _note(
     best: Best,
-    segment: Segment,
+    segment: VectorSegment,
     rows: NDArray[np.int64],
     cosines: NDArray[np.float32],
 ) -> None:
@@ -241,7 +241,7 @@ def crowding_of(pool: Best) -> dict[int, float]:
     return dict(zip(pool, centred, strict=True))
 
 
-def _gather(places: Sequence[tuple[Segment, int]]) -> NDArray[np.float32]:
+def _gather(places: Sequence[tuple[VectorSegment, int]]) -> NDArray[np.float32]:
     """Return the vectors at these places, in order, reading each segment once."""
     import numpy as np
 
@@ -254,7 +254,7 @@ def _gather(places: Sequence[tuple[Segment, int]]) -> NDArray[np.float32]:
 
 
 def sampled_spread(
-    segment: Segment, rows: NDArray[np.int64], query: NDArray[np.float32]
+    segment: VectorSegment, rows: NDArray[np.int64], query: NDArray[np.float32]
 ) -> NDArray[np.float64]:
     """Count, sum and sum of squares of the cosines of `rows`, from every n-th of them."""
     import numpy as np

@@ -22,7 +22,7 @@ from hexad.errors import IntegrityError, StorageFailure
 from hexad.search.vectors.arithmetic import (
     RESCORED,
     Best,
-    Segment,
+    VectorSegment,
     all_cosines,
     allowed_rows,
     concatenate,
@@ -181,9 +181,9 @@ class _Loaded:
     change: int = -1
     last_no: int = 0
     last_removal: int = 0
-    base: Segment | None = None
+    base: VectorSegment | None = None
     tail: list[VectorRows] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[VectorSegment] = field(default_factory=list)
     mean: NDArray[np.float32] | None = None
     covariance: NDArray[np.float32] | None = None
     rescored: int = RESCORED
@@ -218,7 +218,7 @@ class VectorIndex:
             self._refresh()
             return sum(int(segment.alive.sum()) for segment in self._state.segments)
 
-    def segments(self) -> list[Segment]:
+    def segments(self) -> list[VectorSegment]:
         """Return the vectors as they are searched; who reads them changes nothing of them."""
         with self._lock:
             self._refresh()
@@ -247,7 +247,7 @@ class VectorIndex:
     def _search(
         self,
         state: _Loaded,
-        segments: Sequence[Segment],
+        segments: Sequence[VectorSegment],
         query: NDArray[np.float32],
         *,
         limit: int,
@@ -346,7 +346,7 @@ class VectorIndex:
         import numpy as np
 
         state = self._state
-        state.base = Segment(
+        state.base = VectorSegment(
             no=cached.rows.no,
             memory_no=cached.rows.memory_no,
             chunk_no=cached.rows.chunk_no,
@@ -373,7 +373,7 @@ class VectorIndex:
             rows = concatenate(state.tail)
             state.tail = [rows]
             state.segments.append(
-                Segment(
+                VectorSegment(
                     no=rows.no,
                     memory_no=rows.memory_no,
                     chunk_no=rows.chunk_no,

@@ -20,7 +20,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space
 from hexad.providers.generators.base import Prompt, Reply
 from hexad.search.recall.linked import follow, more_linked
-from hexad.search.recall.recall_log import Handouts
+from hexad.search.recall.recall_log import RecallLog
 from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
 from hexad.spaces.bundles.bundle import Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic
@@ -138,7 +138,7 @@ class BundleNeeds:
     orderings: Orderings
     clock: Clock
     counter: TokenCounter
-    handouts: Handouts | None
+    handouts: RecallLog | None
     default_backend: str
     external: Mapping[str, NamedOrdering]
     writer: DigestWriter | None
@@ -311,7 +311,7 @@ class Bundles:
 
     # The bundle -----------------------------------------------------------------------------------------------
 
-    def _assemble(self, picked: Sequence[Picked], options: BundleOptions, cost: Cost) -> _Found:
+    def _assemble(self, picked: Sequence[Picked], options: BundleOptions, cost: Cost) -> _Evidence:
         """Return the sections that fit, the raw texts that fit beside them, and notes of what did not."""
         left = options.max_tokens
         kept: list[Picked] = []
@@ -342,7 +342,7 @@ class Bundles:
         linked, beyond = self._linked(kept, options)
         self._note_handouts(kept, raw_ids)
         notes = [*_left_out(dropped, "sections"), *_left_out(missed, "raw texts")]
-        return _Found(
+        return _Evidence(
             sections=tuple(sections),
             raw=tuple(raw) if options.include_raw else None,
             raw_ids=tuple(raw_ids),
@@ -372,7 +372,7 @@ class Bundles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Evidence:
     sections: tuple[JSONObject, ...]
     raw: tuple[JSONObject, ...] | None
     raw_ids: tuple[str, ...]

@@ -17,7 +17,7 @@ from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import dump, to_micros
 from hexad.errors import Conflict, HexadError, InvalidSpace
 from hexad.ingest.write.pipeline import Pipeline
-from hexad.ingest.write.prepare import Prepared
+from hexad.ingest.write.prepare import PreparedDraft
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Outcome, Status
@@ -65,7 +65,7 @@ def read_report(
     notes: Sequence[str],
     touched: int,
     *,
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedDraft],
     stored: Sequence[Memory],
 ) -> ReadReport:
     """Return what was done with the objects of a file; before it was done (`stored` is empty) what would be.
@@ -269,7 +269,7 @@ class _Work:
     space: Space | None
     rules: RedactionRules
     clean: dict[int, ParsedObject] = field(default_factory=dict)
-    prepared: dict[int, tuple[Draft, Prepared]] = field(default_factory=dict)
+    prepared: dict[int, tuple[Draft, PreparedDraft]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +284,7 @@ class _Plan:
     objects: Sequence[ParsedObject]
     touched: int
     fates: Mapping[str, Fate]
-    prepared: Sequence[Prepared]
+    prepared: Sequence[PreparedDraft]
     notes: Sequence[str]
     work: _Work
 
@@ -486,7 +486,7 @@ class SpaceImporter:
         fates: Mapping[str, Fate],
         work: _Work,
         progress: Callable[[int], None] | None,
-    ) -> Iterator[Prepared]:
+    ) -> Iterator[PreparedDraft]:
         for done, parsed_object in enumerate(objects, start=1):
             if progress is not None:
                 progress(done)

@@ -38,7 +38,7 @@ Precision = Literal["day", "week", "month", "quarter", "season", "year", "range"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DatePhrase:
     """A date phrase at a place of the text: a span, or what recurs."""
 
     at: tuple[int, int]
@@ -111,11 +111,11 @@ def _may_tell_time(text: str) -> bool:
     return any(char.isdecimal() for char in text) or not _CUES.isdisjoint(_WORD.findall(text.lower()))
 
 
-def find_phrases(text: str, *, now: datetime) -> list[Found]:
+def find_phrases(text: str, *, now: datetime) -> list[DatePhrase]:
     """Return the date phrases of `text`, in order; days that no calendar has are passed over."""
     if not _may_tell_time(text):
         return []
-    found: list[Found] = []
+    found: list[DatePhrase] = []
     for match in _dates().finditer(text):
         # The first letter of the group that took part names the form.
         form = next(group for group, value in match.groupdict().items() if value is not None)[0]
@@ -128,21 +128,21 @@ def find_phrases(text: str, *, now: datetime) -> list[Found]:
     return found
 
 
-def _iso(match: re.Match[str], _text: str, _now: datetime) -> Found:
+def _iso(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
     year, month = int(match["i_y"]), int(match["i_m"])
     if match["i_d"] is None:
-        return Found(match.span(), "month", month_span(year, month))
-    return Found(match.span(), "day", day_span(year, month, int(match["i_d"])))
+        return DatePhrase(match.span(), "month", month_span(year, month))
+    return DatePhrase(match.span(), "day", day_span(year, month, int(match["i_d"])))
 
 
-def _numeric(match: re.Match[str], _text: str, _now: datetime) -> Found:
+def _numeric(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
     day, month = int(match["n_a"]), int(match["n_b"])
     if month > 12:
         day, month = month, day
-    return Found(match.span(), "day", day_span(int(match["n_y"]), month, day))
+    return DatePhrase(match.span(), "day", day_span(int(match["n_y"]), month, day))
 
 
-def _day_of_month(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+def _day_of_month(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     key = "d" if match["d_m"] else "m"
     name, year = match[f"{key}_m"], match[f"{key}_y"]
     month, day = month_number(name), int(match[f"{key}_d"])
@@ -156,19 +156,19 @@ def _day_of_month(match: re.Match[str], text: str, _now: datetime) -> Found | No
         return None  # "up to 5 may join", "march 5 miles"
     if year is None:
         day_span(2024, month, day)  # a leap year: raises when no year has the day
-        return Found(match.span(), "day", months=(month,), day=day)
+        return DatePhrase(match.span(), "day", months=(month,), day=day)
     start, end = day_span(int(year), month, day)
     if last is not None:
         end = max(day_span(int(year), month, int(last))[1], end)
-        return Found(match.span(), "range", (start, end))
-    return Found(match.span(), "day", (start, end))
+        return DatePhrase(match.span(), "range", (start, end))
+    return DatePhrase(match.span(), "day", (start, end))
 
 
-def _month_of_year(match: re.Match[str], _text: str, _now: datetime) -> Found:
-    return Found(match.span(), "month", month_span(int(match["y_y"]), month_number(match["y_m"])))
+def _month_of_year(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
+    return DatePhrase(match.span(), "month", month_span(int(match["y_y"]), month_number(match["y_m"])))
 
 
-def _bare_month(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+def _bare_month(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     name = match["b_m"]
     left = _left(match, text)
     before = _PREPOSITION.search(left)
@@ -181,31 +181,31 @@ def _bare_month(match: re.Match[str], text: str, _now: datetime) -> Found | None
             return None
     elif before[1].lower() == "by" and name.lower() in _NAMES_OF_PEOPLE:
         return None
-    return Found(match.span(), "month", months=(month_number(name),))
+    return DatePhrase(match.span(), "month", months=(month_number(name),))
 
 
-def _quarter(match: re.Match[str], _text: str, _now: datetime) -> Found:
+def _quarter(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
     index = int(match["q_q"]) - 1 if match["q_q"] else ORDINALS[match["q_o"].lower()]
-    return Found(match.span(), "quarter", month_span(int(match["q_y"]), 3 * index + 1, months=3))
+    return DatePhrase(match.span(), "quarter", month_span(int(match["q_y"]), 3 * index + 1, months=3))
 
 
-def _season(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+def _season(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     name = match["s_s"].lower().replace("fall", "autumn")
     if match["s_y"] is not None:
-        return Found(match.span(), "season", season_span(int(match["s_y"]), name))
+        return DatePhrase(match.span(), "season", season_span(int(match["s_y"]), name))
     is_title = match["s_s"][0].isupper() and text[match.end() : match.end() + 2].strip().isupper()
     if is_title or not _after_preposition(match, text):
         return None  # "Spring Boot", "fall off his bike"
-    return Found(match.span(), "season", months=SEASONS[name])
+    return DatePhrase(match.span(), "season", months=SEASONS[name])
 
 
-def _word(match: re.Match[str], _text: str, now: datetime) -> Found:
+def _word(match: re.Match[str], _text: str, now: datetime) -> DatePhrase:
     word = match["w_w"].lower()
     days = {"the day before yesterday": -2, "yesterday": -1, "last night": -1, "tomorrow": 1}.get(word, 0)
-    return Found(match.span(), "day", unit_span(shift(now, "day", days), "day"), relative=True)
+    return DatePhrase(match.span(), "day", unit_span(shift(now, "day", days), "day"), relative=True)
 
 
-def _which_unit(match: re.Match[str], text: str, now: datetime) -> Found | None:
+def _which_unit(match: re.Match[str], text: str, now: datetime) -> DatePhrase | None:
     which, unit = match["u_w"].lower(), match["u_u"].lower()
     step = {"this": 0, "current": 0, "next": 1}.get(which, -1)
     span: Span
@@ -216,17 +216,19 @@ def _which_unit(match: re.Match[str], text: str, now: datetime) -> Found | None:
         else:
             span = unit_span(shift(unit_span(now, unit)[0], unit, step), unit)
         precision: Precision = "week" if unit in ("week", "weekend") else PRECISIONS[unit]
-        return Found(match.span(), precision, span, relative=True)
+        return DatePhrase(match.span(), precision, span, relative=True)
     if unit[-3:] == "day":
-        return Found(match.span(), "day", _weekday_near(now, WEEKDAYS.index(unit[:3]), step), relative=True)
+        return DatePhrase(
+            match.span(), "day", _weekday_near(now, WEEKDAYS.index(unit[:3]), step), relative=True
+        )
     if unit in SEASONS or unit == "fall":
         name = unit.replace("fall", "autumn")
         spans = [season_span(now.year + offset, name) for offset in (-2, -1, 0, 1)]
-        return Found(match.span(), "season", _nearest(spans, now, step), relative=True)
+        return DatePhrase(match.span(), "season", _nearest(spans, now, step), relative=True)
     if unit in _VERBS and match["u_u"].islower() and which in ("this", "current"):
         return None  # "this may help"
     spans = [month_span(now.year + offset, month_number(unit)) for offset in (-2, -1, 0, 1)]
-    return Found(match.span(), "month", _nearest(spans, now, step), relative=True)
+    return DatePhrase(match.span(), "month", _nearest(spans, now, step), relative=True)
 
 
 PRECISIONS: Final[dict[str, Precision]] = {
@@ -251,19 +253,19 @@ def _weekday_near(now: datetime, weekday: int, step: int) -> Span:
     return unit_span(shift(now, "day", step * distance), "day")
 
 
-def _last_units(match: re.Match[str], _text: str, now: datetime) -> Found:
+def _last_units(match: re.Match[str], _text: str, now: datetime) -> DatePhrase:
     count = {"couple of": 2, "few": 3}.get(match["p_n"].lower()) or number(match["p_n"].lower())
-    return Found(match.span(), "range", (shift(now, match["p_u"].lower(), -count), now), relative=True)
+    return DatePhrase(match.span(), "range", (shift(now, match["p_u"].lower(), -count), now), relative=True)
 
 
-def _units_ago(match: re.Match[str], _text: str, now: datetime) -> Found:
+def _units_ago(match: re.Match[str], _text: str, now: datetime) -> DatePhrase:
     amount, unit = match["a_n"].lower().removeprefix("a "), match["a_u"].lower()
     vague = {"few": (5, 2), "several": (8, 3)}.get(amount)
     if vague:
         span = (shift(now, unit, -vague[0]), shift(now, unit, -vague[1]))
-        return Found(match.span(), "range", span, relative=True)
+        return DatePhrase(match.span(), "range", span, relative=True)
     moment = shift(now, unit, -(2 if amount == "couple of" else number(amount)))
-    return Found(match.span(), PRECISIONS[unit], span_about(moment, unit), relative=True)
+    return DatePhrase(match.span(), PRECISIONS[unit], span_about(moment, unit), relative=True)
 
 
 def span_about(moment: datetime, unit: str) -> Span:
@@ -274,14 +276,14 @@ def span_about(moment: datetime, unit: str) -> Span:
     return start - timedelta(days=3), start + timedelta(days=4)
 
 
-def _weekday(match: re.Match[str], _text: str, _now: datetime) -> Found:
-    return Found(match.span(), "day", weekday=WEEKDAYS.index(match["k_k"][:3].lower()))
+def _weekday(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
+    return DatePhrase(match.span(), "day", weekday=WEEKDAYS.index(match["k_k"][:3].lower()))
 
 
-def _year(match: re.Match[str], text: str, _now: datetime) -> Found | None:
+def _year(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     if not _after_preposition(match, text):
         return None
-    return Found(match.span(), "year", month_span(int(match["j_y"]), 1, months=12))
+    return DatePhrase(match.span(), "year", month_span(int(match["j_y"]), 1, months=12))
 
 
 def _left(match: re.Match[str], text: str) -> str:
@@ -295,7 +297,7 @@ def _after_preposition(match: re.Match[str], text: str) -> bool:
     )
 
 
-_READERS: Final[dict[str, Callable[[re.Match[str], str, datetime], Found | None]]] = {
+_READERS: Final[dict[str, Callable[[re.Match[str], str, datetime], DatePhrase | None]]] = {
     "i": _iso, "n": _numeric, "d": _day_of_month, "m": _day_of_month, "y": _month_of_year, "b": _bare_month,
     "q": _quarter, "s": _season, "w": _word, "u": _which_unit, "p": _last_units, "a": _units_ago, "k": _weekday,
     "j": _year,
@@ -397,7 +399,7 @@ def date_words(time: datetime) -> str:
     return f"{time.date().isoformat()} {time.day} {month} {time.year} {weekday}"
 
 
-def _joined(text: str, found: list[Found], best: int) -> DateRange | None:
+def _joined(text: str, found: list[DatePhrase], best: int) -> DateRange | None:
     """Return the range that two neighbouring phrases make: "between March and June 2022"."""
     for first, last in ((best, best + 1), (best - 1, best)):
         if first < 0 or last >= len(found):
@@ -422,7 +424,7 @@ def _joined(text: str, found: list[Found], best: int) -> DateRange | None:
     return None
 
 
-def _with_year_before(found: Found, span: Span) -> Found:
+def _with_year_before(found: DatePhrase, span: Span) -> DatePhrase:
     """Return a recurring phrase in the year that puts it before `span`."""
     year = span[0].year if found.months[0] <= span[0].month else span[0].year - 1
     try:
@@ -433,7 +435,7 @@ def _with_year_before(found: Found, span: Span) -> Found:
     return replace(found, span=month_span(year, found.months[0], months=len(found.months)))
 
 
-def _directed(text: str, found: Found) -> DateRange:
+def _directed(text: str, found: DatePhrase) -> DateRange:
     """Return the phrase with what stands around it: "since", "the week before", "the end of"."""
     start, end = found.at
     span, precision = found.span, found.precision

@@ -16,7 +16,7 @@ SENTENCE_CHARS_LIMIT: Final = 400
 _WORDS_LEAST: Final = 4
 
 
-class Said(StrEnum):
+class Commitment(StrEnum):
     """What a sentence says."""
 
     DECISION = "decision"
@@ -27,7 +27,7 @@ class Said(StrEnum):
 class Statement(NamedTuple):
     """A sentence, and what it says."""
 
-    what: Said
+    what: Commitment
     text: str
 
 
@@ -78,7 +78,11 @@ def statements(text: str) -> Iterator[Statement]:
             continue
         if _DOUBT.search(sentence) or _HEARSAY.search(sentence):
             continue
-        for what, rule in ((Said.DECISION, _DECISION), (Said.CONVENTION, _CONVENTION), (Said.TODO, _TODO)):
+        for what, rule in (
+            (Commitment.DECISION, _DECISION),
+            (Commitment.CONVENTION, _CONVENTION),
+            (Commitment.TODO, _TODO),
+        ):
             if rule.search(sentence):
                 yield Statement(what, sentence)
                 break

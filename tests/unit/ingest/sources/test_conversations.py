@@ -10,7 +10,7 @@ from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.ingest.sources.read import count, read
 from hexad.memory.memory import Turn
-from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, SourceKind, Unchanged
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -230,7 +230,8 @@ def test_a_turn_that_is_known_is_unchanged_and_an_edited_one_is_not(tmp_path):
     turns = [{"id": "1", "speaker": "Ann", "text": "one"}, {"id": "2", "speaker": "Ann", "text": "two"}]
     before = read_lines(tmp_path, *turns)
     known = {
-        item.source_id: Known(fingerprint=item.fingerprint, content_hash=item.content_hash) for item in before
+        item.source_id: KnownItem(fingerprint=item.fingerprint, content_hash=item.content_hash)
+        for item in before
     }
     turns[1]["speaker"] = "Bo"
     (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, turns)))

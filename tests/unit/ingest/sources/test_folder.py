@@ -10,7 +10,7 @@ import pytest
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.ingest.sources.read import count, read
-from hexad.memory.source import Item, Known, Skip, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> None:
@@ -279,7 +279,7 @@ def test_an_unchanged_file_is_not_read_and_a_touched_one_costs_a_hash(shop):
     write(shop, {"a.txt": "one", "b.txt": "two", "c.txt": "three"})
     before, _ = read_all(shop)
     known = {
-        name: Known(fingerprint=item.fingerprint, content_hash=item.content_hash)
+        name: KnownItem(fingerprint=item.fingerprint, content_hash=item.content_hash)
         for name, item in before.items()
     }
     os.utime(shop / "b.txt", ns=(1, 1))

@@ -11,7 +11,7 @@ from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.ingest.sources.git_history import changed_files, head_commit
 from hexad.ingest.sources.read import count, read
 from hexad.memory.memory import Citation
-from hexad.memory.source import Known, Unchanged
+from hexad.memory.source import KnownItem, Unchanged
 
 
 class Repository:
@@ -133,7 +133,7 @@ def test_many_files_are_cited_up_to_a_limit_and_counted_beyond(repository):
 def test_a_known_commit_is_not_read_again(repository):
     sha = repository.commit("one")
     repository.commit("two")
-    known = {sha: Known(fingerprint=sha, content_hash=None)}
+    known = {sha: KnownItem(fingerprint=sha, content_hash=None)}
 
     first, second = read(detect(repository.path, kind="git"), known=known.get)
 

@@ -8,7 +8,7 @@ import pytest
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, SourceSpec, detect
 from hexad.ingest.sources.read import read, read_text
-from hexad.memory.source import Item, Known, Skip, SourceKind, Unchanged
+from hexad.memory.source import Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.text.chunking import chunk
 
 
@@ -125,7 +125,8 @@ def test_all_parts_of_an_unchanged_file_are_unchanged(tmp_path):
     options = ReadOptions(max_file_bytes=4_096)
     items = list(read(detect(tmp_path), options=options))
     known = {
-        item.source_id: Known(fingerprint=item.fingerprint, content_hash=item.content_hash) for item in items
+        item.source_id: KnownItem(fingerprint=item.fingerprint, content_hash=item.content_hash)
+        for item in items
     }
 
     for again in (0, 1):

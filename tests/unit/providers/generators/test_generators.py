@@ -6,7 +6,7 @@ import pytest
 
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.generators.base import Prompt, instructions
-from hexad.providers.generators.endpoints import Access
+from hexad.providers.generators.endpoints import GeneratorAccess
 from hexad.providers.generators.resolve import first_model, resolve_generator
 from hexad.testing import ScriptedGenerator
 
@@ -105,7 +105,7 @@ def test_no_generator_is_a_choice(spec):
 @pytest.mark.parametrize("options", [{"timeout_s": 0}, {"timeout_s": 1e9}, {"max_tokens": 0}])
 def test_a_bound_out_of_range_is_refused(options):
     with pytest.raises(InvalidInput, match=next(iter(options))):
-        Access(**options)
+        GeneratorAccess(**options)
 
 
 @pytest.mark.parametrize("spec", [7, object(), ScriptedGenerator])
@@ -116,7 +116,7 @@ def test_what_is_no_generator_is_refused(spec):
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "google", "ollama", "huggingface"])
 def test_without_the_extra_a_call_says_what_to_install(kind, monkeypatch):
-    generator = resolve_generator(f"{kind}:tiny", access=Access())  # a key would be of no use yet
+    generator = resolve_generator(f"{kind}:tiny", access=GeneratorAccess())  # a key would be of no use yet
     monkeypatch.setitem(sys.modules, "pydantic_ai.direct", None)
     with pytest.raises(ProviderError, match=r"pip install 'hexad\[llm\]'") as raised:
         ask(generator)

@@ -15,7 +15,7 @@ import pytest
 
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.generators.base import Prompt
-from hexad.providers.generators.endpoints import Access
+from hexad.providers.generators.endpoints import GeneratorAccess
 from hexad.providers.generators.resolve import resolve_generator
 from llm_server import Say, llm_server
 
@@ -31,7 +31,8 @@ SCHEMA = {
 
 def hosted(llm, *, spec="openai:tiny@{base_url}", key=KEY, timeout_s=20.0, **access):
     return resolve_generator(
-        spec.format(base_url=llm.base_url, url=llm.url), access=Access(key=key, timeout_s=timeout_s, **access)
+        spec.format(base_url=llm.base_url, url=llm.url),
+        access=GeneratorAccess(key=key, timeout_s=timeout_s, **access),
     )
 
 
@@ -322,7 +323,7 @@ def test_no_connection_is_an_error_that_names_the_place_and_charges_nothing():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    generator = resolve_generator(f"openai:tiny@http://127.0.0.1:{port}/v1", access=Access(key=KEY))
+    generator = resolve_generator(f"openai:tiny@http://127.0.0.1:{port}/v1", access=GeneratorAccess(key=KEY))
     error = failure(generator)
 
     assert f"openai@127.0.0.1:{port}:tiny could not be reached" in str(error)
@@ -450,7 +451,7 @@ def test_a_model_given_with_a_call_names_no_place(llm, model):
 def test_the_usual_key_of_a_provider_goes_to_its_own_host_alone(llm):
     keys = {"openai": KEY}
     llm.will("fine")
-    resolve_generator(f"openai:tiny@{llm.base_url}", access=Access(keys=keys)).generate(prompt())
+    resolve_generator(f"openai:tiny@{llm.base_url}", access=GeneratorAccess(keys=keys)).generate(prompt())
 
     assert "authorization" not in {name.lower() for name in llm.asked[0].headers}
 
@@ -472,4 +473,4 @@ def test_a_key_that_cannot_be_a_header_is_refused_when_it_is_needed_without_bein
 
 
 def test_keys_are_in_no_text_that_an_object_prints():
-    assert KEY not in repr(Access(key=KEY, keys={"openai": KEY}))
+    assert KEY not in repr(GeneratorAccess(key=KEY, keys={"openai": KEY}))

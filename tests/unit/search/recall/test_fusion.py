@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexad.search.recall.fusion import Candidate, Fusion, Spread, lexical_gap
+from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, lexical_gap
 
 LONG = 100  # words: enough not to be held against a text
 
@@ -30,11 +30,11 @@ candidates = st.lists(
 @settings(max_examples=60, derandomize=True)
 @given(
     candidates=candidates,
-    spread=st.none() | st.builds(Spread, st.floats(-0.2, 0.4), st.floats(0, 0.3)),
+    spread=st.none() | st.builds(CosineSpread, st.floats(-0.2, 0.4), st.floats(0, 0.3)),
     rows=st.integers(0, 5_000),
 )
 def test_parts_always_add_up_to_the_score(
-    candidates: list[Candidate], spread: Spread | None, rows: int
+    candidates: list[Candidate], spread: CosineSpread | None, rows: int
 ) -> None:
     fusion = Fusion(candidates, spread, rows=rows)
 
@@ -52,7 +52,7 @@ def test_only_what_was_asked_speaks() -> None:
 
 def test_more_of_a_signal_is_a_higher_score() -> None:
     plain = Candidate(bm25=2.0, cosine=0.3, words=LONG)
-    spread = Spread(0.1, 0.1)
+    spread = CosineSpread(0.1, 0.1)
 
     def score(better: Candidate) -> tuple[float, float]:
         fusion = Fusion([plain, better, Candidate(bm25=4.0, cosine=0.5, words=LONG)], spread, rows=100)
@@ -74,7 +74,7 @@ def test_more_of_a_signal_is_a_higher_score() -> None:
 def test_a_memory_whose_vector_is_on_its_way_stands_at_the_mean() -> None:
     fusion = Fusion(
         [Candidate(words=LONG), Candidate(cosine=0.1, words=LONG), Candidate(cosine=0.9, words=LONG)],
-        Spread(0.1, 0.2),
+        CosineSpread(0.1, 0.2),
         rows=100,
     )
 
@@ -97,7 +97,7 @@ def test_turns_of_one_session_share_what_its_best_turn_says() -> None:
 
 
 def test_without_candidates_there_is_nothing() -> None:
-    assert [] == Fusion([], Spread(0.0, 0.0), rows=0).scores
+    assert [] == Fusion([], CosineSpread(0.0, 0.0), rows=0).scores
 
 
 @pytest.mark.parametrize(

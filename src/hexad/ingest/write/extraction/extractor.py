@@ -14,7 +14,7 @@ from hexad.errors import BudgetExceeded, ProviderError
 from hexad.ingest.write.enrich import DEFAULT_KIND, Meaning
 from hexad.ingest.write.extraction.local_extraction import local_path, local_summaries, local_tags
 from hexad.ingest.write.extraction.model_prompt import (
-    Answer,
+    ModelResponse,
     UnusableAnswer,
     build_prompt,
     joined_tags,
@@ -144,7 +144,7 @@ class Extractor:
     @staticmethod
     def _asked_again(
         generator: SpaceGenerator, prompt: Prompt, space: str, error: UnusableAnswer
-    ) -> tuple[Reply, Answer]:
+    ) -> tuple[Reply, ModelResponse]:
         again = replace(
             prompt,
             system=f"{prompt.system}\n\nYour last answer could not be used: {error}. Answer with the JSON alone.",
@@ -159,7 +159,7 @@ class Extractor:
 
     def _used(
         self,
-        answer: Answer,
+        answer: ModelResponse,
         reply: Reply,
         request: Request,
         local: Extraction,

@@ -133,7 +133,7 @@ class UnusableAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ModelResponse:
     """An answer that has the asked-for shape. `path` and `tags` are still whatever the model said."""
 
     path: str
@@ -143,7 +143,7 @@ class Answer:
     pin: bool
 
 
-def parse_answer(text: str) -> Answer:
+def parse_answer(text: str) -> ModelResponse:
     """Return what a model answered; raises `UnusableAnswer`. Fields that nobody asked for are not looked at."""
     if len(text.encode("utf-8", "replace")) > ANSWER_BYTES_LIMIT:
         raise UnusableAnswer(f"the answer is longer than {ANSWER_BYTES_LIMIT:,} bytes")
@@ -162,7 +162,7 @@ def parse_answer(text: str) -> Answer:
     if relevance not in tuple(Relevance):
         raise UnusableAnswer("relevance is not high, medium or low")
     pin = value.get("pin", False)
-    return Answer(
+    return ModelResponse(
         path=_text(value, "path"),
         summaries=Summaries(
             micro=_summary(value, "summary_micro", MICRO_LIMIT, one_line=True),

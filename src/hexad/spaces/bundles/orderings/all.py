@@ -30,9 +30,9 @@ from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.basic import BasicTopic, NewestFirst
 from hexad.spaces.bundles.orderings.hybrid import HybridKind, HybridTopic
 from hexad.spaces.bundles.orderings.patricia import PatriciaKind, PatriciaTopic
-from hexad.spaces.bundles.orderings.question import Question, ask
+from hexad.spaces.bundles.orderings.question import TopicQuestion, ask
 from hexad.spaces.bundles.orderings.raptor import RaptorKind, RaptorTopic
-from hexad.spaces.bundles.orderings.scorer import Claim, Scorer
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Scorer
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 from hexad.spaces.bundles.orderings.temporal import TemporalKind, TemporalTopic
 
@@ -132,7 +132,7 @@ def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[
 
     settled = [claim.maybe[batch] for claim in scorer.claims]
     unread = np.zeros(len(batch), dtype=bool)
-    waiting: list[tuple[Claim, NDArray[np.bool_], NDArray[np.int64]]] = []
+    waiting: list[tuple[ContainmentQuery, NDArray[np.bool_], NDArray[np.int64]]] = []
     for claim, held in zip(scorer.claims, settled, strict=True):
         if claim.text == "path":
             for at in np.flatnonzero(held).tolist():
@@ -155,7 +155,7 @@ def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[
 VIEWS_MOST: Final = 8
 """Spaces whose views are kept, the last used ones."""
 FAMILY: Final = "memories"
-_TOPIC: Final[Mapping[Backend, Callable[[SpaceView, Question], Scorer]]] = {
+_TOPIC: Final[Mapping[Backend, Callable[[SpaceView, TopicQuestion], Scorer]]] = {
     Backend.BASIC: BasicTopic,
     Backend.PATRICIA: PatriciaTopic,
     Backend.RAPTOR: RaptorTopic,
@@ -261,7 +261,9 @@ def _filtered(view: SpaceView, slots: NDArray[np.bool_], options: BundleOptions)
     return slots
 
 
-def _kind_scorer(view: SpaceView, question: Question, pool: NDArray[np.bool_], backend: Backend) -> Scorer:
+def _kind_scorer(
+    view: SpaceView, question: TopicQuestion, pool: NDArray[np.bool_], backend: Backend
+) -> Scorer:
     match backend:
         case Backend.PATRICIA:
             return PatriciaKind(view, question)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from hexad.spaces.bundles.orderings.question import Question
-from hexad.spaces.bundles.orderings.scorer import Claim, Slots
+from hexad.spaces.bundles.orderings.question import TopicQuestion
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -27,11 +27,14 @@ _TAG: Final = 0.8
 class BasicTopic:
     """The score that every other ordering of a topic begins with."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view = view
         self._weights = [weight for _, weight in _WHOLE_TOPIC] if question.topic else []
-        self.claims: Sequence[Claim] = (
-            [Claim(text, question.topic, view.may_hold(text, question.topic)) for text, _ in _WHOLE_TOPIC]
+        self.claims: Sequence[ContainmentQuery] = (
+            [
+                ContainmentQuery(text, question.topic, view.may_hold(text, question.topic))
+                for text, _ in _WHOLE_TOPIC
+            ]
             if question.topic
             else []
         )
@@ -53,7 +56,7 @@ class BasicTopic:
 class NewestFirst:
     """The order of a kind's memories by time alone."""
 
-    claims: Sequence[Claim] = ()
+    claims: Sequence[ContainmentQuery] = ()
 
     def __init__(self, view: SpaceView) -> None:
         self._view = view

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.spaces.bundles.orderings.basic import BasicTopic, NewestFirst
-from hexad.spaces.bundles.orderings.question import Question
-from hexad.spaces.bundles.orderings.scorer import Claim, Slots
+from hexad.spaces.bundles.orderings.question import TopicQuestion
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PINNED: Final = 5.0
 class HybridTopic:
     """`basic`, rare topic tokens, and tokens shared with pinned memories."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         import numpy as np
 
         self._basic = BasicTopic(view, question)
@@ -50,7 +50,7 @@ class HybridTopic:
 class HybridKind:
     """Newest first, moved by rare tokens and by pins."""
 
-    claims: Sequence[Claim] = ()
+    claims: Sequence[ContainmentQuery] = ()
 
     def __init__(self, view: SpaceView, members: NDArray[np.bool_]) -> None:
         self._view = view

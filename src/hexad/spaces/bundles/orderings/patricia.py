@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.spaces.bundles.orderings.basic import BasicTopic
-from hexad.spaces.bundles.orderings.question import Question
-from hexad.spaces.bundles.orderings.scorer import Claim, Slots
+from hexad.spaces.bundles.orderings.question import TopicQuestion
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _TAG: Final = 1.0
 class PatriciaTopic:
     """`basic`, and how far the path goes along with the topic."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         import numpy as np
 
         self._basic = BasicTopic(view, question)
@@ -48,9 +48,9 @@ class PatriciaTopic:
 class PatriciaKind:
     """Short paths first, what is pinned or tagged as preferred before them."""
 
-    claims: Sequence[Claim] = ()
+    claims: Sequence[ContainmentQuery] = ()
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view = view
         self._tagged = view.tags.count(question.prefer_tags, view.size) > 0
 

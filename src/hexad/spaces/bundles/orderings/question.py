@@ -11,7 +11,7 @@ from hexad.spaces.bundles.orderings.entity_map import split_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class TopicQuestion:
     """A topic in lower case without outer white space, what is preferred, and when it is asked.
 
     Preferences are compared in lower case and without outer white space; one that is named twice counts once.
@@ -27,10 +27,10 @@ class Question:
     now_micros: int
 
 
-def ask(topic: str, options: BundleOptions, *, now: datetime) -> Question:
+def ask(topic: str, options: BundleOptions, *, now: datetime) -> TopicQuestion:
     """Return the question of a topic, empty for orderings of a kind."""
     topic = topic.strip().lower()
-    return Question(
+    return TopicQuestion(
         topic=topic,
         words=tuple(dict.fromkeys(topic.split())),
         parts=tuple(topic.replace("/", " ").split()),

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.spaces.bundles.orderings.basic import BasicTopic, NewestFirst
-from hexad.spaces.bundles.orderings.question import Question
-from hexad.spaces.bundles.orderings.scorer import Claim, Slots
+from hexad.spaces.bundles.orderings.question import TopicQuestion
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FRESH_DAYS: Final = 30.0
 _PINNED: Final = 5.0
 
 
-def uncounted(question: Question) -> list[str]:
+def uncounted(question: TopicQuestion) -> list[str]:
     """Return notes of what is left out of the clusters of a question."""
     return [
         f"raptor counted the first {CLUSTER_WORDS_MOST} of {len(words):,} {what}."
@@ -47,7 +47,7 @@ class _Cluster:
 
         self._view = view
         words = words[:CLUSTER_WORDS_MOST]
-        self.claims = [Claim("long", word, view.may_hold("long", word)) for word in words]
+        self.claims = [ContainmentQuery("long", word, view.may_hold("long", word)) for word in words]
         self._tagged = []
         for word in words:
             tagged = np.zeros(view.size, dtype=bool)
@@ -67,7 +67,7 @@ class _Cluster:
 class RaptorTopic:
     """`basic`, the better of two clusters, and a bonus for what is young."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view, self._now = view, question.now_micros
         self._basic = BasicTopic(view, question)
         self._words = _Cluster(view, question.words)
@@ -94,7 +94,7 @@ class RaptorTopic:
 class RaptorKind:
     """Newest first, moved by the cluster of the preferred tags and by pins."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view = view
         self._newest = NewestFirst(view)
         self._preferred = _Cluster(view, question.prefer_tags)

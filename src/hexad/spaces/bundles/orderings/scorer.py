@@ -15,7 +15,7 @@ Slots: TypeAlias = "NDArray[np.int64] | slice"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claim:
+class ContainmentQuery:
     """That `needle` stands in a text (`path`, `short`, `long`, `raw`) of a memory, lower-cased.
 
     `maybe` says by slot where signatures do not rule it out.
@@ -30,7 +30,7 @@ class Scorer(Protocol):
     """One ordering, for one question, over one view. A claim that holds never lowers a score."""
 
     @property
-    def claims(self) -> Sequence[Claim]:
+    def claims(self) -> Sequence[ContainmentQuery]:
         """What scores depend on and only texts can tell."""
 
     def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.spaces.bundles.orderings.basic import BasicTopic
-from hexad.spaces.bundles.orderings.question import Question
-from hexad.spaces.bundles.orderings.scorer import Claim, Slots
+from hexad.spaces.bundles.orderings.question import TopicQuestion
+from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _PINNED: Final = 5.0
 class TemporalTopic:
     """`basic`, and how near in the calendar."""
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view, self._now = view, question.now
         self._basic = BasicTopic(view, question)
         self.claims = self._basic.claims
@@ -39,9 +39,9 @@ class TemporalTopic:
 class TemporalKind:
     """How near in the calendar, pins before all."""
 
-    claims: Sequence[Claim] = ()
+    claims: Sequence[ContainmentQuery] = ()
 
-    def __init__(self, view: SpaceView, question: Question) -> None:
+    def __init__(self, view: SpaceView, question: TopicQuestion) -> None:
         self._view, self._now = view, question.now
 
     def scores(
