@@ -19,15 +19,9 @@ from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
 from hexad.errors import Conflict, NotFound, StoreLocked
 from hexad.layers.user.database import DATABASE as USER_DATABASE
-from hexad.layers.user.database import (
-    UserConversion,
-    default_user_dir,
-    is_there,
-    open_user_store,
-    unlock_user,
-)
+from hexad.layers.user.database import default_user_dir, is_there, open_user_store, unlock_user
 from hexad.lifecycle.opening import open
-from hexad.lifecycle.reencryption import Conversion, UnsealedLogs
+from hexad.lifecycle.reencryption import Conversion, UnsealedLogs, UserConversion
 
 if TYPE_CHECKING:
     from hexad.database.encryption.cipher import StoreKeys

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import apsw
 
 from hexad.database import files
-from hexad.database.encryption.cipher import MEMORY_DB, STREAM, FileCipher, StoreKeys, is_sealed
+from hexad.database.encryption.cipher import MEMORY_DB, STREAM, USER_DB, FileCipher, StoreKeys, is_sealed
 from hexad.database.encryption.file_swap import Switch, give_up, new_folder, switch
 from hexad.database.encryption.inventory import (
     LOGS,
@@ -39,6 +39,7 @@ from hexad.errors import (
 )
 from hexad.experience.stream.frames import HEADER_BYTES as LOG_HEADER_BYTES
 from hexad.experience.stream.frames import SEALED_HEADER_BYTES
+from hexad.layers.user.database import DATABASE, LOG_ENDS
 
 Step = Callable[[int, str], object]
 """Told how many bytes were written since the last time, and of which file."""
@@ -328,3 +329,34 @@ def _unreadable(path: Path) -> IntegrityError:
 def _hash(path: Path) -> str:
     with files.operation("read", path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def parts_of_user(folder: Path) -> Iterator[StoreFile]:
+    """Yield the files of the user layer with what each is; whatever else is in the folder is not looked at."""
+    path = folder / DATABASE
+    if path.exists():
+        yield StoreFile(name=DATABASE, form=Treatment.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
+    for end in LOG_ENDS:
+        log = path.with_name(f"{DATABASE}{end}")
+        if log.exists():
+            yield StoreFile(name=log.name, form=Treatment.DROPPED, bytes=log.stat().st_size)
+    if (folder / RECORD).exists():
+        yield StoreFile(name=RECORD, form=Treatment.KEPT, bytes=(folder / RECORD).stat().st_size)
+
+
+class UserConversion(Conversion):
+    """One change of the user layer's keys: its database is all there is."""
+
+    def find_parts(self) -> Iterator[StoreFile]:
+        """Yield the files that there are."""
+        return parts_of_user(self.directory)
+
+    def links_in_the_way(self) -> list[str]:
+        """Return the links that stand where the layer has a file."""
+        return [part.name for part in self.parts if (self.directory / part.name).is_symlink()]
+
+    def _require_sealed_logs(self) -> None:
+        """There is no stream."""
+
+    def _require_manifest(self) -> None:
+        """There are no segments."""

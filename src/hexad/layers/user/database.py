@@ -6,7 +6,6 @@ Other things of the user may lie in the same folder (key files do): only what is
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,18 +15,16 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import USER_DB, StoreKeys
 from hexad.database.encryption.file_swap import FOLDER, recover
-from hexad.database.encryption.inventory import StoreFile, Treatment
-from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
+from hexad.database.encryption.record import KeyGiven, unlock_or_create
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.errors import AccessDenied, InvalidInput
 from hexad.layers.user.tables.holdings import UserHoldings
 from hexad.layers.user.tables.preferences import Patterns, Preferences
 from hexad.layers.user.tables.projects import Projects
 from hexad.layers.user.tables.schema import MIGRATIONS
-from hexad.lifecycle.reencryption import Conversion
 
 DATABASE: Final = "user.db"
-_LOG_ENDS: Final = ("-wal", "-shm", "-journal")
+LOG_ENDS: Final = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,34 +117,3 @@ def _require_private(path: Path) -> None:
         raise AccessDenied(
             f"{path} has mode {mode:04o}: other users may read what is known of you. Run `chmod 600 {path}`."
         )
-
-
-def parts_of_user(folder: Path) -> Iterator[StoreFile]:
-    """Yield the files of the user layer with what each is; whatever else is in the folder is not looked at."""
-    path = folder / DATABASE
-    if path.exists():
-        yield StoreFile(name=DATABASE, form=Treatment.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
-    for end in _LOG_ENDS:
-        log = path.with_name(f"{DATABASE}{end}")
-        if log.exists():
-            yield StoreFile(name=log.name, form=Treatment.DROPPED, bytes=log.stat().st_size)
-    if (folder / RECORD).exists():
-        yield StoreFile(name=RECORD, form=Treatment.KEPT, bytes=(folder / RECORD).stat().st_size)
-
-
-class UserConversion(Conversion):
-    """One change of the user layer's keys: its database is all there is."""
-
-    def find_parts(self) -> Iterator[StoreFile]:
-        """Yield the files that there are."""
-        return parts_of_user(self.directory)
-
-    def links_in_the_way(self) -> list[str]:
-        """Return the links that stand where the layer has a file."""
-        return [part.name for part in self.parts if (self.directory / part.name).is_symlink()]
-
-    def _require_sealed_logs(self) -> None:
-        """There is no stream."""
-
-    def _require_manifest(self) -> None:
-        """There are no segments."""
