@@ -40,6 +40,13 @@ INNER_ORDERS = {
         "documents", "submissions", "arguments", "stream_database", "tagging", "erasure", "experience_log", "api",
         "service",
     ),
+    "honeycomb": (
+        "scoring", "values", "tables", "graph", "walk", "circuit_breaker", "link_job", "api", "service",
+    ),
+    "layers": (
+        "contract", "scoring", "router", "feedback", "vector_layer", "session", "governance", "project", "user",
+        "context",
+    ),
 }  # fmt: skip
 
 PARTS = {

@@ -13,7 +13,7 @@ from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
 
 
-def as_json(value: Any, *, without: Collection[str] = ()) -> JSONObject:
+def as_json(value: Any, *, without: Collection[str] = ()) -> dict[str, JSONValue]:
     """Return a dataclass as an object of its fields, in their order, but those named by `without`.
 
     Enums are their values, times ISO 8601 in UTC, paths text, tuples, lists and other sequences lists; sets are

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -70,16 +71,7 @@ class HoneycombEdge:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the edge as JSON."""
-        return {
-            "from_id": self.from_id,
-            "target_id": self.target_id,
-            "relevance_score": self.relevance_score,
-            "relationship_type": self.relationship_type,
-            "timestamp_created": format_time(self.timestamp_created),
-            "renewed_at": format_time(self.renewed_at),
-            "ring": self.ring,
-            "auto": self.auto,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,17 +197,7 @@ class JitPiece:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the piece as JSON."""
-        return {
-            "id": self.id,
-            "memory_id": self.memory_id,
-            "text": self.text,
-            "form": self.form.value,
-            "tokens": self.tokens,
-            "depth": self.depth,
-            "strength": self.strength,
-            "relevance_to_focus": self.relevance_to_focus,
-            "via": None if self.via is None else self.via.to_dict(),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,24 +262,8 @@ class HoneycombStats:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the numbers as JSON."""
-        return {
-            "nodes": self.nodes,
-            "memory_nodes": self.memory_nodes,
-            "inactive": self.inactive,
-            "max_nodes": self.max_nodes,
-            "edges": self.edges,
-            "overflow_edges": self.overflow_edges,
-            "explicit_edges": self.explicit_edges,
-            "relations": dict(self.relations),
-            "out_degrees": list(self.out_degrees),
-            "overflow_rings": {str(depth): nodes for depth, nodes in self.overflow_rings.items()},
-            "deepest_ring": self.deepest_ring,
-            "components": self.components,
-            "largest_component": self.largest_component,
-            "isolated": self.isolated,
-            "hubs": [{"id": node, "centrality": centrality} for node, centrality in self.hubs],
-            "embedding_bytes": self.embedding_bytes,
-        }
+        hubs: list[JSONValue] = [{"id": node, "centrality": centrality} for node, centrality in self.hubs]
+        return {**as_json(self), "hubs": hubs}
 
 
 def check_relation(relation: str) -> str:

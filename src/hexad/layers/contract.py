@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from hexad.core.arguments import quoted
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -148,15 +149,7 @@ class Weights:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the weights as JSON."""
-        return {
-            "relevance": self.relevance,
-            "recency": self.recency,
-            "authority": self.authority,
-            "confidence": self.confidence,
-            "importance": self.importance,
-            "decay": self.decay,
-            "layer": {layer.value: weight for layer, weight in self.layer.items()},
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,13 +164,7 @@ class LayerPlan:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the layer's part of a plan as JSON."""
-        return {
-            "layer": self.layer.value,
-            "share": self.share,
-            "tokens": self.tokens,
-            "limit": self.limit,
-            "deadline_ms": self.deadline_ms,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,20 +191,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the plan as JSON."""
-        return {
-            "query": self.query,
-            "task_type": self.task_type.value,
-            "query_class": self.query_class.value,
-            "asks_why": self.asks_why,
-            "layers": [layer.to_dict() for layer in self.layers],
-            "weights": self.weights.to_dict(),
-            "max_tokens": self.max_tokens,
-            "deadline_ms": self.deadline_ms,
-            "decided_by": self.decided_by,
-            "reasons": list(self.reasons),
-            "notes": list(self.notes),
-            "feedback": {layer.value: factor for layer, factor in self.feedback.items()},
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,9 +208,7 @@ class ScoredItem:
         """Return the item with its score as JSON."""
         return {
             **self.item.to_dict(),
-            "score": self.score,
-            "parts": dict(self.parts),
-            "duplicates": list(self.duplicates),
+            **as_json(self, without=("item",)),
             "notes": [*self.item.notes, *self.notes],
         }
 
@@ -272,13 +244,7 @@ class LeftOut:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "layer": self.layer.value,
-            "reason": self.reason,
-            "tokens": self.tokens,
-            "score": self.score,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 
@@ -39,15 +39,4 @@ class Feedback:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "memory_id": self.memory_id,
-            "layer": self.layer.value,
-            "verdict": self.verdict.value,
-            "query": self.query,
-            "query_class": None if self.query_class is None else self.query_class.value,
-            "note": self.note,
-            "given_by": self.given_by,
-            "given_at": format_time(self.given_at),
-            "effect": self.effect,
-        }
+        return as_json(self)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import parse_choice
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.memory.confidence import DRAFT
@@ -137,15 +138,7 @@ class ComponentSummary:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the summary as JSON."""
-        return {
-            "memory_id": self.memory_id,
-            "name": self.name,
-            "summary": self.summary,
-            "files": list(self.files),
-            "updated_at": format_time(self.updated_at),
-            "replaces": self.replaces,
-            "needs_review": self.needs_review,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,30 +175,7 @@ class Detected:
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
 
-        def found(finding: Finding) -> JSONValue:
-            return {
-                "category": finding.category.value,
-                "key": finding.key,
-                "value": finding.value,
-                "confidence": finding.confidence,
-                "seen_in": list(finding.seen_in),
-            }
-
-        def facts(listed: Sequence[ProjectFact]) -> JSONValue:
-            return [fact.to_dict() for fact in listed]
-
-        return {
-            "root": self.root,
-            "files": self.files,
-            "findings": [found(finding) for finding in self.findings],
-            "new": facts(self.new),
-            "seen_again": facts(self.seen_again),
-            "changed": facts(self.changed),
-            "known": facts(self.known),
-            "differs": [found(finding) for finding in self.differs],
-            "notes": list(self.notes),
-            "dry_run": self.dry_run,
-        }
+        return as_json(self)
 
 
 def fact_text(category: Category, key: str, value: JSONValue, *, component: str | None) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from hexad.core.arguments import parse_time
+from hexad.core.as_json import as_json, plain
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import IntegrityError
@@ -47,7 +48,7 @@ class Substep:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the step as JSON."""
-        return {"text": self.text, "done": self.done}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class OpenFile:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the file as JSON."""
-        return {"path": self.path, "line": self.line, "column": self.column}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ class Edit:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the edit as JSON."""
-        return {"path": self.path, "line": self.line, "summary": self.summary, "at": format_time(self.at)}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +100,7 @@ class SessionTurn:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the turn as JSON."""
-        return {
-            "role": self.role,
-            "text": self.text,
-            "characters": self.characters,
-            "at": format_time(self.at),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +113,7 @@ class ScratchNote:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the note as JSON."""
-        return {"text": self.text, "at": format_time(self.at), "notes": self.notes}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,21 +299,15 @@ def spoken_age(age: timedelta) -> str:
     return "just now"
 
 
+_STATE: Final = (
+    "task", "ticket", "substeps", "open_files", "edits", "edits_total", "turns", "turns_total", "conversation_summary",
+    "scratchpad", "outcome",
+)  # fmt: skip
+
+
 def state_of(working_set: WorkingSet) -> dict[str, JSONValue]:
     """Return what is stored of a working set as its state."""
-    return {
-        "task": working_set.task,
-        "ticket": working_set.ticket,
-        "substeps": [step.to_dict() for step in working_set.substeps],
-        "open_files": [file.to_dict() for file in working_set.open_files],
-        "edits": [edit.to_dict() for edit in working_set.edits],
-        "edits_total": working_set.edits_total,
-        "turns": [turn.to_dict() for turn in working_set.turns],
-        "turns_total": working_set.turns_total,
-        "conversation_summary": working_set.conversation_summary,
-        "scratchpad": [note.to_dict() for note in working_set.scratchpad],
-        "outcome": working_set.outcome,
-    }
+    return {name: plain(getattr(working_set, name)) for name in _STATE}
 
 
 def with_state(working_set: WorkingSet, state: Mapping[str, Any]) -> WorkingSet:

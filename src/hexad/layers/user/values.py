@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -134,21 +135,7 @@ class Preference:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "key": self.key,
-            "value": self.value,
-            "confidence": round(self.confidence, 6),
-            "source": self.source.value,
-            "evidence_count": self.evidence_count,
-            "projects": self.projects,
-            "support": self.support,
-            "accepted": self.accepted,
-            "rejected": self.rejected,
-            "first_seen": format_time(self.first_seen),
-            "last_seen": format_time(self.last_seen),
-        }
+        return as_json(self) | {"confidence": round(self.confidence, 6)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,16 +153,7 @@ class Pattern:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "pattern_type": self.pattern_type.value,
-            "description": self.description,
-            "evidence_count": self.evidence_count,
-            "confidence": round(self.confidence, 6),
-            "first_seen": format_time(self.first_seen),
-            "last_seen": format_time(self.last_seen),
-        }
+        return as_json(self) | {"confidence": round(self.confidence, 6)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,15 +170,7 @@ class Expertise:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "area": self.area,
-            "level": self.level.value,
-            "source": self.source.value,
-            "confidence": round(self.confidence, 6),
-            "last_seen": format_time(self.last_seen),
-        }
+        return as_json(self) | {"confidence": round(self.confidence, 6)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,14 +256,7 @@ class Suppression:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "value": self.value,
-            "key": self.key,
-            "project_id": self.project_id,
-            "created_at": format_time(self.created_at),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,17 +291,7 @@ class Suggestion:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "key": self.key,
-            "value": self.value,
-            "confidence": round(self.confidence, 6),
-            "source": self.source.value,
-            "projects": self.projects,
-            "of_projects": self.of_projects,
-            "last_seen": format_time(self.last_seen),
-            "because": self.because,
-            "text": self.text,
-        }
+        return {**as_json(self), "confidence": round(self.confidence, 6), "text": self.text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,15 +308,7 @@ class ResolvedPreference:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "key": self.key,
-            "value": self.value,
-            "statement": self.statement,
-            "preference": None if self.preference is None else self.preference.to_dict(),
-            "exception": None if self.exception is None else self.exception.to_dict(),
-            "others": [preference.to_dict() for preference in self.others],
-            "note": self.note,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,13 +324,9 @@ class LearnedChange:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "what": self.what,
-            "key": self.key,
-            "value": self.value,
-            "reason": self.reason,
-            "before": None if self.before is None else round(self.before, 6),
-            "after": None if self.after is None else round(self.after, 6),
+        return as_json(self) | {
+            name: sure if sure is None else round(sure, 6)
+            for name, sure in (("before", self.before), ("after", self.after))
         }
 
 
@@ -404,13 +345,4 @@ class LearningReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "projects": self.projects,
-            "published": self.published,
-            "retracted": self.retracted,
-            "left_out": dict(self.left_out),
-            "changes": [change.to_dict() for change in self.changes],
-            "rules": self.rules,
-            "skipped": self.skipped,
-            "dry_run": self.dry_run,
-        }
+        return as_json(self)
