@@ -16,6 +16,8 @@ import pytest
 import hexad
 from hexad import EventType, Hexad, InvalidInput, LimitExceeded, StorageFailure
 from hexad.database import files
+from hexad.experience.recording import batches
+from hexad.experience.stream import columns as stream_columns
 from hexad.experience.stream.log import list_logs, read_log
 
 PASSWORD = "Tr0ub4dor&3"
@@ -115,8 +117,9 @@ def everything(hx: Hexad, session: str) -> list[hexad.TimestepRecord]:
 
 @pytest.mark.row("H002", "H011", "H170")
 @pytest.mark.parametrize("sealed", [False, True])
-def test_rows_columns_and_arrow_give_the_same_records(hx, xdb, arrow, sealed):
-    rows = rows_of(9_000)
+def test_rows_columns_and_arrow_give_the_same_records(hx, xdb, arrow, sealed, monkeypatch):
+    monkeypatch.setattr(batches, "CHUNK_ROWS", 500)
+    rows = rows_of(1_200)
     columns = columns_of(rows)
     table = relation_of(arrow, columns)
 
@@ -127,14 +130,14 @@ def test_rows_columns_and_arrow_give_the_same_records(hx, xdb, arrow, sealed):
         ("once", Once(table)),
     ):
         xdb.start_session(session, compaction=False)
-        assert [f"ts-{session}-{at}" for at in range(1, 9_001)] == xdb.record_many(given)
+        assert [f"ts-{session}-{at}" for at in range(1, 1_201)] == xdb.record_many(given)
     if sealed:
         xdb.seal()
     first = everything(hx, "rows")
 
-    assert 9_000 == len(first)
-    assert [*range(1, 9_001)] == [record.tick for record in first]
-    assert (" word 8999 é", START + timedelta(milliseconds=8_999)) == (first[-1].content, first[-1].timestamp)
+    assert 1_200 == len(first)
+    assert [*range(1, 1_201)] == [record.tick for record in first]
+    assert (" word 1199 é", START + timedelta(milliseconds=1_199)) == (first[-1].content, first[-1].timestamp)
     assert {10} == {len(record.concept_activations) for record in first[10:14]}
     assert not [
         record for record in first if PASSWORD in record.content and (sealed or record.event_type != "output")
@@ -166,13 +169,14 @@ def test_a_secret_in_an_input_of_a_batch_never_reaches_the_disk(hx, xdb, arrow, 
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes()
 
 
-def test_large_texts_become_several_frames(hx, xdb):
-    text = "x" * (1 << 20)
+def test_large_texts_become_several_frames(hx, xdb, monkeypatch):
+    monkeypatch.setattr(stream_columns, "CHUNK_CHARS", 8 << 10)
+    text = "x" * (1 << 10)
     xdb.record_many([{"event_type": "tool_response", "content": text[at:]} for at in range(20)])
 
     frames = [frame for path in list_logs(hx.path / "stream" / "log") for frame in read_log(path).frames]
     assert 3 == len(frames)
-    assert max(len(frame.contents) for frame in frames) <= 8 << 20
+    assert max(len(frame.contents) for frame in frames) <= 8 << 10
     assert [len(text) - at for at in range(20)] == [len(record.content) for record in xdb.recall()]
 
 

@@ -40,6 +40,11 @@ def is_settled(char: str) -> bool:
     return unicodedata.ucd_3_2_0.category(char) == unicodedata.category(char)
 
 
+def is_one_of_many(char: str) -> bool:
+    """Whether a character's name is that of a long row and a number or a sound: ideographs, Hangul syllables."""
+    return unicodedata.name(char, "").startswith(("CJK UNIFIED IDEOGRAPH-", "HANGUL SYLLABLE "))
+
+
 SETTLED = st.characters(codec="utf-8").filter(is_settled)
 HARD = [
     "",
@@ -109,15 +114,21 @@ def test_any_mixture_of_troublemakers_is_split_as_the_reference_library_splits_i
 
 
 def test_every_settled_character_is_treated_as_in_the_reference_library():
+    """Of ideographs and syllables in a row that are all alike, one in sixteen and the ends of the row."""
     settled = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and is_settled(chr(code))]
-    named = [char for char in settled if unicodedata.category(char) not in ("Cn", "Co")]
+    named = [
+        char
+        for char in settled
+        if unicodedata.category(char) not in ("Cn", "Co")
+        and not (ord(char) % 16 and all(map(is_one_of_many, (chr(ord(char) - 1), char, chr(ord(char) + 1)))))
+    ]
     different = []
     for start in range(0, len(named), 64):
         text = " ".join(f"ab{char}cd {char}" for char in named[start : start + 64])
         if expected(text, 10_000) != OURS.encode(text, max_tokens=10_000):
             different.append(ascii(text))
 
-    assert 90_000 < len(named)
+    assert 18_000 < len(named)
     assert [] == different
 
 
