@@ -16,15 +16,15 @@ from hexad.database.encryption import sealed_files
 from hexad.database.encryption.cipher import BLOCK_BYTES, HEADER_BYTES, STREAM, Blocks, StoreKeys, is_sealed
 from hexad.database.encryption.sealed_files import SealedReader, SealedWriter
 from hexad.errors import HexadError, IntegrityError, InvalidInput, StorageFailure
-from hexad.experience.stream.duckdb_engine import Duck, quoted
+from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 
 KEYS = StoreKeys(bytes(range(32)))
 ROWS = 400_000
 
 
 @pytest.fixture
-def duck() -> Iterator[Duck]:
-    duck = Duck(KEYS.cipher(STREAM))
+def duck() -> Iterator[DuckDbEngine]:
+    duck = DuckDbEngine(KEYS.cipher(STREAM))
     yield duck
     duck.close()
 
@@ -43,7 +43,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
-def _write(duck: Duck, path: Path, rows: int = ROWS) -> None:
+def _write(duck: DuckDbEngine, path: Path, rows: int = ROWS) -> None:
     # Texts that do not compress, so that the file has blocks enough.
     with duck.cursor(path) as cursor:
         cursor.execute(
@@ -52,7 +52,7 @@ def _write(duck: Duck, path: Path, rows: int = ROWS) -> None:
         )
 
 
-def _read(duck: Duck, path: Path, columns: str, where: str = "true") -> list[tuple[object, ...]]:
+def _read(duck: DuckDbEngine, path: Path, columns: str, where: str = "true") -> list[tuple[object, ...]]:
     with duck.cursor(path) as cursor:
         return cursor.execute(
             f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false, filename = true) WHERE {where}",
@@ -61,7 +61,9 @@ def _read(duck: Duck, path: Path, columns: str, where: str = "true") -> list[tup
 
 
 @pytest.mark.parametrize("folder", ["plain", "a [b]*?'%20 é", "x://y"])
-def test_duckdb_reads_what_it_wrote_wherever_the_store_lies(tmp_path: Path, duck: Duck, folder: str) -> None:
+def test_duckdb_reads_what_it_wrote_wherever_the_store_lies(
+    tmp_path: Path, duck: DuckDbEngine, folder: str
+) -> None:
     path = tmp_path / folder / "a.parquet"
     path.parent.mkdir(parents=True)
     _write(duck, path, rows=100_000)
@@ -80,7 +82,7 @@ def test_duckdb_reads_what_it_wrote_wherever_the_store_lies(tmp_path: Path, duck
 
 
 def test_a_question_decrypts_only_the_blocks_that_it_needs(
-    tmp_path: Path, duck: Duck, opened: list[int]
+    tmp_path: Path, duck: DuckDbEngine, opened: list[int]
 ) -> None:
     path = tmp_path / "a.parquet"
     _write(duck, path)
@@ -101,7 +103,7 @@ def test_a_question_decrypts_only_the_blocks_that_it_needs(
 @pytest.mark.parametrize(
     "place", ["header", "first block", "middle", "footer", "cut", "cut in a block", "plain"]
 )
-def test_damage_is_told_by_the_name_of_the_file(tmp_path: Path, duck: Duck, place: str) -> None:
+def test_damage_is_told_by_the_name_of_the_file(tmp_path: Path, duck: DuckDbEngine, place: str) -> None:
     path = tmp_path / "a.parquet"
     _write(duck, path)
     data = bytearray(path.read_bytes())
@@ -126,8 +128,8 @@ def test_damage_is_told_by_the_name_of_the_file(tmp_path: Path, duck: Duck, plac
         assert [(ROWS,)] == _read(duck, path, "count(*)")
 
 
-def test_a_file_of_another_store_is_refused(tmp_path: Path, duck: Duck) -> None:
-    path, other = tmp_path / "a.parquet", Duck(StoreKeys(bytes(32)).cipher(STREAM))
+def test_a_file_of_another_store_is_refused(tmp_path: Path, duck: DuckDbEngine) -> None:
+    path, other = tmp_path / "a.parquet", DuckDbEngine(StoreKeys(bytes(32)).cipher(STREAM))
     _write(other, path, rows=10)
     other.close()
     with pytest.raises(IntegrityError, match="from another store"):
@@ -136,7 +138,7 @@ def test_a_file_of_another_store_is_refused(tmp_path: Path, duck: Duck) -> None:
 
 @pytest.mark.parametrize("at", [1, 3])
 def test_a_disk_that_refuses_to_write_or_to_read_is_a_failure_of_storage(
-    tmp_path: Path, duck: Duck, at: int
+    tmp_path: Path, duck: DuckDbEngine, at: int
 ) -> None:
     path, calls = tmp_path / "a.parquet", 0
 
@@ -161,7 +163,7 @@ def test_a_disk_that_refuses_to_write_or_to_read_is_a_failure_of_storage(
         _read(duck, tmp_path / "b.parquet", "count(*)")
 
 
-def test_no_file_stays_open_after_a_question(tmp_path: Path, duck: Duck) -> None:
+def test_no_file_stays_open_after_a_question(tmp_path: Path, duck: DuckDbEngine) -> None:
     _write(duck, tmp_path / "a.parquet", rows=1_000)
     before = len(os.listdir("/dev/fd"))
     for _ in range(20):
@@ -169,7 +171,7 @@ def test_no_file_stays_open_after_a_question(tmp_path: Path, duck: Duck) -> None
     assert before >= len(os.listdir("/dev/fd"))
 
 
-def test_several_threads_read_the_same_files_at_once(tmp_path: Path, duck: Duck) -> None:
+def test_several_threads_read_the_same_files_at_once(tmp_path: Path, duck: DuckDbEngine) -> None:
     paths = [tmp_path / f"{number}.parquet" for number in range(4)]
     for path in paths:
         _write(duck, path, rows=60_000)
@@ -230,7 +232,7 @@ def test_without_the_package_it_says_which_extra_is_missing(
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"):
         sealed_files.require_fsspec()
-    duck = Duck(KEYS.cipher(STREAM))
+    duck = DuckDbEngine(KEYS.cipher(STREAM))
     with pytest.raises(InvalidInput, match=r"hexad\[encryption\]"), duck.cursor(tmp_path):
         pass
     duck.close()

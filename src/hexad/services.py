@@ -239,7 +239,7 @@ class Parts(Upkeep):
             needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
         )
         self.__dict__["experiencing"] = found  # the background may ask for it at once
-        if self._worker is not None and found.compacting.windows.compactions.begun():
+        if self._worker is not None and found.compacting.windows.compactions.pending():
             self.wake()  # another program may have left windows full
         return found
 

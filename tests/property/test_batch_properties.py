@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from example_counts import examples
 from hexad.errors import HexadError
 from hexad.experience.recording.batches import batches, chunks
-from hexad.experience.recording.moments import Intake, moment_of_row
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.recording.moments import StreamIntake, fields_of_row
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import NO_TIME, Batch
 from hexad.redaction.masking import Masking
 from hexad.redaction.redact import RedactionRules
@@ -59,8 +59,8 @@ TYPES = {
 
 
 @pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
-    duck = Duck()
+def duck() -> Iterator[DuckDbEngine]:
+    duck = DuckDbEngine()
     yield duck
     duck.close()
 
@@ -73,8 +73,8 @@ def source() -> Iterator[duckdb.DuckDBPyConnection]:
     con.close()
 
 
-def intake(permitted=None) -> Intake:
-    return Intake(Masking(salt=lambda: b"salt", rules=RedactionRules()), permitted=permitted)
+def intake(permitted=None) -> StreamIntake:
+    return StreamIntake(Masking(salt=lambda: b"salt", rules=RedactionRules()), permitted=permitted)
 
 
 def columns_of(rows: list[dict[str, Any]], *, lists: bool) -> dict[str, list[Any]]:
@@ -133,10 +133,10 @@ def said(found: list[Batch]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def expected(rows: list[dict[str, Any]], taken: Intake) -> list[tuple[Any, ...]]:
+def expected(rows: list[dict[str, Any]], taken: StreamIntake) -> list[tuple[Any, ...]]:
     return [
         (*row[:7], {concept: float(np.float32(score)) for concept, score in row[7].items()}, row[8])
-        for row in (moment_of_row(row, intake=taken) for row in rows)
+        for row in (fields_of_row(row, intake=taken) for row in rows)
     ]
 
 
@@ -183,7 +183,7 @@ def test_what_one_way_refuses_the_others_refuse_in_the_same_words(duck, bad):
     good = {"event_type": "output", "content": "word", "concept_activations": {"a": 0.5}}
     rows = [good, good, good | bad]
     with pytest.raises(HexadError) as by_itself:
-        moment_of_row(rows[2], intake=intake())
+        fields_of_row(rows[2], intake=intake())
 
     for given_as in (rows, columns_of(rows, lists=False), columns_of(rows, lists=True)):
         with pytest.raises(type(by_itself.value)) as together:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import CompressedRecord, CompressionLevel, FrozenClock, compress_records
-from hexad.experience.tiers.compression import Passes, bucket
+from hexad.experience.tiers.compression import CompressionPass, bucket
 
 LEVELS = list(CompressionLevel)[1:]
 BEGIN = datetime(2024, 12, 20, tzinfo=UTC)
@@ -36,8 +36,8 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:
         parts = hx._parts.experiencing
-        passes = Passes(
-            hx._parts.base.db, summarizer=parts.compacting.summarizer, sight=parts.experience.sight
+        passes = CompressionPass(
+            hx._parts.base.db, summarizer=parts.compacting.summarizer, visibility=parts.experience.visibility
         )
         expected = [0, 0]
         where: Counter[str] = Counter()

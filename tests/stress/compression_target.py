@@ -40,7 +40,7 @@ def compress(project: Path, _count: int) -> None:
 def compress_and_die(project: Path, count: int) -> None:
     """Compress, and be killed inside of the transaction that stores the record of this number."""
     with hexad.open(project, embedder=None, background=False) as hx:
-        add, seen = compressed.Compressed.add, 0
+        add, seen = compressed.ColdRecords.add, 0
 
         def dying(self, record, *, sessions):
             nonlocal seen
@@ -50,7 +50,7 @@ def compress_and_die(project: Path, count: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
             return number
 
-        compressed.Compressed.add = dying  # type: ignore[method-assign]
+        compressed.ColdRecords.add = dying  # type: ignore[method-assign]
         hx.xdb.check_and_compress(max_storage_bytes=0)
         os.write(1, b"survived\n")
 

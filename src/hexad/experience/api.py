@@ -30,15 +30,15 @@ from hexad.experience.documents import DocumentRepository
 from hexad.experience.experience_log import ExperienceLog
 from hexad.experience.query.activity import ActivityQuestion
 from hexad.experience.recording.batches import Rows
-from hexad.experience.recording.moments import moment
+from hexad.experience.recording.moments import record_fields
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
 from hexad.experience.submissions.evidence import EvidencePackages
-from hexad.experience.submissions.submissions import Graftings
+from hexad.experience.submissions.submissions import Submissions
 from hexad.experience.summaries import Inference
-from hexad.experience.tagging import Given, Tagging
+from hexad.experience.tagging import NamedTarget, Tagging
 from hexad.experience.tags.tag_index import TagIndex
 from hexad.experience.tiers.contract import Contracts
-from hexad.experience.tiers.pinning import Tiers
+from hexad.experience.tiers.pinning import PinnedWindows
 from hexad.experience.tiers.storage_manager import StorageManager
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
@@ -88,8 +88,8 @@ class Xdb:
         context: ContextWindows,
         storage: StorageManager,
         contracts: Contracts,
-        tiers: Tiers,
-        submissions: Graftings,
+        tiers: PinnedWindows,
+        submissions: Submissions,
         evidence: EvidencePackages,
         actor: Actor,
     ) -> None:
@@ -200,7 +200,7 @@ class Xdb:
         ...     hx.xdb.record("output", "Hello", {"pack::Greeting": 0.8})
         'ts-monday-1'
         """
-        fields = moment(
+        fields = record_fields(
             event_type,
             content,
             concept_activations,
@@ -490,7 +490,7 @@ class Xdb:
         ...     [tag.name for tag in hx.xdb.get_tags_for_timestep(step)]
         ['surprising']
         """
-        given = Given(
+        given = NamedTarget(
             timestep_id=timestep_id, event_id=event_id, tick_range=tick_range, session_id=session_id
         )
         return self._tagging.tag(tag_name_or_id, given, confidence=confidence, note=note).id
@@ -617,7 +617,7 @@ class Xdb:
         session_id: str | None = None,
     ) -> str:
         """Remark on a timestep, an event or a range of ticks, and return the comment's id. Raises as `tag` does."""
-        given = Given(
+        given = NamedTarget(
             timestep_id=timestep_id, event_id=event_id, tick_range=tick_range, session_id=session_id
         )
         return self._tagging.comment(content, given).id

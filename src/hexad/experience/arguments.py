@@ -17,22 +17,22 @@ _SINGLE_LIMIT: Final = 3.4e38
 _EARLIEST, _LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
-def text_of(given: str | None, what: str) -> str | None:
+def text_of(value: str | None, what: str) -> str | None:
     """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, str):
-        raise InvalidInput(f"{what} = {given!r} is no text.")
-    if not given.isascii() and any("\ud800" <= char <= "\udfff" for char in given):
-        raise InvalidInput(f"{what} = {given[:80]!r} holds half a character (a lone surrogate).")
-    return given
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} = {value!r} is no text.")
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")
+    return value
 
 
-def match_of(given: str) -> bool:
+def match_of(value: str) -> bool:
     """Return whether any of the tags is enough; raises `InvalidInput`."""
-    if given not in ("all", "any"):
-        raise InvalidInput(f"match = {given!r} is neither 'all' nor 'any'.")
-    return given == "any"
+    if value not in ("all", "any"):
+        raise InvalidInput(f"match = {value!r} is neither 'all' nor 'any'.")
+    return value == "any"
 
 
 def whole_number(value: int, what: str, *, low: int) -> int:
@@ -44,64 +44,64 @@ def whole_number(value: int, what: str, *, low: int) -> int:
     return value
 
 
-def tick_range_of(given: tuple[int, int] | None) -> tuple[int, int] | None:
+def tick_range_of(value: tuple[int, int] | None) -> tuple[int, int] | None:
     """Return a range of ticks, both ends included; raises `InvalidInput`."""
-    if given is None:
+    if value is None:
         return None
-    pair = _is_pair(given) and all(isinstance(tick, int) and abs(tick) <= TICK_LIMIT for tick in given)
-    if not pair or given[0] > given[1]:
-        raise InvalidInput(f"tick_range = {given!r} is no range; give (first, last).")
-    return given[0], given[1]
+    pair = _is_pair(value) and all(isinstance(tick, int) and abs(tick) <= TICK_LIMIT for tick in value)
+    if not pair or value[0] > value[1]:
+        raise InvalidInput(f"tick_range = {value!r} is no range; give (first, last).")
+    return value[0], value[1]
 
 
 def time_range_of(
-    given: tuple[datetime | str | None, datetime | str | None] | None,
+    value: tuple[datetime | str | None, datetime | str | None] | None,
 ) -> tuple[datetime, datetime] | None:
     """Return a range of times, the end left out, None at either end for none; raises `InvalidInput`."""
-    if given is None:
+    if value is None:
         return None
-    if not _is_pair(given):
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until).")
-    since, until = (parse_time(time, "time_range") for time in given)
+    if not _is_pair(value):
+        raise InvalidInput(f"time_range = {value!r} is no range; give (since, until).")
+    since, until = (parse_time(time, "time_range") for time in value)
     since, until = since or _EARLIEST, until or _LATEST
     if since > until:
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
+        raise InvalidInput(f"time_range = {value!r} is no range; give (since, until), the earlier first.")
     return since, until
 
 
-def event_types_of(given: Sequence[EventType | str] | None) -> list[EventType] | None:
+def event_types_of(value: Sequence[EventType | str] | None) -> list[EventType] | None:
     """Return types of events; raises `InvalidInput`."""
-    if given is None:
+    if value is None:
         return None
-    if not _is_list(given):
-        raise InvalidInput(f'event_types = {given!r} must be a list; write ["{given}"].')
-    return [parse_choice(EventType, event_type, "event_types") for event_type in given]
+    if not _is_list(value):
+        raise InvalidInput(f'event_types = {value!r} must be a list; write ["{value}"].')
+    return [parse_choice(EventType, event_type, "event_types") for event_type in value]
 
 
-def level_of(given: CompressionLevel | str) -> CompressionLevel:
+def level_of(value: CompressionLevel | str) -> CompressionLevel:
     """Return a level by its name or its number; raises `InvalidInput`."""
     try:
-        level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
+        level = CompressionLevel[value.upper()] if isinstance(value, str) else CompressionLevel(value)
     except (KeyError, ValueError):
         level = CompressionLevel.TOKEN
     if level is CompressionLevel.TOKEN:
         words = ", ".join(level.name for level in CompressionLevel if level is not CompressionLevel.TOKEN)
-        raise InvalidInput(f"level = {given!r} is no level of COLD records; give one of {words}.")
+        raise InvalidInput(f"level = {value!r} is no level of COLD records; give one of {words}.")
     return level
 
 
 def activation_ranges(
-    given: Mapping[str, tuple[float, float]] | Sequence[str] | None,
+    value: Mapping[str, tuple[float, float]] | Sequence[str] | None,
 ) -> dict[str, tuple[float, float]]:
     """Return what `recall` asks of concepts: by name alone, any activation will do."""
-    if given is None:
+    if value is None:
         return {}
-    if not isinstance(given, Mapping) and not _is_list(given):
-        raise InvalidInput(f'concepts = {given!r} must be a list of concepts; write ["{given}"].')
-    if not isinstance(given, Mapping):
-        return {name(concept, "a concept"): (float("-inf"), float("inf")) for concept in given}
+    if not isinstance(value, Mapping) and not _is_list(value):
+        raise InvalidInput(f'concepts = {value!r} must be a list of concepts; write ["{value}"].')
+    if not isinstance(value, Mapping):
+        return {name(concept, "a concept"): (float("-inf"), float("inf")) for concept in value}
     ranges = {}
-    for concept, bounds in given.items():
+    for concept, bounds in value.items():
         try:
             low, high = (float(bound) for bound in bounds)
         except (TypeError, ValueError) as error:
@@ -116,12 +116,12 @@ def activation_ranges(
     return ranges
 
 
-def _is_pair(given: object) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+def _is_pair(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
 
 
-def _is_list(given: object) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str)
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def _single(bound: float) -> float:

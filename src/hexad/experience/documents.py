@@ -364,27 +364,27 @@ class DocumentRepository:
         return found
 
     def _purged(self, path_or_id: str, *, purge: bool) -> RemovedDocument:
-        gone = self._removed.find(path_or_id) if purge else None
-        if gone is None:
+        departed = self._removed.find(path_or_id) if purge else None
+        if departed is None:
             raise NotFound(f"Document {path_or_id!r} is not there; `list_documents` names what there is.")
         with self._db.transaction():
-            self._removed.purge(gone.id, at=self._db.clock.now(), key=self._needs.key())
-        return replace(gone, purged=True)
+            self._removed.purge(departed.id, at=self._db.clock.now(), key=self._needs.key())
+        return replace(departed, purged=True)
 
     def restore_document(self, path_or_id: str) -> Document:
         """Bring back a document that was removed, the last one where a path names several, and write its copy.
 
         Raises `NotFound`, and `Conflict` when it was purged or its path is taken by another one.
         """
-        gone = self._removed.find(path_or_id)
-        if gone is None:
+        departed = self._removed.find(path_or_id)
+        if departed is None:
             raise NotFound(
                 f"Document {path_or_id!r} was not removed; `removed_documents` names those that were."
             )
         with self._db.transaction():
-            self._removed.restore(gone.id)
-        self._copies.write(gone.id)
-        return self._documents.require(gone.id)
+            self._removed.restore(departed.id)
+        self._copies.write(departed.id)
+        return self._documents.require(departed.id)
 
     def removed_documents(self) -> list[RemovedDocument]:
         """Return the documents that were removed, purged ones too, the last first."""

@@ -9,7 +9,7 @@ from hexad.core.arguments import all_texts_checked, quoted
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput
 from hexad.experience.arguments import whole_number
-from hexad.experience.recording.moments import moment
+from hexad.experience.recording.moments import record_fields
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
 from hexad.experience.tagging import Tagging
 from hexad.experience.values.records import Fidelity, TimestepRecord, timestep_id
@@ -45,7 +45,7 @@ class ExperienceLog:
                 f"The id {record.id[:80]!r} is not that of tick {record.tick} of session {record.session_id[:80]!r}; "
                 "give the one or the other, or tick 0."
             )
-        fields = moment(
+        fields = record_fields(
             record.event_type,
             record.content,
             record.concept_activations,

@@ -19,12 +19,12 @@ from hexad.experience.documents import DocumentNeeds, DocumentRepository
 from hexad.experience.erasure.eraser import StreamEraser, StreamEraserNeeds
 from hexad.experience.stream_database import Experience, ExperienceNeeds
 from hexad.experience.submissions.evidence import EvidenceNeeds, EvidencePackages
-from hexad.experience.submissions.submissions import Graftings, SubmissionNeeds
+from hexad.experience.submissions.submissions import SubmissionNeeds, Submissions
 from hexad.experience.summaries import Summarizer
 from hexad.experience.tagging import Tagging
 from hexad.experience.tiers.contract import Contracts
-from hexad.experience.tiers.pinning import TierNeeds, Tiers
-from hexad.experience.tiers.remembered_summaries import Remembrance
+from hexad.experience.tiers.pinning import PinnedWindows, PinnedWindowsNeeds
+from hexad.experience.tiers.remembered_summaries import SummaryMemories
 from hexad.experience.tiers.replies import ReplyMaker
 from hexad.experience.tiers.storage_manager import PressureNeeds, PressureSettings, StorageManager
 from hexad.experience.values.tiers import CompactionTrigger
@@ -51,7 +51,7 @@ class Compacting:
     windows: ContextWindows
     compactor: Compactor
     summarizer: Summarizer
-    remembrance: Remembrance
+    remembrance: SummaryMemories
 
 
 def build_compacting(
@@ -69,13 +69,13 @@ def build_compacting(
         counter=CharacterCounter(),
         configured=lambda: _configured(given, settings.compaction_model),
     )
-    remembrance = Remembrance(needs.db, given.writer, sight=experience.sight)
+    remembrance = SummaryMemories(needs.db, given.writer, visibility=experience.visibility)
     drafter = Drafter(
         needs.db,
         experience.reader,
         masking=experience.masking,
         summarizer=summarizer,
-        visible=experience.sight.activations,
+        visible=experience.visibility.activations,
         flush=experience.flush,
     )
 
@@ -104,7 +104,7 @@ def build_compacting(
         drafter=drafter,
         summarizer=summarizer,
         accounts=experience.accounts,
-        sight=experience.sight,
+        visibility=experience.visibility,
     )
     return Compacting(windows=windows, compactor=compactor, summarizer=summarizer, remembrance=remembrance)
 
@@ -125,7 +125,7 @@ class Experiencing:
     experience: Experience
     replies: ReplyMaker
     storage: StorageManager
-    tiers: Tiers
+    tiers: PinnedWindows
     compacting: Compacting
     eraser: StreamEraser
     xdb: Xdb
@@ -158,8 +158,8 @@ def build_experiencing(
     compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
     contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
     experience.contract = contracts.current
-    tiers = Tiers(
-        TierNeeds(
+    tiers = PinnedWindows(
+        PinnedWindowsNeeds(
             db=needs.db,
             reader=experience.reader,
             replies=replies,
@@ -167,7 +167,7 @@ def build_experiencing(
             flush=experience.flush,
             warm_quota=lambda: contracts.current().warm_quota_tokens,
             mask=experience.masking.text,
-            sight=experience.sight,
+            visibility=experience.visibility,
             grace=timedelta(days=settings.xdb_submission_grace_days),
         )
     )
@@ -213,7 +213,7 @@ def _storage(
     experience: Experience,
     contracts: Contracts,
     compacting: Compacting,
-    tiers: Tiers,
+    tiers: PinnedWindows,
     *,
     settings: Settings,
 ) -> StorageManager:
@@ -226,7 +226,7 @@ def _storage(
             flush=experience.flush,
             contracts=contracts,
             summarizer=compacting.summarizer,
-            sight=experience.sight,
+            visibility=experience.visibility,
             warm_tokens=tiers.warm_tokens,
             reclaim=lambda: (experience.seal(all=True), experience.tidy()),
             expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
@@ -260,8 +260,10 @@ def _pressure_settings(settings: Settings) -> PressureSettings:
     )
 
 
-def _submissions(needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: Tiers) -> Graftings:
-    return Graftings(
+def _submissions(
+    needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: PinnedWindows
+) -> Submissions:
+    return Submissions(
         SubmissionNeeds(
             db=needs.db,
             tiers=tiers,
@@ -273,16 +275,16 @@ def _submissions(needs: ExperienceNeeds, experience: Experience, tagging: Taggin
 
 
 def _evidence(
-    needs: ExperienceNeeds, experience: Experience, submissions: Graftings, program: Program
+    needs: ExperienceNeeds, experience: Experience, submissions: Submissions, program: Program
 ) -> EvidencePackages:
     return EvidencePackages(
         EvidenceNeeds(
             db=needs.db,
             directory=needs.directory / "exports",
             reader=experience.reader,
-            graftings=submissions,
+            submissions=submissions,
             mask=experience.masking.answers,
-            sight=experience.sight,
+            visibility=experience.visibility,
             version=program.version,
             own=own_files(needs.directory, needs.crypt, EXPORTS),
         )

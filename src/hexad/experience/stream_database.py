@@ -17,24 +17,24 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import EXPORTS, STREAM, StoreKeys, cipher_of
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.experience.context.window_accounts import Accounts
+from hexad.experience.context.window_accounts import WindowAccounts
 from hexad.experience.events.grouping import EventPlace, event_places, events_at
 from hexad.experience.events.reader import EventReader, recall_text
 from hexad.experience.query.activity import ActivityQuestion, activity
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import session_totals, was_recorded
 from hexad.experience.recording.batches import Rows, batches, chunks, held_together
-from hexad.experience.recording.moments import Intake
-from hexad.experience.recording.recorder import Moment, Recorder
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.recording.moments import StreamIntake
+from hexad.experience.recording.recorder import Recorder, RecordFields
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.sealing import SEAL_AGE_S, Sealer
 from hexad.experience.tables.cold_ranges import ColdRanges
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tags.auto_tagger import AutoTagger
-from hexad.experience.tags.visibility import Lenses, Sight
+from hexad.experience.tags.visibility import ConceptVisibility, Lenses
 from hexad.experience.tiers.contract import window_tokens
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.lenses import LensRules
@@ -83,18 +83,20 @@ class Experience:
 
     def __init__(self, needs: ExperienceNeeds) -> None:
         self._db, self._clock = needs.db, needs.clock
-        self._sessions, self._compressed = Sessions(needs.db), Compressed(needs.db)
-        self._gone = ColdRanges(needs.db)
+        self._sessions, self._compressed = Sessions(needs.db), ColdRecords(needs.db)
+        self._departed = ColdRanges(needs.db)
         self.masking = Masking(salt=needs.salt, rules=needs.rules)
         self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
-        self.intake = Intake(self.masking, permitted=None if self.lenses is None else self.lenses.refresh())
-        self.sight = Sight(needs.db, self.lenses)
+        self.intake = StreamIntake(
+            self.masking, permitted=None if self.lenses is None else self.lenses.refresh()
+        )
+        self.visibility = ConceptVisibility(needs.db, self.lenses)
         self._recorded_since_look = 0
         cipher, exports = (cipher_of(needs.crypt, name) for name in (STREAM, EXPORTS))
-        self._duck = Duck(cipher, exports=exports)
+        self._engine = DuckDbEngine(cipher, exports=exports)
         directory = needs.directory / "stream"
-        self.reader = StreamReader(needs.db, directory, self._duck)
-        self.events = EventReader(needs.db, directory, self._duck, self.reader)
+        self.reader = StreamReader(needs.db, directory, self._engine)
+        self.events = EventReader(needs.db, directory, self._engine, self.reader)
         self._tagger = None
         if needs.auto_tag_threshold is not None and not needs.db.readonly:
             self._tagger = AutoTagger(
@@ -107,7 +109,7 @@ class Experience:
                 cipher=cipher,
             )
         mask, before = self.masking.answers, self._before_sealing
-        self.sealer = Sealer(needs.db, directory, self._duck, clock=needs.clock, mask=mask, before=before)
+        self.sealer = Sealer(needs.db, directory, self._engine, clock=needs.clock, mask=mask, before=before)
         self.recorder = Recorder(
             self._sessions,
             directory / "log",
@@ -118,7 +120,7 @@ class Experience:
         )
         self.contract: Callable[[], LifecycleContract] = LifecycleContract
         self.compactions = Compactions(needs.db)
-        self.accounts = Accounts(self.compactions, self.reader, self.recorder, directory / "log")
+        self.accounts = WindowAccounts(self.compactions, self.reader, self.recorder, directory / "log")
         self._current, self._wake = threading.local(), needs.wake
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
 
@@ -173,7 +175,7 @@ class Experience:
         if self.current == wanted:
             self._current.id = None
 
-    def let_go(self, session_id: str, number: int) -> None:
+    def release(self, session_id: str, number: int) -> None:
         """Record no more to a session that was erased; the same id is another session from here on."""
         self._open.pop(session_id, None)
         self.accounts.close(number)
@@ -216,18 +218,20 @@ class Experience:
 
     # Recording --------------------------------------------------------------------------------------------------
 
-    def record(self, session_id: str | None, moment: Moment, *, tick: int | None = None) -> tuple[str, int]:
+    def record(
+        self, session_id: str | None, fields: RecordFields, *, tick: int | None = None
+    ) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
         wanted, number = self._recorded(session_id)
-        given = self.recorder.add(number, moment, tick)
-        self.accounts.add(number, moment[4])
+        given = self.recorder.add(number, fields, tick)
+        self.accounts.add(number, fields.tokens)
         return wanted, given
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
         wanted, number = self._recorded(session_id)
         ticks: list[int] = []
-        for batch in held_together(batches(chunks(rows, self._duck), self.intake)):
+        for batch in held_together(batches(chunks(rows, self._engine), self.intake)):
             ticks += self.recorder.add_batch(number, batch)
             self.accounts.add(number, int(batch.tokens.sum()))
         self.flush()
@@ -284,22 +288,22 @@ class Experience:
         if not self._may_ask(question):
             return []
         if question.text is not None:
-            return self.sight.holding(
+            return self.visibility.holding(
                 question, lambda asked: recall_text(self.reader, self.events, self._sessions, asked)
             )
-        return self.sight.timesteps(self.reader.query(question))
+        return self.visibility.timesteps(self.reader.query(question))
 
     def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
         """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
         if not self._may_ask(question):
             return []
-        return self.sight.events(self.events.recall(question, terms))
+        return self.visibility.events(self.events.recall(question, terms))
 
     def _may_ask(self, question: StepQuery) -> bool:
         self.recorder.flush()
         if question.session_id is not None:
             self._sessions.get(question.session_id)
-        return self.sight.may_ask(question)
+        return self.visibility.may_ask(question)
 
     def activity(self, question: ActivityQuestion) -> list[ActivityBucket]:
         """Return how much was recorded when, and how active the concepts were that may be seen."""
@@ -320,7 +324,7 @@ class Experience:
     def was_recorded(self, session_id: str, tick: int) -> bool:
         """Whether a session has a tick, also one that is COLD by now; raises `NotFound` for an unknown session."""
         self.recorder.flush()
-        return was_recorded(self.reader, self.sealer.manifest, self._gone, session_id, tick)
+        return was_recorded(self.reader, self.sealer.manifest, self._departed, session_id, tick)
 
     def event_places(self, session_id: str, event_ids: Collection[str]) -> dict[str, EventPlace]:
         """Return where events are in the stream; raises `NotFound` for an unknown session."""
@@ -345,7 +349,7 @@ class Experience:
     def compressed_record(self, record_id: str) -> CompressedRecord | None:
         """Return a COLD record, None when there is none with this id."""
         record = self._compressed.get(record_id)
-        return None if record is None else self.sight.compressed(record)
+        return None if record is None else self.visibility.compressed(record)
 
     def compressed_records(
         self,
@@ -362,7 +366,7 @@ class Experience:
             self._sessions.get(session_id)
             number = self._sessions.number(session_id)
         found = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
-        return [self.sight.compressed(record) for record in found]
+        return [self.visibility.compressed(record) for record in found]
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""
@@ -392,4 +396,4 @@ class Experience:
             self.recorder.close()
         finally:
             self.accounts.finish()
-            self._duck.close()
+            self._engine.close()

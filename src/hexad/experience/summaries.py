@@ -254,7 +254,7 @@ _COMPACTION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class SummaryOrder:
     """What a generator is asked for: a summary in at most `most` tokens, about `aim`, and what it is for.
 
     It is told who speaks in each text, where `speakers` says so, and which concepts were strongest.
@@ -309,14 +309,14 @@ class Summarizer:
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 
-    def summary(self, texts: Sequence[str], order: Order) -> Summary:
+    def summary(self, texts: Sequence[str], order: SummaryOrder) -> Summary:
         """Return a summary of texts, a generator's or else a local one; no text for none."""
         if order.most < 1 or not any(text.strip() for text in texts):
             return Summary(text="", tokens=0)
         found = self.generated(texts, order)
         return found or self.local(texts, most=min(order.most, max(order.aim, 1)))
 
-    def generated(self, texts: Sequence[str], order: Order) -> Summary | None:
+    def generated(self, texts: Sequence[str], order: SummaryOrder) -> Summary | None:
         """Return a generator's summary of texts; None where there is no generator, or nothing of it can be used."""
         if order.most < 1 or not any(text.strip() for text in texts):
             return None
@@ -344,7 +344,7 @@ class Summarizer:
             return self._measured(whole, LOCAL)
         room = most - self._counter.count(newer) - 1
         # Down to half, so that not every compaction has to summarise it anew.
-        shorter = self.summary([older], Order(most=min(room, most // 2), aim=most // 2))
+        shorter = self.summary([older], SummaryOrder(most=min(room, most // 2), aim=most // 2))
         whole = "\n\n".join(filter(None, (shorter.text, newer)))
         if self._counter.count(whole) <= most:
             return self._measured(whole, shorter.generated_by)
@@ -364,7 +364,7 @@ class Summarizer:
         return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
     def _asked(
-        self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: Order
+        self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: SummaryOrder
     ) -> Summary | None:
         """Return what a generator says, None for nothing that can be used."""
         most = order.most
@@ -385,7 +385,7 @@ class Summarizer:
             return None
         return found
 
-    def _prompt(self, texts: Sequence[str], order: Order) -> Prompt:
+    def _prompt(self, texts: Sequence[str], order: SummaryOrder) -> Prompt:
         tokens = min(order.most, max(order.aim, 1))
         told = texts
         if order.speakers:

@@ -13,7 +13,7 @@ from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
 from hexad.experience.events.grouping import EventPlace
 from hexad.experience.query.totals import last_recorded
 from hexad.experience.stream_database import Experience
-from hexad.experience.tables.annotations import Comments, Placed, TagApplications
+from hexad.experience.tables.annotations import Comments, TagApplications, TagPlacement
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.cold_records import ColdTags
 from hexad.experience.tables.concepts import Concepts
@@ -137,7 +137,7 @@ class TagPlaces:
                 answers[session] = TaggedTicks(ranges=covered, unknown_events=unknown)
         return answers
 
-    def _ticks(self, session_id: str, placed: Placed) -> tuple[list[TickRange], frozenset[str]]:
+    def _ticks(self, session_id: str, placed: TagPlacement) -> tuple[list[TickRange], frozenset[str]]:
         ranges = list(placed.ranges)
         ranges += [known for _, known in placed.events if known is not None]
         waiting = sorted({event_id for event_id, known in placed.events if known is None})
@@ -292,7 +292,7 @@ class StreamEvents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class NamedTarget:
     """A target as a caller names it: exactly one of the three."""
 
     timestep_id: str | None = None
@@ -301,10 +301,10 @@ class Given:
     session_id: str | None = None
 
 
-def _given(target: Target) -> Given:
+def _named_target(target: Target) -> NamedTarget:
     ends = (target.range_start, target.range_end)
     in_ticks = target.target_type is TargetType.RANGE
-    return Given(
+    return NamedTarget(
         timestep_id=target.timestep_id,
         event_id=target.event_id if target.target_type is TargetType.EVENT else None,
         tick_range=cast("TickRange", ends) if in_ticks else None,
@@ -329,7 +329,7 @@ class Tagging:
         self._events = events
         self._applications, self._comments, self._tags = TagApplications(db), Comments(db), Tags(db)
         self._cold = ColdTags(db)
-        self.places = TagPlaces(db, events=events, hidden=experience.sight.hidden)
+        self.places = TagPlaces(db, events=events, hidden=experience.visibility.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
             TagIndexNeeds(
@@ -345,27 +345,27 @@ class Tagging:
 
     # Targets ----------------------------------------------------------------------------------------------------
 
-    def target(self, given: Given) -> Target:
+    def target(self, named: NamedTarget) -> Target:
         """Return what is named, in its session; raises `InvalidTarget` unless it is one thing, `NotFound` for a
         session, a timestep or an event that was never recorded.
         """
-        named = [
-            name for name in ("timestep_id", "event_id", "tick_range") if getattr(given, name) is not None
+        targets = [
+            name for name in ("timestep_id", "event_id", "tick_range") if getattr(named, name) is not None
         ]
-        if len(named) != 1:
-            words = "none was" if not named else " and ".join(named) + " were"
+        if len(targets) != 1:
+            words = "none was" if not targets else " and ".join(targets) + " were"
             raise InvalidTarget(f"Give exactly one of timestep_id, event_id and tick_range; {words} given.")
-        if given.timestep_id is not None:
-            target = timestep_target(given.timestep_id, session_id=given.session_id)
-        elif given.event_id is not None:
-            target = event_target(self._session(given), given.event_id)
+        if named.timestep_id is not None:
+            target = timestep_target(named.timestep_id, session_id=named.session_id)
+        elif named.event_id is not None:
+            target = event_target(self._session(named), named.event_id)
         else:
-            assert given.tick_range is not None
-            target = range_target(self._session(given), given.tick_range)
+            assert named.tick_range is not None
+            target = range_target(self._session(named), named.tick_range)
         return self._recorded(target)
 
-    def _session(self, given: Given) -> str:
-        session_id = self._experience.current if given.session_id is None else given.session_id
+    def _session(self, named: NamedTarget) -> str:
+        session_id = self._experience.current if named.session_id is None else named.session_id
         if session_id is None:
             raise InvalidTarget("There is no current session; call start_session first, or give session_id.")
         return session_id
@@ -396,9 +396,11 @@ class Tagging:
 
     # Tags -------------------------------------------------------------------------------------------------------
 
-    def tag(self, name_or_id: str, given: Given, *, confidence: float, note: str | None) -> TagApplication:
+    def tag(
+        self, name_or_id: str, named: NamedTarget, *, confidence: float, note: str | None
+    ) -> TagApplication:
         """Apply a tag, which is created where there is none of this id or name; return the application."""
-        target, sure = self.target(given), check_confidence(confidence)
+        target, sure = self.target(named), check_confidence(confidence)
         said = None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT))
         with self._db.transaction():
             application = TagApplication(
@@ -432,7 +434,7 @@ class Tagging:
         wanted = replace(
             application,
             id=self._free_id(application.id, "ta"),
-            target=self.target(_given(application.target)),
+            target=self.target(_named_target(application.target)),
             confidence=check_confidence(application.confidence),
             note=None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT)),
         )
@@ -447,7 +449,7 @@ class Tagging:
         wanted = replace(
             comment,
             id=self._free_id(comment.id, "comment"),
-            target=self.target(_given(comment.target)),
+            target=self.target(_named_target(comment.target)),
             content=self._remark(comment.content),
             updated_at=None,
         )
@@ -457,8 +459,8 @@ class Tagging:
             self._comments.add(wanted)
         return wanted
 
-    def _free_id(self, given: str, prefix: str) -> str:
-        return self._experience.intake.name(given, "id") if given else self._ids.new(prefix)
+    def _free_id(self, wanted_id: str, prefix: str) -> str:
+        return self._experience.intake.name(wanted_id, "id") if wanted_id else self._ids.new(prefix)
 
     def untag(self, application_id: str) -> None:
         """Take one application away, also from what stands for timesteps that left; raises `NotFound`."""
@@ -500,7 +502,7 @@ class Tagging:
         return self._applications.of_tags(
             [tag.id],
             session_id=session_id,
-            by_rule=tag.id not in self._experience.sight.hidden([tag.id]),
+            by_rule=tag.id not in self._experience.visibility.hidden([tag.id]),
             limit=limit,
             offset=offset,
         )
@@ -542,11 +544,11 @@ class Tagging:
 
     # Comments ---------------------------------------------------------------------------------------------------
 
-    def comment(self, content: str, given: Given) -> Comment:
+    def comment(self, content: str, named: NamedTarget) -> Comment:
         """Store a remark; returns it without secrets."""
         comment = Comment(
             id=self._ids.new("comment"),
-            target=self.target(given),
+            target=self.target(named),
             content=self._remark(content),
             created_at=self._db.clock.now(),
         )

@@ -19,7 +19,7 @@ from hexad.errors import InvalidInput
 from hexad.experience.tables.annotations import Comments, TagApplications
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tagging import CommentPlaces, TagPlaces
-from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
+from hexad.experience.tags.tag_index import ActiveTags, ConceptPacks
 from hexad.experience.values.tags import (
     Comment,
     Tag,
@@ -155,7 +155,7 @@ def test_the_stream_says_where_an_event_is_that_was_tagged_without_ticks(db):
 
 @pytest.mark.row("H039")
 def test_what_is_tagged_with_a_concept_counts_for_the_concepts_above(db):
-    ConceptPacks(db, WorkingSet(db)).load(DATA / "kitchen")
+    ConceptPacks(db, ActiveTags(db)).load(DATA / "kitchen")
     kitchen = "example.org/kitchen::"
     apply(db, f"{kitchen}BreadBaking", timestep_target("ts-a-1"))
     apply(db, f"{kitchen}Cooking", timestep_target("ts-a-2"))

@@ -23,13 +23,13 @@ from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.core.tracing import log, span
 from hexad.database.connection import Database
 from hexad.errors import Conflict, HexadError, InvalidInput
-from hexad.experience.context.window_accounts import Accounts, Fill, WindowCounter
+from hexad.experience.context.window_accounts import Fill, WindowAccounts, WindowCounter
 from hexad.experience.events.grouping import StreamEvent, stream_events
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import LiveStep, live_steps, live_totals
-from hexad.experience.summaries import LEAST_TOKENS, Order, Summarizer, Summary, digest
+from hexad.experience.summaries import LEAST_TOKENS, Summarizer, Summary, SummaryOrder, digest
 from hexad.experience.tables.cold_ranges import ColdRanges
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.compactions import Compactions, NewContext, WindowState
 from hexad.experience.tables.windows import Windows
 from hexad.experience.tiers.replies import Replies, ReplyMaker
@@ -101,21 +101,21 @@ _SUM_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CompactionPlan:
     """What is to leave a window, as it was read: `tokens` in it up to the tick `last`.
 
     From `first` on, ticks are looked through for what came late to what was compacted before.
     """
 
     state: WindowState
-    gone: Ranges
+    departed: Ranges
     first: int
     last: int
     tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drafted:
+class CompactionDraft:
     """What is to take its place: the summary of what goes, and that of all that went (`context`)."""
 
     start: int
@@ -141,14 +141,14 @@ class Drafter:
     ) -> None:
         self._reader, self._masking, self._summarizer, self._flush = reader, masking, summarizer, flush
         self._visible = visible  # of concepts: what a generator, the agent's own among them, may be told
-        self._compactions, self._windows, self._gone = Compactions(db), Windows(db), ColdRanges(db)
-        self._compressed = Compressed(db)
+        self._compactions, self._windows, self._departed = Compactions(db), Windows(db), ColdRanges(db)
+        self._compressed = ColdRecords(db)
 
-    def plan(self, number: int, *, whole: bool) -> Plan | None:
+    def plan(self, number: int, *, whole: bool) -> CompactionPlan | None:
         """Return what is to leave a window, its older half or all of it; None where nothing is in it."""
         self._flush()
         state = self._compactions.state(number)
-        gone = self._gone.ranges(number)
+        departed = self._departed.ranges(number)
         steps = live_steps(
             self._reader,
             state.session_id,
@@ -164,15 +164,15 @@ class Drafter:
             return None
         taken = self._outside_secrets(state, steps, taken)
         first, last = self._compactions.last_start(number), steps[taken - 1].tick
-        return Plan(
+        return CompactionPlan(
             state=state,
-            gone=tuple(span for span in gone if span[0] <= last and span[1] >= first),
+            departed=tuple(span for span in departed if span[0] <= last and span[1] >= first),
             first=first,
             last=last,
             tokens=sum(step.tokens for step in steps[:taken]),
         )
 
-    def draft(self, plan: Plan) -> Drafted | None:
+    def draft(self, plan: CompactionPlan) -> CompactionDraft | None:
         """Return what takes the place of what was planned, None where it is gone; as slow as a generator is."""
         state = plan.state
         kept = self.protected(state.number, (plan.first, plan.last))
@@ -182,14 +182,14 @@ class Drafter:
             return None
         tokens, top = sum(event.tokens for event in events), strongest(events)
         share = math.floor(state.max_tokens * SUMMARY_SHARE)
-        order = Order(
+        order = SummaryOrder(
             most=min(plan.tokens - 1, share),
             aim=min(max(tokens // 4, LEAST_TOKENS), math.floor(state.max_tokens * _AIMED_SHARE)),
             speakers=[event.role or event.event_type.value for event in events],
             concepts=list(self._visible(top)),
         )
         summary = self._summarizer.summary(self.texts(events), order)
-        return Drafted(
+        return CompactionDraft(
             start=min(event.ticks[0][0] for event in events),
             timesteps=sum(event.timesteps for event in events),
             tokens=tokens,
@@ -221,7 +221,7 @@ class Drafter:
             tokens += record.token_count
         top = _top(sums)
         share = math.floor(state.max_tokens * SUMMARY_SHARE)
-        order = Order(
+        order = SummaryOrder(
             most=max(min(tokens - 1, share), 1),
             aim=min(max(tokens // 4, LEAST_TOKENS), math.floor(state.max_tokens * _AIMED_SHARE)),
             concepts=list(self._visible(top)),
@@ -330,7 +330,7 @@ class CompactorNeeds:
     clock: Clock
     ids: IdSource
     reader: StreamReader
-    accounts: Accounts
+    accounts: WindowAccounts
     drafter: Drafter
     replies: ReplyMaker
     skip: Callable[[int, int], None]
@@ -346,7 +346,7 @@ class Compactor:
         self._needs = needs
         self._db, self._reader, self._accounts = needs.db, needs.reader, needs.accounts
         self._compactions, self._windows = Compactions(needs.db), Windows(needs.db)
-        self._gone, self._drafter = ColdRanges(needs.db), needs.drafter
+        self._departed, self._drafter = ColdRanges(needs.db), needs.drafter
         self._due: set[int] = set()
         self._working: dict[int, int] = {}  # session to the thread that compacts it
         self._turn = threading.Condition()
@@ -475,7 +475,7 @@ class Compactor:
         """  # fmt: skip
         done = 0
         try:
-            fills = self._accounts.measure_all(self._compactions.begun())
+            fills = self._accounts.measure_all(self._compactions.pending())
             for number in [fill.state.number for fill in fills if fill.full]:
                 with self._alone(number, wait=True):
                     while not (stop() or self._closed) and self._accounts.measure(number).full:
@@ -522,7 +522,9 @@ class Compactor:
             f"The window of session {session_id!r} changes faster than it can be compacted; try again."
         )
 
-    def _record(self, plan: Plan, drafted: Drafted, trigger: CompactionTrigger) -> CompactionRecord:
+    def _record(
+        self, plan: CompactionPlan, drafted: CompactionDraft, trigger: CompactionTrigger
+    ) -> CompactionRecord:
         return CompactionRecord(
             id=self._needs.ids.new("compaction"),
             session_id=plan.state.session_id,
@@ -539,7 +541,7 @@ class Compactor:
             generated_by=drafted.summary.generated_by,
         )
 
-    def _stored(self, plan: Plan, drafted: Drafted, record: CompactionRecord) -> bool:
+    def _stored(self, plan: CompactionPlan, drafted: CompactionDraft, record: CompactionRecord) -> bool:
         """Write a compaction, all of it or nothing; False when the window is not what it was any more."""
         number, hull = plan.state.number, (plan.first, plan.last)
         for _ in range(_ATTEMPTS):
@@ -554,15 +556,17 @@ class Compactor:
                     return True
         return False
 
-    def _unchanged(self, plan: Plan, trigger: CompactionTrigger) -> bool:
+    def _unchanged(self, plan: CompactionPlan, trigger: CompactionTrigger) -> bool:
         state = self._compactions.state(plan.state.number)
         return (
             (state.compacted_through, state.summary) == (plan.state.compacted_through, plan.state.summary)
-            and self._gone.ranges(state.number, (plan.first, plan.last)) == plan.gone
+            and self._departed.ranges(state.number, (plan.first, plan.last)) == plan.departed
             and (trigger is CompactionTrigger.MANUAL or _may_expire(state, trigger))
         )
 
-    def _written(self, replies: Replies, number: int, record: CompactionRecord, drafted: Drafted) -> bool:
+    def _written(
+        self, replies: Replies, number: int, record: CompactionRecord, drafted: CompactionDraft
+    ) -> bool:
         if not self._needs.replies.store(replies):
             return False
         context = NewContext(

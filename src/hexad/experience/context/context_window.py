@@ -9,10 +9,10 @@ from typing import Final
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.experience.context.compactor import Compactor, Drafter
-from hexad.experience.context.window_accounts import COMPACTION_THRESHOLD, Accounts, Fill
+from hexad.experience.context.window_accounts import COMPACTION_THRESHOLD, Fill, WindowAccounts
 from hexad.experience.summaries import Inference, Summarizer
 from hexad.experience.tables.compactions import Compactions
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.values.tags import check_ticks
 from hexad.experience.values.tiers import CompactionRecord, ContextEvent, ContextWindow
 
@@ -28,8 +28,8 @@ class ContextWindows:
     compactor: Compactor
     drafter: Drafter
     summarizer: Summarizer
-    accounts: Accounts
-    sight: Sight
+    accounts: WindowAccounts
+    visibility: ConceptVisibility
 
     def manager(self, session_id: str) -> ContextWindowManager:
         """Return the manager of a session's window; raises `NotFound`."""
@@ -67,12 +67,12 @@ class ContextWindows:
         if session_id is not None:
             self.compactions.state_of(session_id)
         found = self.compactions.find(session_id=session_id, limit=limit, offset=offset)
-        return [self.sight.compaction(record) for record in found]
+        return [self.visibility.compaction(record) for record in found]
 
     def compact(self, session_id: str) -> CompactionRecord | None:
         """Compact a window now; None when there is nothing to compact."""
         record = self.compactor.request(session_id)
-        return None if record is None else self.sight.compaction(record)
+        return None if record is None else self.visibility.compaction(record)
 
     def use(self, inference: Inference | None) -> None:
         """Ask the agent's own inference for summaries; raises `InvalidInput` for what is none."""
@@ -132,7 +132,7 @@ class ContextWindowManager:
                 f"Session {self.session_id!r} has nothing recorded from tick {start_tick} to {end_tick}."
             )
         summary, activations = found
-        return summary.text, list(self._windows.sight.activations(activations))
+        return summary.text, list(self._windows.visibility.activations(activations))
 
     def get_context_state(self) -> dict[str, JSONValue]:
         """Return the window's size, its tokens, the part that they fill, the session, and the last tick."""

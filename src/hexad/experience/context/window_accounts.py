@@ -64,7 +64,7 @@ def threshold(state: WindowState) -> int:
     return math.ceil(state.max_tokens * COMPACTION_THRESHOLD)
 
 
-class Accounts:
+class WindowAccounts:
     """The windows of the sessions that this process records to.
 
     `full` is called when one should be looked at, `finish` when nothing is recorded any more and the stream will be

@@ -81,11 +81,11 @@ class Chooser:
         key: Callable[[], bytes],
     ) -> None:
         self._db, self._reader, self._tagged = db, reader, tagged
-        self._rows, self._gone = StreamErasureRows(db, key=key), ColdRanges(db)
+        self._rows, self._departed = StreamErasureRows(db, key=key), ColdRanges(db)
 
     def state(self, sessions: Sequence[int]) -> object:
         """Return what changes when ticks of these sessions move, or what stands for them does."""
-        return self._rows.state(sessions, self._gone.ranges)
+        return self._rows.state(sessions, self._departed.ranges)
 
     def choose(self, selection: Selection, *, at: datetime) -> Choice:
         """Return what goes of what was recorded up to `at`."""
@@ -99,7 +99,7 @@ class Chooser:
         numbers = sorted(named)
         state = self.state(numbers)
         live, times = self._live(selection, named, places, at)
-        picked = _Picked(selection, named, places, tags, self._rows, self._gone)
+        picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed)
         coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
             session
@@ -167,7 +167,7 @@ class Chooser:
             if session.whole:
                 found.append(session)
                 continue
-            everything = union([*there[session.number], *self._gone.cold(session.number)])
+            everything = union([*there[session.number], *self._departed.cold(session.number)])
             last = max([reached[session.number] - 1, *(end for _, end in everything)])
             rest = union([*difference(everything, session.ticks), (last + 1, TICK_LIMIT)])
             found.append(replace(session, rest=rest))
@@ -195,7 +195,7 @@ class Chooser:
         return found
 
 
-class _Picked:
+class _RecordFilter:
     """Says of records whether a selection takes them."""
 
     def __init__(
@@ -205,10 +205,10 @@ class _Picked:
         places: Mapping[str, Ranges] | None,
         tags: frozenset[str],
         rows: StreamErasureRows,
-        gone: ColdRanges,
+        departed: ColdRanges,
     ) -> None:
         self._named, self._places, self._tags = named, places, tags
-        self._rows, self._gone = rows, gone
+        self._rows, self._departed = rows, departed
         self._before = None if selection.before is None else to_micros(selection.before)
         self.whole = selection.tag is None and selection.before is None
         self._blurred: dict[int, Ranges] = {}
@@ -216,7 +216,7 @@ class _Picked:
 
     def session(self, number: int, live: Ranges, coarse: Sequence[ColdRow]) -> ChosenSession:
         """Return what goes of a session; what stays is looked for later."""
-        cold, replies = self._gone.cold(number), self._rows.replies(number)
+        cold, replies = self._departed.cold(number), self._rows.replies(number)
         told = union(tick for reply in replies for tick in reply.ticks)
         blurred = self._blurred[number] = difference(cold, told)
         taken = [reply for reply in replies if self._takes(number, reply)]

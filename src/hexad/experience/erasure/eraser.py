@@ -24,9 +24,9 @@ from hexad.experience.erasure.rows import (
     DOCUMENTS,
     ColdRow,
     ErasedDocuments,
+    ErasedTarget,
     ErasedTargets,
     StreamErasureRows,
-    Targeted,
 )
 from hexad.experience.query.totals import range_totals
 from hexad.experience.stream.filters import placed
@@ -37,9 +37,9 @@ from hexad.experience.stream_database import Experience
 from hexad.experience.submissions.evidence import EvidencePackages
 from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tables.windows import Submissions
+from hexad.experience.tables.windows import SubmissionTable
 from hexad.experience.tagging import StreamEvents
 from hexad.experience.values.tags import BudStatus
 from hexad.experience.values.tiers import SubmissionStatus
@@ -54,7 +54,7 @@ _LOOKS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakenOut:
+class FileRewrite:
     """What came of it: bytes written anew, and in words which files still hold what, and why."""
 
     bytes: int = 0
@@ -73,17 +73,17 @@ class ErasedStream:
         erasing = self._cold.erasing()
         return bool(erasing) if sessions is None else not erasing.keys().isdisjoint(sessions)
 
-    def take_out(self) -> TakenOut:
+    def take_out(self) -> FileRewrite:
         """Take out of the files what they hold of erased ticks; what another process writes to or holds stays."""
         if not self.left():
-            return TakenOut()
+            return FileRewrite()
         self._give_away()
         size = 0
         for _ in range(_LOOKS):
             self._sealer.seal(all=True)
-            with self._sealer.alone() as upkeep:
+            with self._sealer.exclusively() as upkeep:
                 if upkeep is None:
-                    return TakenOut(bytes=size, held_by=["another process is writing the stream's files"])
+                    return FileRewrite(bytes=size, held_by=["another process is writing the stream's files"])
                 # What is erased after this is looked for by whoever erases it.
                 erasing = self._cold.erasing()
                 written, problems = upkeep.take_out(erasing)
@@ -100,7 +100,7 @@ class ErasedStream:
             # The program that wrote to a log may have ended since: then it is sealed with the next attempt.
             if not any(map(self._is_left, logs)):
                 break
-        return TakenOut(bytes=size, held_by=[*problems, *map(self._said, logs)])
+        return FileRewrite(bytes=size, held_by=[*problems, *map(self._said, logs)])
 
     def _is_left(self, log: str) -> bool:
         lock = lock_if_left(self._sealer.logs / log)
@@ -174,14 +174,14 @@ GONE: Final = "Part of what this told of was erased; of the rest only how much i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class ErasureLookup:
     """What was looked up in the stream before the transaction: tokens that windows keep, ticks of tagged events."""
 
     tokens: Mapping[int, int]
     events: Mapping[str, Mapping[str, Ranges]]
 
 
-class Taking:
+class RowRemoval:
     """Takes a choice out of the store, in the caller's transaction. `shortened` makes one text of several, in at most
     so many tokens, and says how many it has.
     """  # fmt: skip
@@ -196,15 +196,15 @@ class Taking:
     ) -> None:
         self._db, self._ids, self._shortened = db, ids, shortened
         self._rows, self._targets = StreamErasureRows(db, key=key), ErasedTargets(db)
-        self._gone, self._compressed = ColdRanges(db), Compressed(db)
-        self._submissions, self._tags = Submissions(db), Tags(db)
+        self._departed, self._compressed = ColdRanges(db), ColdRecords(db)
+        self._submissions, self._tags = SubmissionTable(db), Tags(db)
 
-    def take(self, choice: Choice, prepared: Prepared, book: ErasureBook) -> None:
+    def take(self, choice: Choice, prepared: ErasureLookup, book: ErasureBook) -> None:
         """Take all of it, and note what went."""
         told: set[str] = set()
         for session in choice.sessions:
             told.update(self._rows.remembered(session.id, None if session.whole else session.touched))
-            self._gone.erase(session.number, session.ticks)
+            self._departed.erase(session.number, session.ticks)
             book.erased(ROWS, count(session.live))
             book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
             told |= self._take_compactions(session, book)
@@ -263,16 +263,16 @@ class Taking:
     def _take_compactions(self, session: ChosenSession, book: ErasureBook) -> set[str]:
         """Remove the compactions that tell of what goes, or make them of the replies that stay."""
         told: set[str] = set()
-        gone: list[int] = []
+        departed: list[int] = []
         ticks = session.touched
-        kept = self._gone.cold(session.number)
+        kept = self._departed.cold(session.number)
         replies = self._rows.replies(session.number)
         for compaction in self._rows.compactions(session.number):
             if not (session.whole or intersection(ticks, [compaction.ticks])):
                 continue
             told.add(compaction.id)
             if session.whole or not intersection(kept, [compaction.ticks]):
-                gone.append(compaction.no)
+                departed.append(compaction.no)
                 continue
             left = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
             texts = [text for text in self._rows.summaries_of(left) if text != GONE]
@@ -281,7 +281,7 @@ class Taking:
             self._rows.remake_compaction(
                 compaction.no, id=self._ids.new("compaction"), summary=summary, tokens=tokens
             )
-        self._rows.remove_compactions(gone)
+        self._rows.remove_compactions(departed)
         book.erased(COMPACTIONS, len(told))
         self._make_context(session)
         return told
@@ -296,9 +296,9 @@ class Taking:
 
     # Windows ----------------------------------------------------------------------------------------------------
 
-    def _take_windows(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+    def _take_windows(self, session: ChosenSession, prepared: ErasureLookup, book: ErasureBook) -> None:
         """Remove windows of which nothing stays, and let others be of what does."""
-        gone: list[int] = []
+        departed: list[int] = []
         touched: list[int] = []
         for no, ticks in self._targets.windows(session.number):
             if not (session.whole or intersection(session.touched, [ticks])):
@@ -308,10 +308,10 @@ class Taking:
             if kept:
                 self._targets.narrow_window(no, (kept[0][0], kept[-1][1]), tokens=prepared.tokens.get(no, 0))
             else:
-                gone.append(no)
+                departed.append(no)
         for submission in self._targets.submissions_of(touched):
             book.pending(PACKAGES, _NOT_YET, {"submission": submission})
-        count_, ended = self._targets.remove_windows(gone)
+        count_, ended = self._targets.remove_windows(departed)
         book.erased(WINDOWS, count_)
         book.erased(SUBMISSIONS, len(ended))
         for _, bud_id in ended:
@@ -322,7 +322,7 @@ class Taking:
 
     # Tags and comments ------------------------------------------------------------------------------------------
 
-    def _take_targets(self, session: ChosenSession, prepared: Prepared, book: ErasureBook) -> None:
+    def _take_targets(self, session: ChosenSession, prepared: ErasureLookup, book: ErasureBook) -> None:
         """Remove tag applications on what goes, and comments that touch it; an application that stays in part is of
         what stays, and its note goes: nobody can tell what that is about.
         """  # fmt: skip
@@ -335,19 +335,19 @@ class Taking:
             return
         hull = (session.touched[0][0], session.touched[-1][1])
         events = prepared.events.get(session.id, {})
-        gone: list[int] = []
+        departed: list[int] = []
         narrowed: dict[int, tuple[int, int] | None] = {}
         notes = 0
         for target in self._targets.applications(session.id, hull):
             hit, kept = _parts(target, session, events)
             if hit and not kept:
-                gone.append(target.no)
+                departed.append(target.no)
             elif hit:
                 new = (kept[0][0], kept[-1][1]) if target.ticks else None
                 if target.said or new != target.ticks:
                     narrowed[target.no] = new
                     notes += target.said
-        book.erased(APPLICATIONS, self._targets.remove_applications(gone))
+        book.erased(APPLICATIONS, self._targets.remove_applications(departed))
         self._targets.narrow_applications(narrowed)
         book.erased(NOTES, notes)
         said = [
@@ -358,7 +358,9 @@ class Taking:
         book.erased(COMMENTS, self._targets.remove_comments(said))
 
 
-def _parts(target: Targeted, session: ChosenSession, events: Mapping[str, Ranges]) -> tuple[Ranges, Ranges]:
+def _parts(
+    target: ErasedTarget, session: ChosenSession, events: Mapping[str, Ranges]
+) -> tuple[Ranges, Ranges]:
     """Return which of a target's ticks go, and which stay or may still come."""
     if target.ticks is not None:
         return intersection(session.touched, [target.ticks]), intersection(session.rest, [target.ticks])
@@ -428,7 +430,7 @@ class _DryBook:
         self.memories = self.remembered(records, times and [format_time(time) for time in times])
 
 
-class _Undone(Exception):
+class _DryRun(Exception):
     """Ends a transaction that was only to be looked at."""
 
 
@@ -440,7 +442,7 @@ class StreamEraser:
         self._events = StreamEvents(needs.experience)
         self._applications, self._targets = TagApplications(needs.db), ErasedTargets(needs.db)
         self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged, key=needs.key)
-        self._taking = Taking(needs.db, ids=needs.ids, shortened=needs.shortened, key=needs.key)
+        self._taking = RowRemoval(needs.db, ids=needs.ids, shortened=needs.shortened, key=needs.key)
         self._files = ErasedStream(
             needs.db, needs.experience.sealer, give_away=needs.experience.recorder.rotate
         )
@@ -469,7 +471,7 @@ class StreamEraser:
             choice = self._stream(selection, book)
             for session in choice.sessions:
                 if session.whole:
-                    self._experience.let_go(session.id, session.number)
+                    self._experience.release(session.id, session.number)
                 self._experience.accounts.forget(session.number)
         if Realm.DOCUMENTS in selection.realms:
             self._documents.erase(selection, book)
@@ -502,13 +504,13 @@ class StreamEraser:
                         continue
                     self._taking.take(choice, prepared, book)
                     if undo:
-                        raise _Undone
+                        raise _DryRun
                     break
-            except _Undone:
+            except _DryRun:
                 break
         return choice
 
-    def _prepared(self, choice: Choice) -> Prepared:
+    def _prepared(self, choice: Choice) -> ErasureLookup:
         tokens: dict[int, int] = {}
         events: dict[str, Mapping[str, Ranges]] = {}
         for session in choice.sessions:
@@ -523,7 +525,7 @@ class StreamEraser:
             if named:
                 where = self._events.ticks_of(session.id, named)
                 events[session.id] = {event: union(ranges) for event, ranges in where.items()}
-        return Prepared(tokens=tokens, events=events)
+        return ErasureLookup(tokens=tokens, events=events)
 
     def _tagged(self, name: str) -> tuple[Mapping[str, Ranges], frozenset[str]]:
         """Return where tags of exactly this name are, by session, and which tags these are; nothing is inherited."""

@@ -303,7 +303,7 @@ _TARGETED: Final = ("tag_applications", "comments")
 
 
 @dataclass(frozen=True, slots=True)
-class Targeted:
+class ErasedTarget:
     """A tag application or a comment on ticks, an event, or both; `said` says whether it has a text of its own."""
 
     no: int
@@ -352,12 +352,12 @@ class ErasedTargets:
             )
             con.execute("DELETE FROM time_windows WHERE no IN (SELECT value FROM json_each(?))", listed)
             count = con.changes
-            gone = con.execute(
+            departed = con.execute(
                 "DELETE FROM submissions WHERE no IN (SELECT value FROM json_each(?)) AND NOT EXISTS"
                 " (SELECT 1 FROM window_submissions ws WHERE ws.submission_no = no) RETURNING id, bud_tag_id",
                 (dump([row[0] for row in named]),),
             ).fetchall()
-        return count, gone
+        return count, departed
 
     def narrow_window(self, window: int, ticks: tuple[int, int], *, tokens: int) -> None:
         """Let a window be of fewer ticks; what was said of why it is pinned goes."""
@@ -383,22 +383,22 @@ class ErasedTargets:
         )
         return [row[0] for row in rows]
 
-    def applications(self, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+    def applications(self, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
         """Return the tag applications of a session that share a tick with `hull`, and those on events without ticks."""
         return self._targeted("tag_applications", "note", session_id, hull)
 
-    def comments(self, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+    def comments(self, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
         """Return what `applications` does, of comments."""
         return self._targeted("comments", "content", session_id, hull)
 
-    def _targeted(self, table: str, text: str, session_id: str, hull: tuple[int, int]) -> list[Targeted]:
+    def _targeted(self, table: str, text: str, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
         rows = self._db.query(
             f"SELECT no, event_id, range_start, range_end, {text} IS NOT NULL FROM {table} WHERE session_id = ?"
             " AND (span IS NULL OR (range_start <= ? AND range_end >= ?)) ORDER BY no",
             (session_id, hull[1], hull[0]),
         )
         return [
-            Targeted(
+            ErasedTarget(
                 no,
                 event,
                 None if first is None else (first, last),

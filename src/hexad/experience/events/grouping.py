@@ -11,7 +11,7 @@ from typing import Any, Final
 from hexad.core.event_types import EventType
 from hexad.core.tick_ranges import Ranges, union
 from hexad.database.codec import from_micros
-from hexad.experience.query.reader import Asked, StreamReader, scored
+from hexad.experience.query.reader import StepSelection, StreamReader, scored
 from hexad.experience.stream.frames import ENDS
 from hexad.experience.stream.rows import BREAK, KEYED
 from hexad.experience.values.records import KINDS, StepQuery
@@ -57,17 +57,17 @@ _APART: Final = (
 
 def stream_events(reader: StreamReader, question: StepQuery) -> list[StreamEvent]:
     """Return the events of the timesteps that a question lets through, by session and first tick."""
-    return reader.ask(question, lambda asked: _events(asked, apart=question.tagged is not None))
+    return reader.ask(question, lambda selection: _events(selection, apart=question.tagged is not None))
 
 
-def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
-    if asked.steps is None:
+def _events(selection: StepSelection, *, apart: bool) -> list[StreamEvent]:
+    if selection.steps is None:
         return []
-    cursor = asked.cursor
-    keyed = KEYED.format(steps=asked.steps)
+    cursor = selection.cursor
+    keyed = KEYED.format(steps=selection.steps)
     if apart:
         keyed = _APART.format(keyed=keyed)
-    cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(asked.params))
+    cursor.execute(f"CREATE TEMP TABLE keyed AS {keyed}", list(selection.params))
     groups = cursor.execute(
         "SELECT session, event, run, arg_min(kind, tick), arg_min(role, tick), list(tick ORDER BY tick), min(ts),"
         " max(ts), list(content ORDER BY tick), CASE WHEN min(kind) <> max(kind) THEN list(kind ORDER BY tick) END,"
@@ -80,7 +80,9 @@ def _events(asked: Asked, *, apart: bool) -> list[StreamEvent]:
         " unnest(concepts) AS concept, unnest(scores) AS score FROM keyed) GROUP BY ALL"
     ).fetchall():
         highest = next(score for _, score in scored([concept], [peak]))
-        scores[session, event, run].append((asked.concepts.id(concept), round(total, _SUM_DIGITS), highest))
+        scores[session, event, run].append(
+            (selection.concepts.id(concept), round(total, _SUM_DIGITS), highest)
+        )
     return [
         StreamEvent(
             session=session,
@@ -158,14 +160,14 @@ def events_at(reader: StreamReader, session_id: str, tick: int) -> list[str]:
     return reader.ask(StepQuery(session_id=session_id, ticks=(tick, tick)), _event_tokens, light=True)
 
 
-def _ranges(asked: Asked) -> list[tuple[Any, ...]]:
-    if asked.steps is None:
+def _ranges(selection: StepSelection) -> list[tuple[Any, ...]]:
+    if selection.steps is None:
         return []
-    return asked.cursor.execute(_RANGES.format(steps=asked.steps), list(asked.params)).fetchall()
+    return selection.cursor.execute(_RANGES.format(steps=selection.steps), list(selection.params)).fetchall()
 
 
-def _event_tokens(asked: Asked) -> list[str]:
-    if asked.steps is None:
+def _event_tokens(selection: StepSelection) -> list[str]:
+    if selection.steps is None:
         return []
-    rows = asked.cursor.execute(f"SELECT event {asked.steps}", list(asked.params)).fetchall()
+    rows = selection.cursor.execute(f"SELECT event {selection.steps}", list(selection.params)).fetchall()
     return [row[0] for row in rows if row[0] is not None]

@@ -16,13 +16,13 @@ from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
 from hexad.errors import StorageFailure
-from hexad.experience.query.reader import Asked, Sources, StreamReader, scored
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.query.reader import StepSelection, StreamReader, StreamSources, scored
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.filters import TickRanges, row_filter
-from hexad.experience.stream.manifest import Manifest, SessionRange
+from hexad.experience.stream.manifest import SegmentManifest, SessionRange
 from hexad.experience.stream.rows import BREAK, JOINED, OUTPUT, RELATION, flat
 from hexad.experience.stream.segment_files import EVENTS, PIECE_COLUMNS, pieces
-from hexad.experience.tables.cold_records import Compressed, Match
+from hexad.experience.tables.cold_records import ColdMatch, ColdRecords
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
 from hexad.experience.values.records import (
@@ -79,7 +79,7 @@ class PieceSources:
     held: Mapping[str, Sequence[SessionRange]]
     sides: Mapping[str, str]
     table: Mapping[str, NDArray[Any]] | None
-    gone: TickRanges | None
+    departed: TickRanges | None
     session: int | None
     event: str | None
     name: Callable[[str], str]
@@ -199,7 +199,7 @@ def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
 
 def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
     """Return the sessions in whose files of events there are ticks that left."""
-    if given.gone is None or not given.sides:
+    if given.departed is None or not given.sides:
         return set()
     rows = cursor.execute(
         f"SELECT DISTINCT session FROM {_READ} steps SEMI JOIN gone_ranges gone ON gone.session = steps.session"
@@ -211,13 +211,13 @@ def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
 
 def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     """Return the statements that put together what no file of events has, and their parameters."""
-    gone = "" if given.gone is None else given.gone.outside("gone")
+    departed = "" if given.departed is None else given.departed.outside("gone")
     relations, params = list[str](), list[Any]()
 
     def add(reads: Sequence[str], conditions: Sequence[str], source: str, values: Sequence[Any]) -> None:
         rows = " UNION ALL ".join(f"SELECT {_NEEDED} FROM {relation}" for relation in reads)
         where = " AND ".join([*conditions, *_scope(given)])
-        steps = f"(SELECT {_NEEDED} FROM ({rows}) steps{gone} WHERE {where})"
+        steps = f"(SELECT {_NEEDED} FROM ({rows}) steps{departed} WHERE {where})"
         relations.append(f"SELECT {PIECE_COLUMNS}, {_literal(source)} AS source FROM ({pieces(steps)})")
         params.extend(values)
 
@@ -271,7 +271,7 @@ def held_by(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class ReadEvent:
     """An event of the stream, or the COLD record of one."""
 
     session: int
@@ -307,17 +307,17 @@ def spell(tokens: Sequence[tuple[int, int, str]], text: str) -> Iterator[int]:
         place = joined.find(text, place + 1)
 
 
-def event_of(row: Sequence[Any]) -> Event:
+def event_of(row: Sequence[Any]) -> ReadEvent:
     """Return an event of the stream from what the relation of events has of it."""
     session, event, kind, role, first, last, since, until, content, tokens, timesteps = row
-    return Event(
+    return ReadEvent(
         session=session, first_tick=first, event_id=event, kind=kind, role=role, last_tick=last, times=(since, until),
         content=content, tokens=tokens, timesteps=timesteps,
     )  # fmt: skip
 
 
 def event_record(
-    event: Event,
+    event: ReadEvent,
     session_id: str,
     peaks: Sequence[tuple[str, float]],
     protected: Mapping[Fidelity, Sequence[tuple[int, int]]],
@@ -382,11 +382,11 @@ _OF_HITS: Final = (
 class EventReader:
     """Answers questions about the events of one store."""
 
-    def __init__(self, db: Database, directory: Path, duck: Duck, reader: StreamReader) -> None:
-        self._duck = duck
+    def __init__(self, db: Database, directory: Path, engine: DuckDbEngine, reader: StreamReader) -> None:
+        self._engine = engine
         self._reader = reader
-        self._manifest = Manifest(db)
-        self._sessions, self._windows, self._compressed = Sessions(db), Windows(db), Compressed(db)
+        self._manifest = SegmentManifest(db)
+        self._sessions, self._windows, self._compressed = Sessions(db), Windows(db), ColdRecords(db)
         self._segments = directory / "segments"
 
     def recall(
@@ -399,7 +399,7 @@ class EventReader:
         """
         end = question.offset + question.limit
 
-        def take(cursor: duckdb.DuckDBPyConnection, sql: str, sources: Sources) -> list[Event]:
+        def take(cursor: duckdb.DuckDBPyConnection, sql: str, sources: StreamSources) -> list[ReadEvent]:
             hot = _stream(cursor, sql, question, terms, None if terms else end)
             cold = self._cold(sources.cold, terms)
             both = merge(hot, cold, key=lambda event: (event.session, event.first_tick))
@@ -407,7 +407,7 @@ class EventReader:
 
         return self.records(self._with_events(question, terms, take), activations=activations)
 
-    def cold(self, terms: SearchTerms) -> Iterator[Event]:
+    def cold(self, terms: SearchTerms) -> Iterator[ReadEvent]:
         """Yield the replies among COLD records whose text has all of `terms`, by session and tick."""
         needle = _needle(terms)
         return self._cold(self._compressed.matches(StepQuery(text=needle), None), terms)
@@ -420,7 +420,7 @@ class EventReader:
         terms = SearchTerms((folded(text),), ())
         question = replace(question, event_types=None)
 
-        def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: Sources) -> list[Event]:
+        def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: StreamSources) -> list[ReadEvent]:
             found = []
             for event in _stream(cursor, sql, question, terms, None):
                 if until is not None and (event.session, event.first_tick) > until:
@@ -437,10 +437,10 @@ class EventReader:
         self,
         question: StepQuery,
         terms: SearchTerms | None,
-        take: Callable[[duckdb.DuckDBPyConnection, str, Sources], list[Event]],
+        take: Callable[[duckdb.DuckDBPyConnection, str, StreamSources], list[ReadEvent]],
         *,
         cold: bool = True,
-    ) -> list[Event]:
+    ) -> list[ReadEvent]:
         scope = StepQuery(session_id=question.session_id, event_id=question.event_id)
         needle = _needle(terms) if terms else None
         plain = replace(question, text=None)
@@ -458,7 +458,7 @@ class EventReader:
     @contextmanager
     def opened(
         self,
-        sources: Sources,
+        sources: StreamSources,
         *,
         event: str | None = None,
         ticks: tuple[int, int] | None = None,
@@ -469,8 +469,8 @@ class EventReader:
         One `event` alone is put together, rows of logs within `ticks`, and events that share a timestep with `hits`.
         Raises `StorageFailure` when a segment was replaced meanwhile.
         """
-        gone = TickRanges(sources.gone) if sources.gone else None
-        table = self.of_logs(sources, gone, event=event, ticks=ticks)
+        departed = TickRanges(sources.departed) if sources.departed else None
+        table = self.of_logs(sources, departed, event=event, ticks=ticks)
         held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(EVENTS)
         of = ((path, side) for path in held for side in sides.get(Path(path).name, ()))
@@ -479,15 +479,15 @@ class EventReader:
             held=held,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
             table=table,
-            gone=gone,
+            departed=departed,
             session=sources.session,
             event=event,
-            name=self._duck.name,
+            name=self._engine.name,
         )
-        with self._duck.cursor(self._segments, table) as cursor:
-            if gone is not None:
-                cursor.register("gone", gone.table)
-                cursor.register("gone_ranges", gone.plain)
+        with self._engine.cursor(self._segments, table) as cursor:
+            if departed is not None:
+                cursor.register("gone", departed.table)
+                cursor.register("gone_ranges", departed.plain)
             events = create_events(cursor, given)
             sql = f"SELECT * FROM ({events}) events"
             if hits is not None:
@@ -497,8 +497,8 @@ class EventReader:
 
     def of_logs(
         self,
-        sources: Sources,
-        gone: TickRanges | None,
+        sources: StreamSources,
+        departed: TickRanges | None,
         *,
         event: str | None = None,
         ticks: tuple[int, int] | None = None,
@@ -507,7 +507,7 @@ class EventReader:
         return flat(
             sources.logs,
             concept_numbers=self._provisional,
-            keep=row_filter(StepQuery(ticks=ticks), sources.session, None, gone),
+            keep=row_filter(StepQuery(ticks=ticks), sources.session, None, departed),
             events=None if event is None else [event],
             within=(sources.session, ticks),
         )
@@ -521,15 +521,15 @@ class EventReader:
         if not (question.ticks or question.times or question.activations) and question.tagged is None:
             return None
 
-        def read(asked: Asked) -> Mapping[str, Any]:
+        def read(selection: StepSelection) -> Mapping[str, Any]:
             import numpy as np
 
             rows: list[tuple[int, str | None, int]] = []
-            if asked.steps is not None:
-                rows = asked.cursor.execute(
-                    f"SELECT session, event, min(tick) {asked.steps}"
+            if selection.steps is not None:
+                rows = selection.cursor.execute(
+                    f"SELECT session, event, min(tick) {selection.steps}"
                     " GROUP BY session, event, CASE WHEN event IS NULL THEN tick END",
-                    list(asked.params),
+                    list(selection.params),
                 ).fetchall()
             ticks: dict[int, list[tuple[int, int]]] = defaultdict(list)
             for session, event, tick in rows:
@@ -547,7 +547,7 @@ class EventReader:
 
         return self._reader.ask(question, read, light=True)
 
-    def _spelled(self, events: Sequence[Event], text: str) -> dict[int, list[int]]:
+    def _spelled(self, events: Sequence[ReadEvent], text: str) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         tokens: dict[tuple[int, str | None, int], list[tuple[int, int, str]]] = {}
         for session, tick, at, kind, content in self._tokens(events):
@@ -558,13 +558,13 @@ class EventReader:
             found.setdefault(session, []).extend(spell(some, text))
         return found
 
-    def _tokens(self, events: Sequence[Event]) -> list[tuple[Any, ...]]:
+    def _tokens(self, events: Sequence[ReadEvent]) -> list[tuple[Any, ...]]:
         return self._of_chosen(
             events, "steps.session, steps.tick, chosen.place, steps.kind, steps.content", ""
         )[0]
 
     def _of_chosen(
-        self, events: Sequence[Event], columns: str, after: str
+        self, events: Sequence[ReadEvent], columns: str, after: str
     ) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
         """Return columns of the timesteps of events, and what gives the ids of concepts."""
         import numpy as np
@@ -586,23 +586,23 @@ class EventReader:
         if only is not None:
             ticks = (min(event.first_tick for event in events), max(event.last_tick for event in events))
 
-        def read(asked: Asked) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
-            if asked.steps is None:
-                return [], asked.concepts.id
-            asked.cursor.register("chosen", chosen)
-            rows = asked.cursor.execute(
-                f"SELECT {columns} FROM (SELECT * {asked.steps}) steps JOIN chosen"
+        def read(selection: StepSelection) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
+            if selection.steps is None:
+                return [], selection.concepts.id
+            selection.cursor.register("chosen", chosen)
+            rows = selection.cursor.execute(
+                f"SELECT {columns} FROM (SELECT * {selection.steps}) steps JOIN chosen"
                 " ON chosen.session = steps.session AND chosen.event IS NOT DISTINCT FROM steps.event"
                 f" AND steps.tick BETWEEN chosen.first_tick AND chosen.last_tick {after}",
-                list(asked.params),
+                list(selection.params),
             ).fetchall()
-            return rows, asked.concepts.id
+            return rows, selection.concepts.id
 
         return self._reader.ask(StepQuery(session_id=only, ticks=ticks), read)
 
     # Records ----------------------------------------------------------------------------------------------------
 
-    def _cold(self, matches: Sequence[Match], terms: SearchTerms | None) -> Iterator[Event]:
+    def _cold(self, matches: Sequence[ColdMatch], terms: SearchTerms | None) -> Iterator[ReadEvent]:
         """Yield the replies among COLD records that match, by session and tick."""
         ordered = sorted(
             (match for match in matches if match.tick),
@@ -616,9 +616,9 @@ class EventReader:
                 if record is None or record.level is not CompressionLevel.REPLY:
                     continue
                 if terms is None or terms.match(record.summary):
-                    yield Event(session=match.session, first_tick=match.tick, cold=record)
+                    yield ReadEvent(session=match.session, first_tick=match.tick, cold=record)
 
-    def records(self, events: Sequence[Event], *, activations: bool = True) -> list[EventRecord]:
+    def records(self, events: Sequence[ReadEvent], *, activations: bool = True) -> list[EventRecord]:
         """Return events as records, with their activations or without."""
         hot = [event for event in events if event.cold is None]
         names = self._sessions.names(event.session for event in hot)
@@ -659,7 +659,7 @@ def _stream(
     question: StepQuery,
     terms: SearchTerms | None,
     limit: int | None,
-) -> Iterator[Event]:
+) -> Iterator[ReadEvent]:
     """Yield the events of the stream that match, by session and first tick."""
     conditions, params = ["true"], list[Any]()
     if question.event_types is not None:
@@ -721,9 +721,9 @@ def _spelled(
             places[names[number]] = ranges
     if places:
         # COLD records have their text in one piece: what is to be found of it was found.
-        asked = replace(question, text=None, tagged=places, tag_sets=())
+        narrowed = replace(question, text=None, tagged=places, tag_sets=())
         size = sum(last - first + 1 for ranges in places.values() for first, last in ranges)
-        for record in reader.query(replace(asked, limit=size)):
+        for record in reader.query(replace(narrowed, limit=size)):
             if record.fidelity is not Fidelity.COLD:
                 yield record
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.core.tick_ranges import Ranges
 from hexad.database.connection import Database
 from hexad.errors import StorageFailure
-from hexad.experience.events.reader import Event, EventReader, event_of
-from hexad.experience.query.reader import Sources, StreamReader
+from hexad.experience.events.reader import EventReader, ReadEvent, event_of
+from hexad.experience.query.reader import StreamReader, StreamSources
 from hexad.experience.stream.filters import TickRanges
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, STARTS, Frames
 from hexad.experience.stream.log import log_states
-from hexad.experience.stream.manifest import Manifest
+from hexad.experience.stream.manifest import SegmentManifest
 from hexad.experience.stream.rows import BREAK, OUTPUT
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
 from hexad.experience.values.tiers import EventRecord
@@ -128,11 +128,11 @@ class _Kept:
         found.firsts, found.reach = self.firsts[:place], self.reach[:place]
         found.low = self.low[: self.starts[place]] if place < len(self.starts) else self.low
         found.loose = self.loose[: bisect_left(self.loose, place)]
-        gone = self.rows[place:]
+        departed = self.rows[place:]
         found.places = dict(self.places)
-        for row in gone:
+        for row in departed:
             found.places.pop(row[_EVENT], None)
-        found.chars = self.chars - sum(len(row[_CONTENT]) for row in gone)
+        found.chars = self.chars - sum(len(row[_CONTENT]) for row in departed)
         return found
 
     def unchanged(self, added: _Added) -> int:
@@ -153,7 +153,7 @@ class _Kept:
                 return at
             at -= 1
 
-    def find(self, terms: SearchTerms) -> Iterator[Event]:
+    def find(self, terms: SearchTerms) -> Iterator[ReadEvent]:
         """Yield the events whose text has all of `terms`, by first tick."""
         needle = max(terms.needles, key=len, default="")
         at = self.low.find(needle)
@@ -175,7 +175,7 @@ class _Added:
 
 
 @dataclass(frozen=True, slots=True)
-class _Log:
+class _LogTexts:
     """How much of a log was read, and of which sessions that is."""
 
     rows: int
@@ -189,8 +189,8 @@ class _State:
     revision: object
     sessions: Mapping[int, _Kept]
     segments: Mapping[int, tuple[frozenset[str], int]]
-    gone: Mapping[int, Ranges]
-    logs: Mapping[str, _Log]
+    departed: Mapping[int, Ranges]
+    logs: Mapping[str, _LogTexts]
 
 
 class EventTexts:
@@ -199,7 +199,7 @@ class EventTexts:
     def __init__(self, db: Database, events: EventReader, reader: StreamReader) -> None:
         self._db = db
         self._events, self._reader = events, reader
-        self._manifest = Manifest(db)
+        self._manifest = SegmentManifest(db)
         self._state: _State | None = None
         self._too_much = False
 
@@ -243,7 +243,7 @@ class EventTexts:
         """Return what changes whenever anybody records, seals or takes something out of the stream."""
         return log_states(self._reader.log_directory), self._manifest.state()
 
-    def _changed(self, before: _State | None, sources: Sources, revision: object) -> _State:
+    def _changed(self, before: _State | None, sources: StreamSources, revision: object) -> _State:
         held = self._manifest.ranges()
         names = {Path(path).name for path in sources.paths}
         if not names <= held.keys():
@@ -257,8 +257,12 @@ class EventTexts:
         if before is None:
             sessions = self._whole(sources, None)
         else:
-            gone = before.gone.keys() | sources.gone.keys()
-            anew |= {session for session in gone if before.gone.get(session) != sources.gone.get(session)}
+            departed = before.departed.keys() | sources.departed.keys()
+            anew |= {
+                session
+                for session in departed
+                if before.departed.get(session) != sources.departed.get(session)
+            }
             there = before.segments.keys() | segments.keys()
             anew |= {session for session in there if before.segments.get(session) != segments.get(session)}
             sessions = dict(before.sessions)
@@ -275,14 +279,16 @@ class EventTexts:
                     sessions |= self._whole(replace(sources, session=number, paths=paths), None)
         if sum(session.chars for session in sessions.values()) > KEPT_CHARS:
             raise _TooMuchError
-        return _State(revision=revision, sessions=sessions, segments=segments, gone=sources.gone, logs=logs)
+        return _State(
+            revision=revision, sessions=sessions, segments=segments, departed=sources.departed, logs=logs
+        )
 
     def _add(
         self,
         sessions: dict[int, _Kept],
         number: int,
         added: _Added,
-        sources: Sources,
+        sources: StreamSources,
         segments: Mapping[int, tuple[frozenset[str], int]],
     ) -> bool:
         """Take in what was added to a session; False where an event changed that is not in logs alone."""
@@ -293,8 +299,8 @@ class EventTexts:
             return False
         known = kept.until(place)
         own, ticks = replace(sources, session=number, paths=()), (tick, TICK_LIMIT)
-        gone = TickRanges({number: sources.gone[number]}) if number in sources.gone else None
-        table = self._events.of_logs(own, gone, ticks=ticks)
+        departed = TickRanges({number: sources.departed[number]}) if number in sources.departed else None
+        table = self._events.of_logs(own, departed, ticks=ticks)
         if table is not None and len(table["tick"]) <= FEW:
             known.add(joined(table, number))
         elif table is not None:
@@ -303,7 +309,7 @@ class EventTexts:
         sessions[number] = known
         return True
 
-    def _whole(self, sources: Sources, ticks: tuple[int, int] | None) -> dict[int, _Kept]:
+    def _whole(self, sources: StreamSources, ticks: tuple[int, int] | None) -> dict[int, _Kept]:
         """Return the events of sources, of logs within `ticks`, by session."""
         rows: dict[int, list[_Row]] = {}
         chars = 0
@@ -319,18 +325,18 @@ class EventTexts:
 
 
 def _read(
-    logs: Sequence[Frames], before: Mapping[str, _Log]
-) -> tuple[dict[str, _Log], dict[int, _Added], set[int]]:
+    logs: Sequence[Frames], before: Mapping[str, _LogTexts]
+) -> tuple[dict[str, _LogTexts], dict[int, _Added], set[int]]:
     """Return what was read of logs, what of it is new by session, and the sessions of which something went."""
     import numpy as np
 
-    found: dict[str, _Log] = {}
+    found: dict[str, _LogTexts] = {}
     added: dict[int, _Added] = {}
     for log in logs:
-        known = before.get(log.name, _Log(0, frozenset()))
+        known = before.get(log.name, _LogTexts(0, frozenset()))
         total = sum(map(len, log.frames))
         if total < known.rows:
-            known = _Log(0, known.sessions)
+            known = _LogTexts(0, known.sessions)
         sessions, left = set(known.sessions), total - known.rows
         for frame in reversed(log.frames):
             if left <= 0:
@@ -346,7 +352,7 @@ def _read(
                 some.tick = min(some.tick, int(tick[of].min()))
                 some.events.update(log.strings[number] for number in np.unique(event[of]).tolist() if number)
                 sessions.add(number)
-        found[log.name] = _Log(total, frozenset(sessions))
+        found[log.name] = _LogTexts(total, frozenset(sessions))
     went = {
         number
         for name, log in before.items()

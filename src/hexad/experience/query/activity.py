@@ -11,7 +11,7 @@ from typing import Any, Final
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import StorageFailure
-from hexad.experience.query.reader import Asked, StreamReader
+from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.values.records import (
     ActivityBucket,
@@ -35,7 +35,7 @@ STRONGEST: Final = 10
 
 
 @dataclass(slots=True)
-class _Concept:
+class _ConceptTotals:
     """What a concept did in one bucket; `weight` is over how many timesteps `total` is to be spread."""
 
     count: int = 0
@@ -45,15 +45,15 @@ class _Concept:
 
 
 @dataclass(slots=True)
-class _Bucket:
+class _BucketTotals:
     timesteps: int = 0
     tokens: int = 0
     compressed: int = 0
     coarsest: int = 0
-    concepts: dict[str, _Concept] = field(default_factory=dict)
+    concepts: dict[str, _ConceptTotals] = field(default_factory=dict)
 
-    def concept(self, name: str) -> _Concept:
-        return self.concepts.setdefault(name, _Concept())
+    def concept(self, name: str) -> _ConceptTotals:
+        return self.concepts.setdefault(name, _ConceptTotals())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def activity(db: Database, reader: StreamReader, question: ActivityQuestion) -> 
 class _Counting:
     def __init__(self, db: Database, question: ActivityQuestion) -> None:
         self._db, self._question = db, question
-        self._buckets: dict[int, _Bucket] = {}
+        self._buckets: dict[int, _BucketTotals] = {}
 
     def count(self, reader: StreamReader) -> list[ActivityBucket]:
         question = self._question
@@ -98,69 +98,69 @@ class _Counting:
         with ExitStack() as stack:
             # What is in the stream and what left it as of one moment; the counting itself holds up nobody.
             with self._db.read():
-                asked = stack.enter_context(reader.asked(steps))
+                selection = stack.enter_context(reader.select(steps))
                 self._count_cold()
                 cold = self._cold_concepts()
-            first = self._count_stream(asked)
+            first = self._count_stream(selection)
             self._add_cold_concepts(cold)
-            if asked.steps is not None and question.concepts != []:
-                self._add_stream_concepts(asked, first)
+            if selection.steps is not None and question.concepts != []:
+                self._add_stream_concepts(selection, first)
         return self._result()
 
     # The stream ---------------------------------------------------------------------------------------------------
 
-    def _count_stream(self, asked: Asked) -> int:
+    def _count_stream(self, selection: StepSelection) -> int:
         """Count the stream; return where the first bucket that is wanted begins, and let go of those before it."""
-        if asked.steps is not None:
-            rows = asked.cursor.execute(
+        if selection.steps is not None:
+            rows = selection.cursor.execute(
                 "SELECT began, count(*), sum(tokens) FROM"
-                f" (SELECT {self._floored('ts')} AS began, tokens {asked.steps}) GROUP BY began",
-                list(asked.params),
+                f" (SELECT {self._floored('ts')} AS began, tokens {selection.steps}) GROUP BY began",
+                list(selection.params),
             ).fetchall()
             for at, timesteps, tokens in rows:
-                bucket = self._buckets.setdefault(self._floor(at), _Bucket())
+                bucket = self._buckets.setdefault(self._floor(at), _BucketTotals())
                 bucket.timesteps += timesteps
                 bucket.tokens += int(tokens)
         wanted = sorted(self._buckets)[-self._question.limit :]
         self._buckets = {at: self._buckets[at] for at in wanted}
         return wanted[0] if wanted else 0
 
-    def _add_stream_concepts(self, asked: Asked, first: int) -> None:
+    def _add_stream_concepts(self, selection: StepSelection, first: int) -> None:
         given = self._question.concepts
-        params: list[Any] = [*asked.params, first]
+        params: list[Any] = [*selection.params, first]
         which = ""
         if given is not None:
             which = "WHERE list_contains(?, concept)"
-            params.append(asked.concepts.numbers(list(given)))
-        asked.cursor.execute(
+            params.append(selection.concepts.numbers(list(given)))
+        selection.cursor.execute(
             "CREATE OR REPLACE TEMP TABLE active AS SELECT began, concept, count(*) AS count, sum(score) AS total,"
             " max(score) AS peak FROM (SELECT began, unnest(concepts) AS concept, unnest(scores) AS score FROM"
-            f" (SELECT {self._floored('ts')} AS began, ts, concepts, scores {asked.steps}) WHERE ts >= ?) {which}"
+            f" (SELECT {self._floored('ts')} AS began, ts, concepts, scores {selection.steps}) WHERE ts >= ?) {which}"
             " GROUP BY began, concept",
             params,
         )
-        chosen = self._chosen(asked) if given is None else dict.fromkeys(given, 0.0)
-        numbers = asked.concepts.numbers(list(chosen))
-        rows = asked.cursor.execute(
+        chosen = self._chosen(selection) if given is None else dict.fromkeys(given, 0.0)
+        numbers = selection.concepts.numbers(list(chosen))
+        rows = selection.cursor.execute(
             "SELECT * FROM active WHERE list_contains(?, concept)", [numbers]
         ).fetchall()
         for at, number, count, total, peak in rows:
-            concept = self._buckets[self._floor(at)].concept(asked.concepts.id(number))
+            concept = self._buckets[self._floor(at)].concept(selection.concepts.id(number))
             concept.count += count
             concept.weight += count
             concept.total += total
             concept.peak = max(concept.peak, peak)
 
-    def _chosen(self, asked: Asked) -> dict[str, float]:
+    def _chosen(self, selection: StepSelection) -> dict[str, float]:
         """Return the strongest concepts of stream and COLD records together, by the sum of their scores."""
         totals: dict[str, float] = {}
         for bucket in self._buckets.values():
             for name, concept in bucket.concepts.items():
                 totals[name] = totals.get(name, 0.0) + concept.total
-        for number, total in asked.cursor.execute(
+        for number, total in selection.cursor.execute(
             "SELECT concept, sum(total) FROM active GROUP BY concept"
         ).fetchall():
-            name = asked.concepts.id(number)
+            name = selection.concepts.id(number)
             totals[name] = totals.get(name, 0.0) + total
         return self._strongest(totals)
 
@@ -192,7 +192,7 @@ class _Counting:
             f" FROM compressed_records r WHERE {where} GROUP BY 1",
             params,
         ):
-            bucket = self._buckets.setdefault(self._floor(at), _Bucket())
+            bucket = self._buckets.setdefault(self._floor(at), _BucketTotals())
             bucket.timesteps += timesteps
             bucket.compressed += timesteps
             bucket.tokens += tokens
@@ -269,7 +269,7 @@ class _Counting:
             return datetime.max.replace(tzinfo=UTC)
 
 
-def _said(concept: _Concept) -> ConceptActivity:
+def _said(concept: _ConceptTotals) -> ConceptActivity:
     return ConceptActivity(
         count=concept.count, mean=_single(concept.total / concept.weight), peak=_single(concept.peak)
     )

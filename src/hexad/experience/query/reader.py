@@ -20,7 +20,7 @@ from hexad.core.tick_ranges import Ranges, holds, intersection
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import NotFound, StorageFailure
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.filters import (
     ConceptNumbers,
     TickRanges,
@@ -31,11 +31,11 @@ from hexad.experience.stream.filters import (
 )
 from hexad.experience.stream.frames import ENDS, STARTS, Frames
 from hexad.experience.stream.log import list_logs, read_log
-from hexad.experience.stream.manifest import Manifest, Segment, SessionRange, Side
+from hexad.experience.stream.manifest import SegmentManifest, SessionRange, SideFile, StreamSegment
 from hexad.experience.stream.rows import RELATION, flat, merge_small
 from hexad.experience.stream.segment_files import TOPS
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
-from hexad.experience.tables.cold_records import Compressed, Match
+from hexad.experience.tables.cold_records import ColdMatch, ColdRecords
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
 from hexad.experience.values.records import KINDS, Fidelity, StepQuery, TimestepRecord, timestep_id
@@ -59,7 +59,7 @@ _FLOORS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReadingPlan:
     """What is read for a question: segments as a whole, and of others the list of one concept.
 
     `uncertain` are the segments whose list may not be long enough, with its floor. `name` gives what stands for a path
@@ -76,11 +76,11 @@ class Reading:
         return {segment for segment, floor in self.uncertain.items() if last is None or last > floor}
 
     def relations(
-        self, columns: str, sides: Mapping[str, str], parts: Sequence[Part] | None = None
+        self, columns: str, sides: Mapping[str, str], parts: Sequence[SegmentPart] | None = None
     ) -> tuple[list[str], list[Any]]:
         """Return the statements that read all of it, and their parameters; of whole segments only these `parts`."""
         found, params = list[str](), list[Any]()
-        for part in [Part(paths=self.whole, condition="true")] if parts is None else parts:
+        for part in [SegmentPart(paths=self.whole, condition="true")] if parts is None else parts:
             paths = [path for path in part.paths if path in self.whole]
             if paths:
                 # Else DuckDB takes a folder above the store that is called `session=7` for a column.
@@ -105,13 +105,13 @@ def plan_reading(
     paths: Sequence[str],
     sides: Mapping[str, str],
     name: Callable[[str], str],
-) -> Reading:
+) -> ReadingPlan:
     """Return what to read of the segments `paths`; `sides` gives for some of them the file of their lists."""
     wanted = dict(
         zip(concepts.numbers(list(question.activations)), question.activations.values(), strict=True)
     )
     if not wanted or not sides:
-        return Reading(whole=paths, lists={}, uncertain={}, name=name)
+        return ReadingPlan(whole=paths, lists={}, uncertain={}, name=name)
     strongest = None if question.strongest is None else concepts.numbers([question.strongest])[0]
     floors: dict[str, dict[int, tuple[bool, Place]]] = {}
     for file, concept, more, last in cursor.execute(
@@ -136,7 +136,7 @@ def plan_reading(
             lists[path], uncertain[path] = strongest, there[strongest][1]
         else:
             whole.append(path)
-    return Reading(whole=whole, lists=lists, uncertain=uncertain, name=name)
+    return ReadingPlan(whole=whole, lists=lists, uncertain=uncertain, name=name)
 
 
 def _is_complete(more: bool, floor: Place, *, lowest: float) -> bool:
@@ -154,7 +154,7 @@ _ROWS_A_PART: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SegmentPart:
     """Files, and the condition under which their rows may be wanted: numbers only, so it has no parameters."""
 
     paths: Sequence[str]
@@ -180,7 +180,7 @@ class _Spans:
 
 def parts_of(
     places: Mapping[str, NDArray[np.int64]], held: Mapping[str, Sequence[SessionRange]]
-) -> list[Part]:
+) -> list[SegmentPart]:
     """Return what to read of segments for ranges that are sorted and apart in each session, each row at most once.
 
     `held` says by the path of each segment which ticks it has of the sessions of `places`.
@@ -190,7 +190,7 @@ def parts_of(
     for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
         wanted = [path for path, some in held.items() if any(map(spans.meets, some))]
         if wanted:
-            found.append(Part(paths=wanted, condition=spans.condition))
+            found.append(SegmentPart(paths=wanted, condition=spans.condition))
     return found
 
 
@@ -231,26 +231,26 @@ def _stretches(first: NDArray[Any], last: NDArray[Any]) -> list[tuple[int, int]]
 
 
 _KNOWN_LIMIT = 10_000
-Gone = tuple[tuple[int, Ranges], ...]
+DepartedTicks = tuple[tuple[int, Ranges], ...]
 
 
 @dataclass(slots=True)
 class SealedCounts:
     """Counts what is left in segments, and remembers it: of a file it changes only when more of its ticks leave."""
 
-    duck: Duck
-    _known: dict[str, tuple[Gone, int]] = field(default_factory=dict)
+    engine: DuckDbEngine
+    _known: dict[str, tuple[DepartedTicks, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def count(self, held: Mapping[str, Sequence[SessionRange]], gone: Mapping[int, Ranges]) -> int:
+    def count(self, held: Mapping[str, Sequence[SessionRange]], departed: Mapping[int, Ranges]) -> int:
         """Return how many timesteps of segments are in the stream; `held` says by path what is in the files.
 
         Raises `StorageFailure` when a file has gone.
         """
-        left, unsure = 0, dict[str, Gone]()
+        left, unsure = 0, dict[str, DepartedTicks]()
         for path, ranges in held.items():
             here = [
-                (session_range, intersection(gone.get(session_range.session, ()), [session_range.ticks]))
+                (session_range, intersection(departed.get(session_range.session, ()), [session_range.ticks]))
                 for session_range in ranges
             ]
             # Without gaps every tick that left is in the file still; with gaps it may have gone from there.
@@ -274,14 +274,14 @@ class SealedCounts:
             left += found[1]
         return left
 
-    def _counted(self, path: str, gone: Gone) -> int:
-        places = TickRanges(dict(gone))
-        with self.duck.cursor(Path(path)) as cursor:
+    def _counted(self, path: str, departed: DepartedTicks) -> int:
+        places = TickRanges(dict(departed))
+        with self.engine.cursor(Path(path)) as cursor:
             cursor.register("gone", places.table)
             row = cursor.execute(
                 "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
                 + places.outside("gone"),
-                [self.duck.name(path)],
+                [self.engine.name(path)],
             ).fetchone()
         assert row is not None
         return int(row[0])
@@ -358,7 +358,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class StreamSources:
     """Where the answers of one query are: what logs hold, the files of segments, ticks that left, COLD records.
 
     `sides` are the lists of concepts beside segments, where the question is about concepts. `places` is what tags let
@@ -370,13 +370,13 @@ class Sources:
     sides: Mapping[str, str]
     session: int | None
     places: TickRanges | None
-    parts: Sequence[Part] | None
-    gone: Mapping[int, Ranges]
-    cold: Sequence[Match]
+    parts: Sequence[SegmentPart] | None
+    departed: Mapping[int, Ranges]
+    cold: Sequence[ColdMatch]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class StepSelection:
     """Timesteps of the stream, for a statement of one's own.
 
     `steps` is what comes after the columns of a SELECT, from `FROM` on, with `params`; None where nothing holds. The
@@ -388,20 +388,20 @@ class Asked:
     steps: str | None
     params: Sequence[Any]
     concepts: ConceptNumbers
-    reading: Reading
+    reading: ReadingPlan
 
 
 class StreamReader:
     """Answers questions to the stream of one store."""
 
-    def __init__(self, db: Database, directory: Path, duck: Duck) -> None:
+    def __init__(self, db: Database, directory: Path, engine: DuckDbEngine) -> None:
         self._db = db
-        self.duck = duck
-        self._manifest = Manifest(db)
+        self.engine = engine
+        self._manifest = SegmentManifest(db)
         self._sessions = Sessions(db)
-        self._gone, self._compressed, self._windows = ColdRanges(db), Compressed(db), Windows(db)
+        self._departed, self._compressed, self._windows = ColdRanges(db), ColdRecords(db), Windows(db)
         self.log_directory, self._segments = directory / "log", directory / "segments"
-        self._sealed = SealedCounts(duck)
+        self._sealed = SealedCounts(engine)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
 
@@ -423,30 +423,32 @@ class StreamReader:
         raise StorageFailure(_TOO_FAST)
 
     def _query(
-        self, question: StepQuery, sources: Sources, whole: Set[str] = frozenset()
+        self, question: StepQuery, sources: StreamSources, whole: Set[str] = frozenset()
     ) -> list[TimestepRecord] | None:
         """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
 
         The segments `whole` are read without the lists beside them.
         """
-        with self._asked(question, sources, whole) as asked:
+        with self._asked(question, sources, whole) as selection:
             cold = sources.cold
-            if asked.steps is None and not cold:
+            if selection.steps is None and not cold:
                 return []
-            sql, params = _statement(question, asked, cold=bool(cold))
+            sql, params = _statement(question, selection, cold=bool(cold))
             if cold:
-                asked.cursor.register("cold", _cold_columns(cold))
+                selection.cursor.register("cold", _cold_columns(cold))
             if _is_short(question):  # with a LIMIT DuckDB reads the columns in a second go
-                rows = asked.cursor.execute(sql, params).fetchall()[question.offset :][: question.limit]
+                rows = selection.cursor.execute(sql, params).fetchall()[question.offset :][: question.limit]
             else:
                 end = [question.limit, question.offset]
-                rows = asked.cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*params, *end]).fetchall()
-            concepts = asked.concepts
+                rows = selection.cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*params, *end]).fetchall()
+            concepts = selection.concepts
             last = (-rows[-1][1], rows[-1][2], rows[-1][3]) if len(rows) == question.limit else None
-            failed = asked.reading.failed(last)
+            failed = selection.reading.failed(last)
         return self._query(question, sources, whole | failed) if failed else self._records(rows, concepts)
 
-    def ask(self, question: StepQuery, use: Callable[[Asked], Answer], *, light: bool = False) -> Answer:
+    def ask(
+        self, question: StepQuery, use: Callable[[StepSelection], Answer], *, light: bool = False
+    ) -> Answer:
         """Return what `use` makes of the timesteps for which `question` holds, COLD records not among them.
 
         It is called again when a segment was replaced before it could be read. Where it is `light` it asks for no text
@@ -456,21 +458,21 @@ class StreamReader:
         for _ in range(_ATTEMPTS):
             sources = self.sources(question)
             try:
-                with self._asked(question, sources, light=light) as asked:
-                    return use(asked)
+                with self._asked(question, sources, light=light) as selection:
+                    return use(selection)
             except StorageFailure:
                 if not self.outdated(sources):
                     raise
         raise StorageFailure(_TOO_FAST)
 
     @contextmanager
-    def asked(self, question: StepQuery) -> Iterator[Asked]:
+    def select(self, question: StepQuery) -> Iterator[StepSelection]:
         """Give what `ask` does, once."""
         question = replace(question, strongest=None)
-        with self._asked(question, self.sources(question)) as asked:
-            yield asked
+        with self._asked(question, self.sources(question)) as selection:
+            yield selection
 
-    def outdated(self, sources: Sources) -> bool:
+    def outdated(self, sources: StreamSources) -> bool:
         """Whether a file of these went since: into another segment, or it was only beside one."""
         return any(not self._manifest.has(Path(path).name) for path in sources.paths) or not all(
             map(os.path.exists, sources.sides.values())
@@ -480,16 +482,16 @@ class StreamReader:
     def _asked(
         self,
         question: StepQuery,
-        sources: Sources,
+        sources: StreamSources,
         whole: Set[str] = frozenset(),
         *,
         light: bool = False,
-    ) -> Iterator[Asked]:
+    ) -> Iterator[StepSelection]:
         concepts = ConceptNumbers(self._manifest)
         places = sources.places
         nowhere = places is not None and not len(places.plain["session"])
-        gone = TickRanges(sources.gone) if sources.gone else None
-        keep = row_filter(question, sources.session, places, gone)
+        departed = TickRanges(sources.departed) if sources.departed else None
+        keep = row_filter(question, sources.session, places, departed)
         logs = [] if nowhere else sources.logs
         table = flat(
             logs,
@@ -501,21 +503,23 @@ class StreamReader:
         )
         paths = [] if nowhere else list(sources.paths)
         sides = {path: side for path, side in sources.sides.items() if path not in whole}
-        with self.duck.cursor(self._segments, table) as cursor:
+        with self.engine.cursor(self._segments, table) as cursor:
             joins = ""
             if places is not None:
                 cursor.register("places", places.plain)
                 cursor.register("places_by_block", places.table)
                 joins += places.inside("places_by_block")
-            if gone is not None:
-                cursor.register("gone", gone.table)
-                joins += gone.outside("gone")
-            reading = plan_reading(cursor, question, concepts, paths=paths, sides=sides, name=self.duck.name)
+            if departed is not None:
+                cursor.register("gone", departed.table)
+                joins += departed.outside("gone")
+            reading = plan_reading(
+                cursor, question, concepts, paths=paths, sides=sides, name=self.engine.name
+            )
             relations, params = reading.relations(_COLUMNS, sides, sources.parts)
             if table is not None:
                 relations.insert(0, f"SELECT {_COLUMNS} FROM ({RELATION})")
             steps, values = _steps(question, sources, concepts, relations, joins)
-            yield Asked(
+            yield StepSelection(
                 cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
             )
 
@@ -537,23 +541,23 @@ class StreamReader:
         for _ in range(_ATTEMPTS):
             with self._db.read():
                 sources = self.sources(_EVERYTHING)
-                held = self._manifest.ranges() if sources.gone else {}
-                sealed = 0 if sources.gone else sum(segment.rows for segment in self._manifest.segments())
-            gone = range_columns(dict(sources.gone))
+                held = self._manifest.ranges() if sources.departed else {}
+                sealed = 0 if sources.departed else sum(segment.rows for segment in self._manifest.segments())
+            departed = range_columns(dict(sources.departed))
             unsealed = sum(
-                len(frame) - (int(placed(frame.numbers, gone).sum()) if sources.gone else 0)
+                len(frame) - (int(placed(frame.numbers, departed).sum()) if sources.departed else 0)
                 for log in sources.logs
                 for frame in log.frames
             )
             try:
                 by_path = {str(self._segments / name): some for name, some in held.items()}
-                return sealed + self._sealed.count(by_path, sources.gone), unsealed
+                return sealed + self._sealed.count(by_path, sources.departed), unsealed
             except StorageFailure:
                 if not self.outdated(sources):
                     raise
         raise StorageFailure(_TOO_FAST)
 
-    def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> Sources:
+    def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> StreamSources:
         """Return where the answers to a question are, and the COLD records for which `cold` holds.
 
         Raises `NotFound` for a session that was never started.
@@ -580,25 +584,27 @@ class StreamReader:
             if parts is not None:
                 needed = {path for part in parts for path in part.paths}
                 segments = [segment for segment in segments if str(self._segments / segment.name) in needed]
-            return Sources(
+            return StreamSources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / segment.name) for segment in segments],
                 places=places,
                 parts=parts,
                 sides=self._present(segments, sides),
                 session=session,
-                gone=self._gone.by_session(*_narrowed(session, question.ticks, places)),
+                departed=self._departed.by_session(*_narrowed(session, question.ticks, places)),
                 cold=[] if cold is None else self._compressed.matches(cold, session),
             )
 
-    def _parts(self, places: TickRanges, segments: Sequence[Segment]) -> list[Part]:
+    def _parts(self, places: TickRanges, segments: Sequence[StreamSegment]) -> list[SegmentPart]:
         held = self._manifest.ranges(set(places.plain["session"].tolist()))
         return parts_of(
             places.plain,
             {str(self._segments / segment.name): held.get(segment.name, ()) for segment in segments},
         )
 
-    def _present(self, segments: Sequence[Segment], sides: Mapping[str, Sequence[Side]]) -> dict[str, str]:
+    def _present(
+        self, segments: Sequence[StreamSegment], sides: Mapping[str, Sequence[SideFile]]
+    ) -> dict[str, str]:
         """Return the lists of concepts that are there, by the path of their segment."""
         if sum(segment.rows for segment in segments) < LISTS_FROM_ROWS:
             return {}
@@ -614,7 +620,7 @@ class StreamReader:
         with self._lock:
             for path in list_logs(self.log_directory):
                 # Taken out while it is read: after an error it is read anew.
-                log = read_log(path, self._known.pop(path.name, None), cipher=self.duck.cipher)
+                log = read_log(path, self._known.pop(path.name, None), cipher=self.engine.cipher)
                 if log is not None:
                     merge_small(log)
                     found[path.name] = log
@@ -645,7 +651,11 @@ def _events(question: StepQuery) -> Collection[str] | None:
 
 
 def _steps(
-    question: StepQuery, sources: Sources, concepts: ConceptNumbers, relations: Sequence[str], joins: str
+    question: StepQuery,
+    sources: StreamSources,
+    concepts: ConceptNumbers,
+    relations: Sequence[str],
+    joins: str,
 ) -> tuple[str | None, list[Any]]:
     """Return where the timesteps that hold are, from `FROM` on, and the parameters; None where there are none."""
     if not relations:
@@ -654,15 +664,15 @@ def _steps(
     return f"FROM ({' UNION ALL '.join(relations)}) steps{joins} WHERE {conditions}", values
 
 
-def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, Sequence[Any]]:
+def _statement(question: StepQuery, selection: StepSelection, *, cold: bool) -> tuple[str, Sequence[Any]]:
     """Return the query and its parameters, but for limit and offset; COLD records stand in it by their numbers."""
     score, strongest = "0.0", ""
     if question.strongest is not None:
-        number = asked.concepts.numbers([question.strongest])[0]
+        number = selection.concepts.numbers([question.strongest])[0]
         score, strongest = f"scores[list_position(concepts, {number})]", "score DESC, "
     parts = []
-    if asked.steps is not None:
-        parts.append(f"SELECT 0 AS cold_no, {score} AS score, {_COLUMNS} {asked.steps}")
+    if selection.steps is not None:
+        parts.append(f"SELECT 0 AS cold_no, {score} AS score, {_COLUMNS} {selection.steps}")
     if cold:
         parts.append(
             "SELECT cold_no, score, session, tick, ts, NULL AS kind, NULL AS flags, NULL AS token, NULL AS tokens,"
@@ -670,7 +680,7 @@ def _statement(question: StepQuery, asked: Asked, *, cold: bool) -> tuple[str, S
         )
     return (
         f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {strongest}session, tick, ts, cold_no"
-    ), asked.params
+    ), selection.params
 
 
 def _labels(windows: Windows, sessions: Collection[int]) -> Callable[[int, int], Fidelity]:
@@ -687,7 +697,7 @@ def _labels(windows: Windows, sessions: Collection[int]) -> Callable[[int, int],
     return fidelity
 
 
-def _cold_columns(matches: Sequence[Match]) -> dict[str, NDArray[Any]]:
+def _cold_columns(matches: Sequence[ColdMatch]) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     return {

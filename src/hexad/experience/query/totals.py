@@ -12,9 +12,9 @@ from hexad.core import tick_ranges as ticks
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
-from hexad.experience.query.reader import Asked, StreamReader
+from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.frames import Frames
-from hexad.experience.stream.manifest import Manifest
+from hexad.experience.stream.manifest import SegmentManifest
 from hexad.experience.stream.rows import KEYED
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
@@ -30,7 +30,7 @@ class RangeTotals:
     """What is in full detail of one range of ticks of a session: `ticks` from the first to the last that is there."""
 
     session_id: str
-    asked: tuple[int, int]
+    requested: tuple[int, int]
     ticks: tuple[int, int]
     start_time: datetime
     end_time: datetime
@@ -54,7 +54,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
         found += [
             RangeTotals(
                 session_id=session_id,
-                asked=(first, last),
+                requested=(first, last),
                 ticks=(lowest, highest),
                 start_time=from_micros(since),
                 end_time=from_micros(until),
@@ -74,28 +74,28 @@ def tick_at(reader: StreamReader, session_id: str, ranges: Ranges, place: int) -
         session_id=session_id, ticks=(ranges[0][0], ranges[-1][1]), tagged={session_id: ranges}
     )
 
-    def at(asked: Asked) -> int | None:
-        if asked.steps is None:
+    def at(selection: StepSelection) -> int | None:
+        if selection.steps is None:
             return None
-        row = asked.cursor.execute(
-            f"SELECT tick FROM (SELECT tick {asked.steps}) ORDER BY tick LIMIT 1 OFFSET {place:d}",
-            list(asked.params),
+        row = selection.cursor.execute(
+            f"SELECT tick FROM (SELECT tick {selection.steps}) ORDER BY tick LIMIT 1 OFFSET {place:d}",
+            list(selection.params),
         ).fetchone()
         return None if row is None else int(row[0])
 
     return reader.ask(question, at)
 
 
-def _totals(asked: Asked) -> list[tuple[Any, ...]]:
-    if asked.steps is None:
+def _totals(selection: StepSelection) -> list[tuple[Any, ...]]:
+    if selection.steps is None:
         return []
-    return asked.cursor.execute(
+    return selection.cursor.execute(
         "SELECT p.first_tick, p.last_tick, min(s.tick), max(s.tick), min(s.ts), max(s.ts), count(*), sum(s.tokens)"
-        f" FROM (SELECT tick, ts, tokens {asked.steps}) s"
+        f" FROM (SELECT tick, ts, tokens {selection.steps}) s"
         # A place is there once for each block of ticks that it shares.
         " JOIN (SELECT DISTINCT first_tick, last_tick FROM places) p ON s.tick BETWEEN p.first_tick AND p.last_tick"
         " GROUP BY ALL ORDER BY p.first_tick",
-        list(asked.params),
+        list(selection.params),
     ).fetchall()
 
 
@@ -128,18 +128,18 @@ def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
     }
 
 
-def _counted(asked: Asked) -> Sequence[tuple[int, int, int]]:
-    if asked.steps is None:
+def _counted(selection: StepSelection) -> Sequence[tuple[int, int, int]]:
+    if selection.steps is None:
         return ()
-    rows = asked.cursor.execute(
-        f"SELECT session, count(*), sum(tokens) FROM (SELECT session, tokens {asked.steps}) GROUP BY session",
-        asked.params,
+    rows = selection.cursor.execute(
+        f"SELECT session, count(*), sum(tokens) FROM (SELECT session, tokens {selection.steps}) GROUP BY session",
+        selection.params,
     ).fetchall()
     return [(int(number), int(timesteps), int(tokens)) for number, timesteps, tokens in rows]
 
 
 def was_recorded(
-    reader: StreamReader, manifest: Manifest, cold: ColdRanges, session_id: str, tick: int
+    reader: StreamReader, manifest: SegmentManifest, cold: ColdRanges, session_id: str, tick: int
 ) -> bool:
     """Return whether a session has a tick, also one that a COLD record stands for, but none that was erased; raises
     `NotFound` for an unknown session.
@@ -149,7 +149,7 @@ def was_recorded(
     session = sources.session
     if session is None:
         return False
-    if ticks.holds(sources.gone.get(session, ()), tick):
+    if ticks.holds(sources.departed.get(session, ()), tick):
         return bool(cold.cold(session, (tick, tick)))
     if _in_logs(sources.logs, session, tick):
         return True
@@ -195,10 +195,12 @@ def tick_runs(
     """  # fmt: skip
     when = "true" if dated is None else f"(ts <= {dated[0]:d} OR ts > {dated[1]:d})"
 
-    def read(asked: Asked) -> list[tuple[Any, ...]]:
-        if asked.steps is None:
+    def read(selection: StepSelection) -> list[tuple[Any, ...]]:
+        if selection.steps is None:
             return []
-        return asked.cursor.execute(_RUNS.format(steps=asked.steps, when=when), list(asked.params)).fetchall()
+        return selection.cursor.execute(
+            _RUNS.format(steps=selection.steps, when=when), list(selection.params)
+        ).fetchall()
 
     return reader.ask(question, read, light=True)
 
@@ -227,12 +229,12 @@ def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit:
     if ticks[0] > ticks[1]:
         return []
 
-    def read(asked: Asked) -> list[LiveStep]:
-        if asked.steps is None:
+    def read(selection: StepSelection) -> list[LiveStep]:
+        if selection.steps is None:
             return []
-        rows = asked.cursor.execute(
-            f"SELECT tick, tokens, event, run FROM ({KEYED.format(steps=asked.steps)}) ORDER BY tick LIMIT ?",
-            [*asked.params, limit],
+        rows = selection.cursor.execute(
+            f"SELECT tick, tokens, event, run FROM ({KEYED.format(steps=selection.steps)}) ORDER BY tick LIMIT ?",
+            [*selection.params, limit],
         ).fetchall()
         return [LiveStep(tick, tokens, event or run) for tick, tokens, event, run in rows]
 
@@ -242,13 +244,13 @@ def _steps(reader: StreamReader, session_id: str, ticks: tuple[int, int], limit:
 def live_totals(reader: StreamReader, session_id: str, *, after: int) -> RangeTotals | None:
     """Return what is in the stream of a session after a tick, None when nothing is."""
     asked_for = (after + 1, TICK_LIMIT)
-    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _live_totals_of, light=True)
+    row = reader.ask(StepQuery(session_id=session_id, ticks=asked_for), _live_totals, light=True)
     if row is None or not row[4]:
         return None
     lowest, highest, since, until, steps, tokens = row
     return RangeTotals(
         session_id=session_id,
-        asked=asked_for,
+        requested=asked_for,
         ticks=(lowest, highest),
         start_time=from_micros(since),
         end_time=from_micros(until),
@@ -279,21 +281,21 @@ def windows_totals(reader: StreamReader, windows: Mapping[str, tuple[int, int]])
     }
 
 
-def _by_session(asked: Asked) -> list[tuple[Any, ...]]:
-    if asked.steps is None:
+def _by_session(selection: StepSelection) -> list[tuple[Any, ...]]:
+    if selection.steps is None:
         return []
-    return asked.cursor.execute(
-        f"SELECT session, max(tick), count(*), sum(tokens) FROM (SELECT session, tick, tokens {asked.steps})"
+    return selection.cursor.execute(
+        f"SELECT session, max(tick), count(*), sum(tokens) FROM (SELECT session, tick, tokens {selection.steps})"
         " GROUP BY session",
-        list(asked.params),
+        list(selection.params),
     ).fetchall()
 
 
-def _live_totals_of(asked: Asked) -> tuple[Any, ...] | None:
-    if asked.steps is None:
+def _live_totals(selection: StepSelection) -> tuple[Any, ...] | None:
+    if selection.steps is None:
         return None
-    return asked.cursor.execute(
+    return selection.cursor.execute(
         "SELECT min(tick), max(tick), min(ts), max(ts), count(*), sum(tokens)"
-        f" FROM (SELECT tick, ts, tokens {asked.steps})",
-        list(asked.params),
+        f" FROM (SELECT tick, ts, tokens {selection.steps})",
+        list(selection.params),
     ).fetchone()

@@ -12,9 +12,9 @@ from typing import Final, cast
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import dump, from_micros
 from hexad.database.connection import Database, Row
-from hexad.experience.query.reader import Asked, StreamReader
+from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.filters import TickRanges
-from hexad.experience.tables.cold_records import Compressed, LevelTotals
+from hexad.experience.tables.cold_records import ColdRecords, LevelTotals
 from hexad.experience.tables.windows import PROTECTING, Windows
 from hexad.experience.values.records import CompressionLevel, Fidelity, StepQuery
 
@@ -59,7 +59,7 @@ class ColdBytes:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._compressed = Compressed(db)
+        self._compressed = ColdRecords(db)
 
     def total(self) -> int:
         """Return the bytes of all COLD records and compactions."""
@@ -104,7 +104,7 @@ class ColdBytes:
             "c.session_no = ? AND c.range_start <= ? AND c.range_end >= ?", (session, ticks[1], ticks[0])
         )
 
-    def told(self, sessions: Collection[int]) -> list[CompactionRow]:
+    def compactions_of(self, sessions: Collection[int]) -> list[CompactionRow]:
         """Return the compactions of these sessions of which no reply is left, the oldest first."""
         return self._rows(
             "c.session_no IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM compressed_records r"
@@ -180,7 +180,7 @@ def folder_bytes(folder: Path) -> int:
 def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
     """Return how many timesteps and tokens of the stream are HOT, WARM and SUBMITTED."""
     protected = Windows(db).protected_by_session()
-    everything, found = reader.ask(StepQuery(), lambda asked: _measured(asked, protected))
+    everything, found = reader.ask(StepQuery(), lambda selection: _measured(selection, protected))
     kept_timesteps = sum(extent.timesteps for extent in found.values())
     kept_tokens = sum(extent.tokens for extent in found.values())
     hot = Extent(timesteps=everything.timesteps - kept_timesteps, tokens=everything.tokens - kept_tokens)
@@ -188,26 +188,26 @@ def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
 
 
 def _measured(
-    asked: Asked, protected: Mapping[int, Mapping[Fidelity, Ranges]]
+    selection: StepSelection, protected: Mapping[int, Mapping[Fidelity, Ranges]]
 ) -> tuple[Extent, dict[Fidelity, Extent]]:
     """Return how much there is, and how much of it at each fidelity that protects it."""
     found = dict.fromkeys(PROTECTING, Extent())
-    if asked.steps is None:
+    if selection.steps is None:
         return Extent(), found
 
     def measure(joined: str) -> Extent:
         # Read to its end: while a result is open DuckDB lets nothing be registered.
-        [row] = asked.cursor.execute(
-            f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT session, tick, tokens {asked.steps}) steps"
+        [row] = selection.cursor.execute(
+            f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT session, tick, tokens {selection.steps}) steps"
             f"{joined}",
-            list(asked.params),
+            list(selection.params),
         ).fetchall()
         return Extent(timesteps=int(row[0]), tokens=int(row[1]))
 
     for fidelity in PROTECTING:
         ranges = TickRanges({number: some[fidelity] for number, some in protected.items() if some[fidelity]})
         if len(ranges.plain["session"]):
-            asked.cursor.register("kept", ranges.table)
+            selection.cursor.register("kept", ranges.table)
             found[fidelity] = measure(ranges.inside("kept"))
     return measure(""), found
 

@@ -20,13 +20,13 @@ from hexad.experience.recording.moments import (
     FLOAT_LIMIT,
     KIND_BY_WORD,
     ROW_KEYS,
-    Intake,
-    moment_of_row,
+    StreamIntake,
+    fields_of_row,
     time_micros,
 )
-from hexad.experience.recording.recorder import Moment
-from hexad.experience.stream.columns import ArrowStream, Chunk, chunks_of_arrow, cuts
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.recording.recorder import RecordFields
+from hexad.experience.stream.columns import ArrowStream, ColumnChunk, chunks_of_arrow, cuts
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, NO_TIME, STARTS, Batch
 from hexad.experience.values.records import CONTENT_BYTES_LIMIT, KIND_CODES, TOP_ACTIVATIONS
 
@@ -58,7 +58,7 @@ def held_together(batches: Iterable[Batch]) -> Iterator[Batch]:
     yield from coming
 
 
-def batches(chunks: Iterable[Chunk], intake: Intake) -> Iterator[Batch]:
+def batches(chunks: Iterable[ColumnChunk], intake: StreamIntake) -> Iterator[Batch]:
     """Yield what is to be recorded; raises `InvalidInput` or `LimitExceeded`, with the row, for what cannot be."""
     for chunk in chunks:
         try:
@@ -67,17 +67,17 @@ def batches(chunks: Iterable[Chunk], intake: Intake) -> Iterator[Batch]:
             yield _of_moments(list(_moments(chunk, intake)))
 
 
-def _moments(chunk: Chunk, intake: Intake) -> Iterator[Moment]:
+def _moments(chunk: ColumnChunk, intake: StreamIntake) -> Iterator[RecordFields]:
     number = chunk.first
     try:
         for row in _rows(chunk):
-            yield moment_of_row(row, intake=intake)
+            yield fields_of_row(row, intake=intake)
             number += 1
     except (InvalidInput, LimitExceeded) as error:
         raise type(error)(f"Row {number:,}: {error}") from error
 
 
-def _rows(chunk: Chunk) -> Iterator[Mapping[str, Any]]:
+def _rows(chunk: ColumnChunk) -> Iterator[Mapping[str, Any]]:
     """Yield the rows as `record_many` takes them; raises `InvalidInput` for a concept that is twice in one."""
     if chunk.rows is not None:
         yield from chunk.rows
@@ -102,11 +102,11 @@ def _time(micros: int) -> datetime:
     return from_micros(micros)
 
 
-def _of_moments(moments: Sequence[Moment]) -> Batch:
+def _of_moments(moments: Sequence[RecordFields]) -> Batch:
     import numpy as np
 
     at, kind, flags, token, tokens, role, event, activations, contents = zip(*moments, strict=True)
-    numbers = _Numbers({None: 0})
+    numbers = _PlaceNumbers({None: 0})
     texts = [content.encode("utf-8") for content in contents]
     return Batch(
         kind=np.array(kind, np.uint8),
@@ -125,7 +125,7 @@ def _of_moments(moments: Sequence[Moment]) -> Batch:
     )
 
 
-class _Numbers(dict[str | None, int]):
+class _PlaceNumbers(dict[str | None, int]):
     """Numbers strings as they come."""
 
     def __missing__(self, text: str | None) -> int:
@@ -133,7 +133,7 @@ class _Numbers(dict[str | None, int]):
         return number
 
 
-def _batch(chunk: Chunk, intake: Intake) -> Batch:
+def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
     """Return a chunk as a batch; raises `_Unusual` when not everything in it is plain."""
     import numpy as np
 
@@ -144,7 +144,7 @@ def _batch(chunk: Chunk, intake: Intake) -> Batch:
         raise _Unusual from error
     contents, lengths = _contents(columns["content"], kind, intake)
     flags = np.zeros(len(chunk), np.uint8)
-    numbers = _Numbers({None: 0})
+    numbers = _PlaceNumbers({None: 0})
     named = {}
     for key, flag in (("event_id", HAS_EVENT), ("role", HAS_ROLE)):
         named[key] = _named(columns.get(key), key, len(chunk), numbers, intake)
@@ -178,7 +178,7 @@ def _batch(chunk: Chunk, intake: Intake) -> Batch:
 
 
 def _contents(
-    given: Sequence[Any], kind: NDArray[np.uint8], intake: Intake
+    given: Sequence[Any], kind: NDArray[np.uint8], intake: StreamIntake
 ) -> tuple[bytes, NDArray[np.uint32]]:
     """Return the contents one after the other, without secrets where they are not generated, and their lengths."""
     import numpy as np
@@ -208,7 +208,7 @@ def _text(value: object) -> str:
 
 
 def _named(
-    given: Sequence[Any] | None, what: str, rows: int, numbers: _Numbers, intake: Intake
+    given: Sequence[Any] | None, what: str, rows: int, numbers: _PlaceNumbers, intake: StreamIntake
 ) -> NDArray[np.intp]:
     """Return the places of names in `numbers`, 0 for none."""
     import numpy as np
@@ -248,7 +248,7 @@ def _whole(
     return whole, present
 
 
-def _times(chunk: Chunk) -> NDArray[np.int64]:
+def _times(chunk: ColumnChunk) -> NDArray[np.int64]:
     import numpy as np
 
     times, given = chunk.times, chunk.columns.get("timestamp")
@@ -266,7 +266,7 @@ def _times(chunk: Chunk) -> NDArray[np.int64]:
 
 
 def _activations(
-    chunk: Chunk, strings: list[str | None], intake: Intake
+    chunk: ColumnChunk, strings: list[str | None], intake: StreamIntake
 ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.float64]]:
     """Return how many activations each row has, their places in `strings`, which are added, and their scores."""
     import numpy as np
@@ -294,7 +294,7 @@ def _activations(
     return counts, number[places], scores
 
 
-def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[str]]:
+def _places(chunk: ColumnChunk, intake: StreamIntake) -> tuple[NDArray[np.intp], Sequence[str]]:
     """Return the concepts as places in a list of ids, which may be recorded."""
     import numpy as np
 
@@ -305,7 +305,7 @@ def _places(chunk: Chunk, intake: Intake) -> tuple[NDArray[np.intp], Sequence[st
             if len(places) and places.max() >= len(ids):
                 raise _Unusual
         else:
-            numbers = _Numbers()
+            numbers = _PlaceNumbers()
             places = np.array([numbers[concept] for concept in chunk.concepts], np.intp)
             ids = [*map(_text, numbers)]
         intake.take_concepts(ids)
@@ -351,10 +351,10 @@ Rows = Iterable[Mapping[str, Any]] | Mapping[str, Column] | ArrowStream
 """Rows as mappings; a mapping of columns; or a table, a frame, a relation that speaks Arrow."""
 
 
-def chunks(given: Rows, duck: Duck) -> Iterator[Chunk]:
+def chunks(given: Rows, engine: DuckDbEngine) -> Iterator[ColumnChunk]:
     """Yield what was given in its order; raises `InvalidInput` for what holds no rows."""
     if isinstance(given, ArrowStream):
-        yield from chunks_of_arrow(given, duck, known=COLUMN_KEYS)
+        yield from chunks_of_arrow(given, engine, known=COLUMN_KEYS)
     elif isinstance(given, Mapping):
         yield from _of_columns(given)
     else:
@@ -367,7 +367,7 @@ def chunks(given: Rows, duck: Duck) -> Iterator[Chunk]:
         yield from _of_rows(rows)
 
 
-def _of_rows(rows: Iterator[Mapping[str, Any]]) -> Iterator[Chunk]:
+def _of_rows(rows: Iterator[Mapping[str, Any]]) -> Iterator[ColumnChunk]:
     first = 0
     while some := list(islice(rows, CHUNK_ROWS)):
         try:
@@ -380,9 +380,9 @@ def _of_rows(rows: Iterator[Mapping[str, Any]]) -> Iterator[Chunk]:
         first += len(some)
 
 
-def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> Chunk:
+def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> ColumnChunk:
     # Without columns it is taken row by row.
-    odd = Chunk(first=first, columns={"content": rows}, counts=(), concepts=(), scores=(), rows=rows)
+    odd = ColumnChunk(first=first, columns={"content": rows}, counts=(), concepts=(), scores=(), rows=rows)
     try:
         shapes = {*map(tuple, rows)}
         if not all({"event_type", "content"} <= {*shape} <= ROW_KEYS for shape in shapes):
@@ -396,11 +396,13 @@ def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> Chunk:
         return odd
     given = columns.pop("concept_activations", None)
     if given is None:
-        return Chunk(first=first, columns=columns, counts=[0] * len(rows), concepts=[], scores=[], rows=rows)
+        return ColumnChunk(
+            first=first, columns=columns, counts=[0] * len(rows), concepts=[], scores=[], rows=rows
+        )
     if not {*map(type, given)} <= {dict, type(None)}:
         return odd
     activations = [activation or {} for activation in given]
-    return Chunk(
+    return ColumnChunk(
         first=first,
         columns=columns,
         counts=[*map(len, activations)],
@@ -411,7 +413,7 @@ def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> Chunk:
     )
 
 
-def _of_columns(columns: Mapping[str, Column]) -> Iterator[Chunk]:
+def _of_columns(columns: Mapping[str, Column]) -> Iterator[ColumnChunk]:
     _check_columns(columns)
     rows = len(columns["content"])
     try:
@@ -445,7 +447,7 @@ def _check_columns(columns: Mapping[str, Column]) -> None:
         raise InvalidInput(f"The columns are not equally long: {said}.")
 
 
-def _chunk_of_columns(columns: dict[str, Column], first: int) -> Chunk:
+def _chunk_of_columns(columns: dict[str, Column], first: int) -> ColumnChunk:
     import numpy as np
 
     rows = len(columns["content"])
@@ -475,7 +477,7 @@ def _chunk_of_columns(columns: dict[str, Column], first: int) -> Chunk:
         for at, (count, other) in enumerate(zip(counts, others, strict=True), first):
             if count != other:
                 raise InvalidInput(f"Row {at:,} has {count} concepts and {other} scores.")
-    return Chunk(
+    return ColumnChunk(
         first=first,
         columns=listed,
         counts=counts,

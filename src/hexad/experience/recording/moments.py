@@ -13,7 +13,7 @@ from hexad.core.arguments import parse_choice, parse_time, subject_list
 from hexad.core.event_types import EventType
 from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.experience.recording.recorder import Moment
+from hexad.experience.recording.recorder import RecordFields
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, STARTS
 from hexad.experience.values.records import (
     _SURROGATE,
@@ -28,7 +28,7 @@ _NAMES_REMEMBERED: Final = 50_000
 _CONCEPTS_REMEMBERED: Final = 200_000
 
 
-class Intake:
+class StreamIntake:
     """What one store lets into its stream. Safe to share between threads.
 
     `permitted` says of a concept whether its lens may be seen; None where all may. `concepts` are those that were
@@ -112,11 +112,11 @@ ROW_KEYS: Final = frozenset(
 )
 
 
-def moment(  # one parameter for each field of document 2's `record`
+def record_fields(  # one parameter for each field of document 2's `record`
     event_type: EventType | str,
     content: str,
     concept_activations: Mapping[str, float] | None,
-    intake: Intake,
+    intake: StreamIntake,
     event_id: str | None = None,
     event_start: bool = False,
     event_end: bool = False,
@@ -124,7 +124,7 @@ def moment(  # one parameter for each field of document 2's `record`
     role: str | None = None,
     token_count: int = 1,
     timestamp: datetime | str | None = None,
-) -> Moment:
+) -> RecordFields:
     """Return what is to be recorded; raises `InvalidInput` or `LimitExceeded` for what cannot be.
 
     Secrets go out of everything but generated tokens: those mean something together only. Concepts whose lens may not
@@ -153,7 +153,7 @@ def moment(  # one parameter for each field of document 2's `record`
     if not isinstance(content, str):
         raise InvalidInput(f"content = {content!r} is no text; give a string.")
     text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
-    return (
+    return RecordFields(
         None if timestamp is None else time_micros(timestamp),
         kind,
         flags,
@@ -166,7 +166,7 @@ def moment(  # one parameter for each field of document 2's `record`
     )
 
 
-def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
+def fields_of_row(row: Mapping[str, Any], *, intake: StreamIntake) -> RecordFields:
     """Return what one row of a batch says; its keys are the parameters of `record`, and `timestamp`.
 
     None is as good as no such key.
@@ -179,7 +179,7 @@ def moment_of_row(row: Mapping[str, Any], *, intake: Intake) -> Moment:
         )
     get = row.get
     count = get("token_count")
-    return moment(
+    return record_fields(
         row["event_type"],
         row["content"],
         get("concept_activations"),
@@ -223,7 +223,7 @@ def _storable(text: str) -> str:
     return text
 
 
-def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float]:
+def _strongest(given: Mapping[str, float], intake: StreamIntake) -> Mapping[str, float]:
     """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
     try:
         scores = given.values()
@@ -247,7 +247,7 @@ def _strongest(given: Mapping[str, float], intake: Intake) -> Mapping[str, float
     return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _checked(given: Mapping[str, Any], intake: Intake) -> dict[str, float]:
+def _checked(given: Mapping[str, Any], intake: StreamIntake) -> dict[str, float]:
     intake.take_concepts(given)
     checked: dict[str, float] = {}
     for concept, score in given.items():

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.core.clock import Clock
 from hexad.core.durability import StreamDurability
@@ -26,8 +26,18 @@ GROUP_S: Final = 0.020
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
-Moment = tuple[int | None, int, int, int, int, str | None, str | None, Mapping[str, float], str]
-"""What is recorded, before it has a tick and, mostly, a time: the rest of a `Step`, as a plain tuple too."""
+class RecordFields(NamedTuple):
+    """What is recorded, before it has a tick and, mostly, a time: the rest of a `Step`."""
+
+    at: int | None
+    kind: int
+    flags: int
+    token: int
+    tokens: int
+    role: str | None
+    event: str | None
+    activations: Mapping[str, float]
+    content: str
 
 
 @dataclass(slots=True)
@@ -79,7 +89,7 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._registered = self._closed = False
 
-    def add(self, session: int, moment: Moment, tick: int | None = None) -> int:
+    def add(self, session: int, fields: RecordFields, tick: int | None = None) -> int:
         """Record for a session; return the tick, which is `tick` if given. Under `always` it is on the disk.
 
         Raises `StorageFailure` when the disk refuses; then it was not recorded. After a failure in the background
@@ -99,11 +109,11 @@ class Recorder:
             else:
                 tick = self._take(session, 1)[0]
             batch = self._batch
-            if moment[0] is None:
-                batch.steps.append((session, tick, to_micros(self._clock.now()), *moment[1:]))
+            if fields.at is None:
+                batch.steps.append((session, tick, to_micros(self._clock.now()), *fields[1:]))
             else:
-                batch.steps.append((session, tick, *moment))  # type: ignore[arg-type]  # its time is there
-            batch.chars += len(moment[8])
+                batch.steps.append((session, tick, *fields))  # type: ignore[arg-type]  # its time is there
+            batch.chars += len(fields.content)
             waiting = len(batch.steps)
             if self._thread is None and not always:
                 self._begin()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from hexad.errors import InvalidInput
-from hexad.experience.stream.duckdb_engine import Duck
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import NO_TIME
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class ArrowStream(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Chunk:
+class ColumnChunk:
     """Some rows as columns, of which those of the activations stand one after the other.
 
     `columns` has event_type and content; None in another is as good as none. `times` stands for its `timestamp`, in
@@ -101,12 +101,14 @@ def cuts(sizes: Sequence[int], *, rows: int) -> Iterator[tuple[int, int]]:
         yield first, end
 
 
-def chunks_of_arrow(given: ArrowStream, duck: Duck, *, known: frozenset[str]) -> Iterator[Chunk]:
+def chunks_of_arrow(
+    given: ArrowStream, engine: DuckDbEngine, *, known: frozenset[str]
+) -> Iterator[ColumnChunk]:
     """Yield the rows of anything that Arrow can be read from; `known` are the columns that there may be.
 
     Raises `InvalidInput` for columns of other names or types, `LimitExceeded` for more than can be held at once.
     """
-    with duck.arrow(given.__arrow_c_stream__()) as cursor:
+    with engine.arrow(given.__arrow_c_stream__()) as cursor:
         described = cursor.execute("DESCRIBE stream").fetchall()
         types = {str(row[0]): str(row[1]) for row in described if str(row[1]) != '"NULL"'}
         if not {"event_type", "content"} <= types.keys() <= known:
@@ -155,7 +157,7 @@ def _expressions(types: Mapping[str, str]) -> dict[str, str]:
     )
 
 
-def _chunk(cursor: duckdb.DuckDBPyConnection, ids: Sequence[str], start: int, end: int) -> Chunk:
+def _chunk(cursor: duckdb.DuckDBPyConnection, ids: Sequence[str], start: int, end: int) -> ColumnChunk:
     import numpy as np
 
     where = f"FROM given WHERE rowid >= {start} AND rowid < {end}"
@@ -175,7 +177,7 @@ def _chunk(cursor: duckdb.DuckDBPyConnection, ids: Sequence[str], start: int, en
         f" FROM (SELECT unnest(concepts) AS concept, unnest(scores) AS score {where})"
     ).fetchnumpy()
     score = flat["score"]
-    return Chunk(
+    return ColumnChunk(
         first=start,
         columns={name: column.tolist() for name, column in columns.items()},
         counts=counts.tolist(),

@@ -44,7 +44,7 @@ _SEALED_CONFIG: Final = {
 }  # it would hold decrypted files, as far as memory goes
 
 
-class Duck:
+class DuckDbEngine:
     """One in-memory DuckDB, opened when it is first asked; a cursor for each block.
 
     With a `cipher` the files of the store are sealed, with that for `exports` those that are made to be kept.
@@ -89,13 +89,13 @@ class Duck:
             raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
         except duckdb.IOException as error:
             raise self._behind(error) or StorageFailure(
-                f"Cannot read or write {what}: {_said(error)}"
+                f"Cannot read or write {what}: {_message_of(error)}"
             ) from error
         except OSError as error:
             raise files.failure("write", what, error) from error
         except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
             raise self._behind(error) or IntegrityError(
-                f"{what} cannot be read: {_said(error)}. Run `hexad check`, and put a backup in its place."
+                f"{what} cannot be read: {_message_of(error)}. Run `hexad check`, and put a backup in its place."
             ) from error
         except duckdb.Error as error:
             behind = self._behind(error)
@@ -136,7 +136,7 @@ class Duck:
                 raise StorageFailure("The program ends: the stream is not read or written any more.")
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
-                at_end(ExitPhase.ENGINE, self, partial(_end, weakref.ref(self)))
+                at_end(ExitPhase.ENGINE, self, partial(_end_engine, weakref.ref(self)))
                 self._con = self._connected()
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor
@@ -193,12 +193,12 @@ def quoted(name: str) -> str:
     return name.replace("'", "''")
 
 
-def _said(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return what DuckDB says, without the statement that it shows below."""
     return str(error).partition("\n")[0].rstrip(".")
 
 
-def _end(duck: weakref.ref[Duck]) -> None:
-    open_one = duck()
+def _end_engine(engine: weakref.ref[DuckDbEngine]) -> None:
+    open_one = engine()
     if open_one is not None:
         open_one.end()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
-from hexad.experience.stream.manifest import Manifest
+from hexad.experience.stream.manifest import SegmentManifest
 from hexad.experience.stream.rows import Keep
 from hexad.experience.tables.cold_ranges import range_columns
 from hexad.experience.tables.sessions import Sessions
@@ -25,7 +25,7 @@ _PROVISIONAL: Final = 3_000_000_000
 class ConceptNumbers:
     """The numbers of concepts in one query: each is looked up once, so that it cannot change on the way."""
 
-    def __init__(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: SegmentManifest) -> None:
         self._manifest = manifest
         self._numbers: dict[str, int] = {}
         self._ids: dict[int, str] = {}
@@ -100,7 +100,7 @@ def row_filter(
     question: StepQuery,
     session: int | None,
     places: TickRanges | None,
-    gone: TickRanges | None,
+    departed: TickRanges | None,
 ) -> Keep:
     """Return what rules rows of logs out by their numbers, before any text is touched."""
     kinds = (
@@ -126,8 +126,8 @@ def row_filter(
             return wanted
         if places is not None:
             wanted &= placed(numbers, places.plain)
-        if gone is not None:
-            wanted &= ~placed(numbers, gone.plain)
+        if departed is not None:
+            wanted &= ~placed(numbers, departed.plain)
         return wanted
 
     return keep

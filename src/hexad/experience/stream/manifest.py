@@ -25,7 +25,7 @@ class SessionRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class StreamSegment:
     """A sealed file of the stream."""
 
     name: str
@@ -35,7 +35,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class SideFile:
     """A file beside a segment, derived from it: without it questions are answered as well, but more slowly."""
 
     kind: str
@@ -44,7 +44,7 @@ class Side:
     sha256: str
 
 
-class Manifest:
+class SegmentManifest:
     """The rows that say what the stream consists of."""
 
     def __init__(self, db: Database) -> None:
@@ -54,10 +54,10 @@ class Manifest:
 
     def register(
         self,
-        segment: Segment,
+        segment: StreamSegment,
         ranges: Iterable[SessionRange],
         *,
-        sides: Iterable[Side] = (),
+        sides: Iterable[SideFile] = (),
         logs: Iterable[str] = (),
         replaces: Iterable[str] = (),
         at: datetime,
@@ -94,7 +94,7 @@ class Manifest:
         with self._db.transaction() as con:
             _remove(con, name, into=None)
 
-    def add_side(self, segment: str, side: Side) -> bool:
+    def add_side(self, segment: str, side: SideFile) -> bool:
         """Note a file beside a segment; False when the segment has been replaced."""
         with self._db.transaction() as con:
             row = con.execute("SELECT no FROM stream_segments WHERE name = ?", (segment,)).fetchone()
@@ -105,9 +105,9 @@ class Manifest:
                 _add_side(con, row[0], side)
         return row is not None
 
-    def sides(self, kind: str | None = None) -> dict[str, list[Side]]:
+    def sides(self, kind: str | None = None) -> dict[str, list[SideFile]]:
         """Return the files beside segments, of one kind or of all, by the segment's name."""
-        found: dict[str, list[Side]] = {}
+        found: dict[str, list[SideFile]] = {}
         for row in self._db.query(
             "SELECT s.name, x.kind, x.name, x.bytes, x.sha256 FROM stream_sidecars x"
             " JOIN stream_segments s ON s.no = x.segment_no WHERE :kind IS NULL OR x.kind = :kind"
@@ -116,7 +116,7 @@ class Manifest:
         ):
             segment, what, name, size, sha256 = row
             found.setdefault(segment, []).append(
-                Side(
+                SideFile(
                     kind=what,
                     name=name,
                     bytes=size,
@@ -180,7 +180,7 @@ class Manifest:
         session: int | None = None,
         ticks: tuple[int, int] | None = None,
         times: tuple[int, int] | None = None,
-    ) -> list[Segment]:
+    ) -> list[StreamSegment]:
         """Return the segments that may hold rows of this session, these ticks (inclusive) and times."""
         low, high = ticks or (None, None)
         since, until = times or (None, None)
@@ -192,7 +192,7 @@ class Manifest:
             "  AND (:since IS NULL OR (r.last_at >= :since AND r.first_at < :until))) ORDER BY no",
             {"session": session, "low": low, "high": high, "since": since, "until": until},
         )
-        return [Segment(name=r[0], rows=r[1], bytes=r[2],
+        return [StreamSegment(name=r[0], rows=r[1], bytes=r[2],
                         sha256=r[3]) for r in rows]  # fmt: skip
 
     def has_all(self, session: int, tick: int) -> bool:
@@ -238,7 +238,7 @@ class Manifest:
         return self._ids[number]
 
 
-def _add_side(con: Connection, segment: int, side: Side) -> None:
+def _add_side(con: Connection, segment: int, side: SideFile) -> None:
     con.execute(
         "INSERT INTO stream_sidecars VALUES(?, ?, ?, ?, ?)",
         (segment, side.kind, side.name, side.bytes, side.sha256),

@@ -27,11 +27,11 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import FileCipher
 from hexad.database.leases import Lease
 from hexad.errors import IntegrityError
-from hexad.experience.stream.duckdb_engine import Duck, quoted
+from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 from hexad.experience.stream.filters import TickRanges, placed
 from hexad.experience.stream.frames import HAS_EVENT, Frames
 from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
-from hexad.experience.stream.manifest import Manifest, Segment, SessionRange
+from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
 from hexad.experience.stream.rows import RELATION, flat
 from hexad.experience.stream.segment_files import (
     LOGS,
@@ -62,9 +62,9 @@ _MERGED_BYTES: Final = 64 << 20
 class _Candidate:
     """A segment that may be written anew: what it holds, and which of its ticks left."""
 
-    segment: Segment
+    segment: StreamSegment
     cold_rows: int
-    gone: Mapping[int, Ranges]
+    departed: Mapping[int, Ranges]
 
     @property
     def rows(self) -> int:
@@ -74,11 +74,13 @@ class _Candidate:
 class SegmentUpkeep:
     """Writes segments anew; the caller holds the lease."""
 
-    def __init__(self, db: Database, segment_files: SegmentFiles, duck: Duck, *, clock: Clock) -> None:
-        self._manifest = Manifest(db)
+    def __init__(
+        self, db: Database, segment_files: SegmentFiles, engine: DuckDbEngine, *, clock: Clock
+    ) -> None:
+        self._manifest = SegmentManifest(db)
         self._cold = ColdRanges(db)
         self._files = segment_files
-        self._duck = duck
+        self._engine = engine
         self._clock = clock
 
     def tidy(self, *, stop: Callable[[], bool]) -> StreamReport:
@@ -108,7 +110,7 @@ class SegmentUpkeep:
         cold = self._cold.by_session()
         ranges = self._manifest.ranges()
         found = [
-            self._candidate(segment, _gone(ranges.get(segment.name, ()), cold))
+            self._candidate(segment, _departed(ranges.get(segment.name, ()), cold))
             for segment in self._manifest.segments()
         ]
         small = [candidate for candidate in found if candidate.rows < SMALL_ROWS]
@@ -123,24 +125,24 @@ class SegmentUpkeep:
         ]
         return [candidate for candidate in chosen if self._is_whole(candidate.segment, problems)]
 
-    def _candidate(self, segment: Segment, gone: Mapping[int, Ranges]) -> _Candidate:
+    def _candidate(self, segment: StreamSegment, departed: Mapping[int, Ranges]) -> _Candidate:
         # The ticks between the first and the last of a segment may be in others, so this is only what it can be.
-        rows = sum(count(ranges) for ranges in gone.values())
+        rows = sum(count(ranges) for ranges in departed.values())
         path = self._files.directory / segment.name
         if (2 * rows >= segment.rows or (rows and segment.rows < SMALL_ROWS)) and path.exists():
-            return _Candidate(segment=segment, cold_rows=self._count(segment, gone), gone=gone)
-        return _Candidate(segment=segment, cold_rows=0, gone=gone)
+            return _Candidate(segment=segment, cold_rows=self._count(segment, departed), departed=departed)
+        return _Candidate(segment=segment, cold_rows=0, departed=departed)
 
-    def _count(self, segment: Segment, ticks: Mapping[int, Ranges]) -> int:
+    def _count(self, segment: StreamSegment, ticks: Mapping[int, Ranges]) -> int:
         """Return how many timesteps of a segment are among these."""
         path = self._files.directory / segment.name
-        with self._duck.cursor(path) as cursor:
+        with self._engine.cursor(path) as cursor:
             places = TickRanges(ticks)
             cursor.register("places", places.table)
             row = cursor.execute(
                 "SELECT count(*) FROM (SELECT session, tick FROM read_parquet(?, hive_partitioning = false)) steps"
                 f"{places.inside('places')}",
-                [self._duck.name(path)],
+                [self._engine.name(path)],
             ).fetchone()
         assert row is not None
         return int(row[0])
@@ -152,18 +154,18 @@ class SegmentUpkeep:
         be written anew.
         """
         problems: list[str] = []
-        dropped: list[Segment] = []
+        dropped: list[StreamSegment] = []
         before = {segment.name for segment in self._manifest.segments()}
-        held, gone = self._manifest.ranges(), self._cold.by_session()
+        held, departed = self._manifest.ranges(), self._cold.by_session()
         for segment in self._manifest.segments():
             ranges = held.get(segment.name, ())
-            here = _gone(ranges, ticks)
+            here = _departed(ranges, ticks)
             if not here or not (self._files.directory / segment.name).exists():
                 problems += [f"{segment.name} is not there"] if here else []
             elif self._count(segment, here) and self._is_whole(segment, problems):
-                left = _gone(ranges, gone)
+                left = _departed(ranges, departed)
                 rows = self._count(segment, left)
-                self._rewrite([_Candidate(segment=segment, cold_rows=rows, gone=left)])
+                self._rewrite([_Candidate(segment=segment, cold_rows=rows, departed=left)])
                 dropped += [segment] if rows == segment.rows else []
         made = [segment for segment in self._manifest.segments() if segment.name not in before]
         sides = self._manifest.sides()
@@ -171,7 +173,7 @@ class SegmentUpkeep:
         size += sum(side.bytes for segment in made for side in sides.get(segment.name, ()))
         return size, problems
 
-    def _is_whole(self, segment: Segment, problems: list[str]) -> bool:
+    def _is_whole(self, segment: StreamSegment, problems: list[str]) -> bool:
         """Whether the file is as it was registered: damage must not become a segment with a hash of its own."""
         path = self._files.directory / segment.name
         if path.exists() and file_hash(path) == segment.sha256:
@@ -188,20 +190,20 @@ class SegmentUpkeep:
             for name in names:
                 self._manifest.drop(name)
         else:
-            gone: dict[int, Ranges] = {}
+            departed: dict[int, Ranges] = {}
             for candidate in with_rows:
-                for session, ranges in candidate.gone.items():
-                    gone[session] = tuple(sorted({*gone.get(session, ()), *ranges}))
+                for session, ranges in candidate.departed.items():
+                    departed[session] = tuple(sorted({*departed.get(session, ()), *ranges}))
             names_in = [
-                self._duck.name(self._files.directory / candidate.segment.name) for candidate in with_rows
+                self._engine.name(self._files.directory / candidate.segment.name) for candidate in with_rows
             ]
             paths = ", ".join(f"'{quoted(name)}'" for name in names_in)
             select = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false) steps"
-            cold = TickRanges(gone) if gone else None
+            cold = TickRanges(departed) if departed else None
             written = self._files.write(
                 select if cold is None else f"{select}{cold.outside('gone')}",
                 made_of=(SEGMENTS, names),
-                gone=None if cold is None else cold.table,
+                departed=None if cold is None else cold.table,
             )
             self._manifest.register(
                 written.segment,
@@ -233,7 +235,7 @@ class SegmentUpkeep:
                 self._manifest.add_side(segment.name, side)
 
 
-def _gone(held: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
+def _departed(held: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
     """Return which ticks that left may be in a segment."""
     found = {
         session_range.session: intersection(cold.get(session_range.session, ()), [session_range.ticks])
@@ -281,24 +283,24 @@ class Sealer:
         self,
         db: Database,
         directory: Path,
-        duck: Duck,
+        engine: DuckDbEngine,
         *,
         clock: Clock,
         mask: Mask,
         before: BeforeSealing = _nothing,
     ) -> None:
-        self.manifest = Manifest(db)
+        self.manifest = SegmentManifest(db)
         self.logs, self.segments = directory / "log", directory / "segments"
         self._lease = Lease(directory / "seal.lock", clock=clock, purpose="sealing")
         self._turn = threading.Lock()  # the lease is the process's, so threads need one of their own
-        self._duck = duck
+        self._engine = engine
         self._clock = clock
         self._mask = mask
         self._before = before
         self._cold = ColdRanges(db)
         self._tidied: tuple[int, object] = (0, None)
-        self._files = SegmentFiles(self.segments, duck, clock=clock)
-        self._upkeep = SegmentUpkeep(db, self._files, duck, clock=clock)
+        self._files = SegmentFiles(self.segments, engine, clock=clock)
+        self._upkeep = SegmentUpkeep(db, self._files, engine, clock=clock)
 
     def seal(self, *, all: bool = False, stop: Callable[[], bool] = lambda: False) -> StreamReport:
         """Seal the logs that no process writes to, when together they are large or one is old; or `all`.
@@ -332,10 +334,10 @@ class Sealer:
     @property
     def cipher(self) -> FileCipher | None:
         """What seals the logs of an encrypted store."""
-        return self._duck.cipher
+        return self._engine.cipher
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[SegmentUpkeep | None]:
+    def exclusively(self) -> Iterator[SegmentUpkeep | None]:
         """Let this thread alone change the stream's files, logs that others write to aside; None while another process
         does. What an interrupted run left is removed first.
         """  # fmt: skip
@@ -361,7 +363,7 @@ class Sealer:
             if path.name.endswith(TEMPORARY) or (
                 path.name.endswith(SUFFIX)
                 and not self.manifest.has(path.name)
-                and leftover(path, self._duck, self.manifest, logs)
+                and leftover(path, self._engine, self.manifest, logs)
             ):
                 files.unlink(path)
         known = {side.name for sides in self.manifest.sides().values() for side in sides}
@@ -382,9 +384,9 @@ class Sealer:
             left = list(self._left(locks))
             if not (all or self._due(left)):
                 return StreamReport()
-            found = list(_readable(left, problems, self._duck.cipher))
+            found = list(_readable(left, problems, self._engine.cipher))
             self._before(found)
-            for group in _groups(found):
+            for group in _seal_groups(found):
                 if stop():
                     break
                 there = sum(len(frame) for _, log in group for frame in log.frames)
@@ -427,11 +429,11 @@ class Sealer:
 
     def _write(self, group: Sequence[tuple[Path, Frames]]) -> int:
         """Write what logs hold as a segment, but for what left for COLD records; return how many timesteps."""
-        gone = range_columns(self._cold.by_session())
+        departed = range_columns(self._cold.by_session())
         table = flat(
             [log for _, log in group],
             concept_numbers=self.manifest.number_concepts,
-            keep=(lambda numbers: ~placed(numbers, gone)) if len(gone["session"]) else None,
+            keep=(lambda numbers: ~placed(numbers, departed)) if len(departed["session"]) else None,
         )
         if table is None:
             for path, _ in group:
@@ -486,7 +488,7 @@ def _readable(
                 yield path, log
 
 
-def _groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
+def _seal_groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
     """Yield the logs with records, about as many together as fill one log."""
     group: list[tuple[Path, Frames]] = []
     rows = size = 0

@@ -16,10 +16,10 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import FileCipher
 from hexad.errors import IntegrityError, StorageFailure
-from hexad.experience.stream.duckdb_engine import Duck, quoted
+from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 from hexad.experience.stream.frames import ENDS, STARTS
 from hexad.experience.stream.log import list_logs, read_log
-from hexad.experience.stream.manifest import Manifest, Segment, SessionRange, Side
+from hexad.experience.stream.manifest import SegmentManifest, SessionRange, SideFile, StreamSegment
 from hexad.experience.stream.rows import JOINED, KEYED
 
 if TYPE_CHECKING:
@@ -166,20 +166,20 @@ def side_kinds(rows: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class NewSegment:
     """A segment that has its name and is not registered yet."""
 
-    segment: Segment
+    segment: StreamSegment
     ranges: Sequence[SessionRange]
-    sides: Sequence[Side]
+    sides: Sequence[SideFile]
 
 
 class SegmentFiles:
     """Writes the files below `stream/segments/`."""
 
-    def __init__(self, directory: Path, duck: Duck, *, clock: Clock) -> None:
+    def __init__(self, directory: Path, engine: DuckDbEngine, *, clock: Clock) -> None:
         self.directory = directory
-        self._duck = duck
+        self._engine = engine
         self._clock = clock
 
     def write(
@@ -188,8 +188,8 @@ class SegmentFiles:
         *,
         made_of: tuple[str, Sequence[str]],
         table: Mapping[str, object] | None = None,
-        gone: Mapping[str, object] | None = None,
-    ) -> Written:
+        departed: Mapping[str, object] | None = None,
+    ) -> NewSegment:
         """Write the rows that `select` gives as a segment, and what belongs beside it.
 
         It may name `rows` (`table`) and `gone`. Raises `StorageFailure` when the disk refuses: nothing is left then.
@@ -200,30 +200,30 @@ class SegmentFiles:
         path = self.directory / f"{stem}{SUFFIX}"
         temporary = _temporary(path)
         with self._removed_on_failure(temporary):
-            with self._duck.cursor(temporary, table) as cursor:
-                if gone is not None:
-                    cursor.register("gone", gone)
+            with self._engine.cursor(temporary, table) as cursor:
+                if departed is not None:
+                    cursor.register("gone", departed)
                 with files.operation("write", temporary, "write"):
                     cursor.execute(
-                        f"COPY ({select} ORDER BY session, tick) TO '{quoted(self._duck.name(temporary))}'"
+                        f"COPY ({select} ORDER BY session, tick) TO '{quoted(self._engine.name(temporary))}'"
                         f" ({_PARQUET}, KV_METADATA {{{key}: '{' '.join(names)}'}})"
                     )
-                ranges = _ranges(cursor, self._duck.name(temporary))
+                ranges = _ranges(cursor, self._engine.name(temporary))
             rows = sum(session_range.rows for session_range in ranges)
             sides = [self.write_side(kind, stem, temporary) for kind in side_kinds(rows)]
             files.publish(temporary, path)
-        segment = Segment(name=path.name, rows=rows, bytes=path.stat().st_size, sha256=file_hash(path))
-        return Written(segment=segment, ranges=ranges, sides=sides)
+        segment = StreamSegment(name=path.name, rows=rows, bytes=path.stat().st_size, sha256=file_hash(path))
+        return NewSegment(segment=segment, ranges=ranges, sides=sides)
 
-    def write_side(self, kind: str, stem: str, segment: Path) -> Side:
+    def write_side(self, kind: str, stem: str, segment: Path) -> SideFile:
         """Write what is derived from a segment beside it: its events, or its concepts' strongest timesteps."""
         path = self.directory / f"{stem}{SIDE_SUFFIXES[kind]}"
         temporary = _temporary(path)
         with self._removed_on_failure(temporary):
-            with self._duck.cursor(segment) as cursor, files.operation("write", temporary, "write"):
-                _WRITERS[kind](cursor, self._duck.name(segment), self._duck.name(temporary))
+            with self._engine.cursor(segment) as cursor, files.operation("write", temporary, "write"):
+                _WRITERS[kind](cursor, self._engine.name(segment), self._engine.name(temporary))
             files.publish(temporary, path)
-        return Side(kind=kind, name=path.name, bytes=path.stat().st_size, sha256=file_hash(path))
+        return SideFile(kind=kind, name=path.name, bytes=path.stat().st_size, sha256=file_hash(path))
 
     @contextlib.contextmanager
     def _removed_on_failure(self, temporary: Path) -> Any:
@@ -242,16 +242,16 @@ class SegmentFiles:
             files.unlink(self.directory / f"{stem}{suffix}")
 
 
-def leftover(path: Path, duck: Duck, manifest: Manifest, logs: Sequence[str]) -> bool:
+def leftover(path: Path, engine: DuckDbEngine, manifest: SegmentManifest, logs: Sequence[str]) -> bool:
     """Whether a segment that is not registered may go: everything that it was made of is there still.
 
     It is not when an older `memory.db` was put back: then the segment is all that is left of it.
     """
     try:
-        with duck.cursor(path) as cursor:
+        with engine.cursor(path) as cursor:
             rows = cursor.execute(
                 "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) IN (?, ?)",
-                [duck.name(path), LOGS, SEGMENTS],
+                [engine.name(path), LOGS, SEGMENTS],
             ).fetchall()
     except (IntegrityError, StorageFailure):
         # No segment of ours: it holds up nothing, and `check` names it. Or it went meanwhile.
@@ -303,7 +303,7 @@ def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None
     A torn end of a log is none of it: those records were never acknowledged.
     """
     yield from _strangers(directory)
-    manifest = Manifest(db)
+    manifest = SegmentManifest(db)
     yield from _registered(manifest, directory / "segments")
     logs = {path.name: path for path in list_logs(directory / "log")}
     retired = manifest.retired(list(logs))
@@ -316,7 +316,7 @@ def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None
                 yield str(error)
 
 
-def _registered(manifest: Manifest, directory: Path) -> Iterator[str]:
+def _registered(manifest: SegmentManifest, directory: Path) -> Iterator[str]:
     for segment in manifest.segments():
         path = directory / segment.name
         try:
@@ -341,24 +341,24 @@ def _registered(manifest: Manifest, directory: Path) -> Iterator[str]:
 
 
 def _unknown(
-    manifest: Manifest, directory: Path, logs: Sequence[str], cipher: FileCipher | None
+    manifest: SegmentManifest, directory: Path, logs: Sequence[str], cipher: FileCipher | None
 ) -> Iterator[str]:
     """Yield what no manifest knows and no interrupted run explains."""
     unknown = [path for path in sorted(directory.glob(f"*{SUFFIX}")) if not manifest.has(path.name)]
     if not unknown:
         return
     replaced = set(manifest.replaced())
-    duck = Duck(cipher)
+    engine = DuckDbEngine(cipher)
     try:
         for path in unknown:
-            if path.name in replaced or leftover(path, duck, manifest, logs) or manifest.has(path.name):
+            if path.name in replaced or leftover(path, engine, manifest, logs) or manifest.has(path.name):
                 continue
             yield (
                 f"{path} holds what this memory.db does not know of. Put back the memory.db that belongs to it, "
                 "or move the file away if it is yours."
             )
     finally:
-        duck.close()
+        engine.close()
 
 
 def _strangers(directory: Path) -> Iterator[str]:

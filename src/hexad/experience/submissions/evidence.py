@@ -34,16 +34,16 @@ from hexad.errors import (
     StorageFailure,
     StoreLocked,
 )
-from hexad.experience.query.reader import Asked, StreamReader
+from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.duckdb_engine import quoted
 from hexad.experience.stream.frames import ENDS, STARTS
 from hexad.experience.stream.rows import OUTPUT
-from hexad.experience.submissions.submissions import Graftings, check_submission_id
+from hexad.experience.submissions.submissions import Submissions, check_submission_id
 from hexad.experience.tables.annotations import Comments, TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.values.records import KINDS, StepQuery
 from hexad.experience.values.tags import Comment, TagApplication, TagSource
 from hexad.experience.values.tiers import Submission, TimeWindow
@@ -105,15 +105,15 @@ class EvidenceWriter:
         masked = self._masked(ranges)
         temporary = path.with_name(f"{path.name}.tmp")
         sealed = self._own.cipher_at(path) is not None
-        to = quoted(self._reader.duck.export_name(temporary, sealed=sealed))
+        to = quoted(self._reader.engine.export_name(temporary, sealed=sealed))
 
-        def copy(asked: Asked) -> EvidenceRows:
-            if asked.steps is None:
+        def copy(selection: StepSelection) -> EvidenceRows:
+            if selection.steps is None:
                 raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
-            sql = self._prepared(asked, ranges, masked)
+            sql = self._prepared(selection, ranges, masked)
             with files.operation("write", temporary, "write"):
-                asked.cursor.execute(f"COPY ({sql}) TO '{to}' ({_PARQUET})", list(asked.params))
-            return _counted(asked)
+                selection.cursor.execute(f"COPY ({sql}) TO '{to}' ({_PARQUET})", list(selection.params))
+            return _counted(selection)
 
         rows = self._reader.ask(StepQuery(tagged=ranges), copy)
         files.publish(temporary, path)
@@ -122,8 +122,8 @@ class EvidenceWriter:
     def count(self, path: Path) -> tuple[int, int]:
         """Return how many timesteps and tokens a file of timesteps holds; raises `IntegrityError` for what is none."""
         try:
-            name = self._reader.duck.export_name(path, sealed=self._own.opens(path) is not None)
-            with self._reader.duck.cursor(path) as cursor:
+            name = self._reader.engine.export_name(path, sealed=self._own.opens(path) is not None)
+            with self._reader.engine.cursor(path) as cursor:
                 row = cursor.execute(
                     "SELECT count(*), coalesce(sum(token_count), 0) FROM read_parquet(?, hive_partitioning = false)",
                     [name],
@@ -134,29 +134,32 @@ class EvidenceWriter:
         return int(row[0]), int(row[1])
 
     def _prepared(
-        self, asked: Asked, ranges: Mapping[str, Ranges], masked: Mapping[tuple[int, int], str]
+        self, selection: StepSelection, ranges: Mapping[str, Ranges], masked: Mapping[tuple[int, int], str]
     ) -> str:
         """Give the cursor the words that numbers stand for, and return the statement."""
         import numpy as np
 
-        used = asked.cursor.execute(
-            f"SELECT DISTINCT unnest(concepts) FROM (SELECT concepts {asked.steps})", list(asked.params)
+        used = selection.cursor.execute(
+            f"SELECT DISTINCT unnest(concepts) FROM (SELECT concepts {selection.steps})",
+            list(selection.params),
         ).fetchall()
         numbers = sorted(int(row[0]) for row in used)
         known = max((number for number in numbers if number < _PROVISIONAL), default=-1) + 1
         unknown = max((number - _PROVISIONAL for number in numbers if number >= _PROVISIONAL), default=-1) + 1
         words: list[str | None] = [None] * (known + unknown)
         for number in numbers:
-            concept = asked.concepts.id(number)
+            concept = selection.concepts.id(number)
             if self._visible(concept):
                 words[number - _PROVISIONAL + known if number >= _PROVISIONAL else number] = concept
-        asked.cursor.execute("SET VARIABLE concepts = CAST(? AS VARCHAR[])", [words])
+        selection.cursor.execute("SET VARIABLE concepts = CAST(? AS VARCHAR[])", [words])
         sessions = {self._sessions.number(session): session for session in ranges}
-        asked.cursor.register(
+        selection.cursor.register(
             "names", _words("id", {no: session for no, session in sessions.items() if no is not None})
         )
-        asked.cursor.register("kinds", _words("word", {code: kind.value for code, kind in enumerate(KINDS)}))
-        asked.cursor.register(
+        selection.cursor.register(
+            "kinds", _words("word", {code: kind.value for code, kind in enumerate(KINDS)})
+        )
+        selection.cursor.register(
             "masked",
             {
                 "session": np.array([session for session, _ in masked], np.uint32),
@@ -165,7 +168,7 @@ class EvidenceWriter:
             },
         )
         return _ROWS.format(
-            provisional=_PROVISIONAL, known=known, starts=STARTS, ends=ENDS, steps=asked.steps
+            provisional=_PROVISIONAL, known=known, starts=STARTS, ends=ENDS, steps=selection.steps
         )
 
     def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
@@ -189,14 +192,15 @@ class EvidenceWriter:
                     yield (int(number), int(tick)), token
 
 
-def _counted(asked: Asked) -> EvidenceRows:
-    totals = asked.cursor.execute(
-        f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {asked.steps})", list(asked.params)
+def _counted(selection: StepSelection) -> EvidenceRows:
+    totals = selection.cursor.execute(
+        f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {selection.steps})",
+        list(selection.params),
     ).fetchone()
-    named = asked.cursor.execute(
-        f"SELECT DISTINCT n.id, s.event FROM (SELECT session, event {asked.steps}) s"
+    named = selection.cursor.execute(
+        f"SELECT DISTINCT n.id, s.event FROM (SELECT session, event {selection.steps}) s"
         " JOIN names n ON n.no = s.session WHERE s.event IS NOT NULL ORDER BY ALL",
-        list(asked.params),
+        list(selection.params),
     ).fetchall()
     assert totals is not None
     events: dict[str, list[str]] = {}
@@ -205,17 +209,18 @@ def _counted(asked: Asked) -> EvidenceRows:
     return EvidenceRows(timesteps=int(totals[0]), tokens=int(totals[1]), events=events)
 
 
-def _answers(asked: Asked) -> list[tuple[Any, ...]]:
+def _answers(selection: StepSelection) -> list[tuple[Any, ...]]:
     """Return what secrets may be spread over, in order: answers, and events of several timesteps, by session, event
     and type.
     """  # fmt: skip
-    if asked.steps is None:
+    if selection.steps is None:
         return []
-    return asked.cursor.execute(
+    return selection.cursor.execute(
         "SELECT session, event, list(tick ORDER BY tick), list(content ORDER BY tick)"
-        f" FROM (SELECT session, event, kind, tick, content {asked.steps}) WHERE kind = {OUTPUT} OR event IS NOT NULL"
+        f" FROM (SELECT session, event, kind, tick, content {selection.steps})"
+        f" WHERE kind = {OUTPUT} OR event IS NOT NULL"
         f" GROUP BY session, event, kind HAVING kind = {OUTPUT} OR count(*) > 1",
-        list(asked.params),
+        list(selection.params),
     ).fetchall()
 
 
@@ -325,16 +330,16 @@ _WAIT_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceNeeds:
-    """What packages are made of. `mask` takes secrets out of generated tokens, `sight` hides concepts, `version` is
-    Hexad's, `own` says which packages are sealed.
+    """What packages are made of. `mask` takes secrets out of generated tokens, `visibility` hides concepts,
+    `version` is Hexad's, `own` says which packages are sealed.
     """
 
     db: Database
     directory: Path
     reader: StreamReader
-    graftings: Graftings
+    submissions: Submissions
     mask: Mask
-    sight: Sight
+    visibility: ConceptVisibility
     version: str
     own: OwnFiles
 
@@ -344,7 +349,7 @@ class EvidencePackages:
 
     def __init__(self, needs: EvidenceNeeds) -> None:
         self._needs, self._db, self._own = needs, needs.db, needs.own
-        self._sessions, self._gone = Sessions(needs.db), ColdRanges(needs.db)
+        self._sessions, self._departed = Sessions(needs.db), ColdRanges(needs.db)
         self._tags, self._applications, self._comments = (
             Tags(needs.db),
             TagApplications(needs.db),
@@ -354,7 +359,7 @@ class EvidencePackages:
             needs.reader,
             self._sessions,
             mask=needs.mask,
-            visible=lambda concept: needs.sight.sees_all([concept]),
+            visible=lambda concept: needs.visibility.sees_all([concept]),
             own=needs.own,
         )
 
@@ -366,7 +371,7 @@ class EvidencePackages:
         Its files are sealed in the folder of an encrypted store, and plain in a place that the caller names outside.
         Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
         """
-        submission = self._needs.graftings.get(submission_id)
+        submission = self._needs.submissions.get(submission_id)
         path = self._default(submission.id) if out is None else _place(out)
         if out is None:
             self._db.require_writable()
@@ -444,10 +449,10 @@ class EvidencePackages:
 
     def _check_there(self, submission: Submission, path: Path) -> None:
         """Raise `Conflict` unless all of the evidence is in full detail."""
-        for window in self._needs.graftings.windows_of(submission.id):
+        for window in self._needs.submissions.windows_of(submission.id):
             number = self._sessions.number(window.session_id)
             ticks = (window.start_tick, window.end_tick)
-            if number is None or intersection(self._gone.cold(number, ticks), [ticks]):
+            if number is None or intersection(self._departed.cold(number, ticks), [ticks]):
                 kept = f" The package at {path} is as it was." if (path / MANIFEST).exists() else ""
                 raise Conflict(
                     f"The evidence of submission {submission.id!r}, which was {submission.status.value}, is not in full"
@@ -455,7 +460,7 @@ class EvidencePackages:
                 )
 
     def _write(self, folder: Path, submission: Submission) -> None:
-        windows = self._needs.graftings.windows_of(submission.id)
+        windows = self._needs.submissions.windows_of(submission.id)
         ranges = _by_session(windows)
         rows = self._writer.write(folder / TIMESTEPS, ranges)
         with self._db.read():
@@ -500,7 +505,7 @@ class EvidencePackages:
             for session, ticks, events in _places(ranges, rows)
             for application in self._applications.touching(session, ticks, event_ids=events)
         }
-        hidden = self._needs.sight.hidden({application.tag_id for application in found.values()})
+        hidden = self._needs.visibility.hidden({application.tag_id for application in found.values()})
         shown = (
             application
             for application in found.values()

@@ -19,8 +19,8 @@ from hexad.experience.query.totals import RangeTotals
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tables.windows import Submissions
-from hexad.experience.tiers.pinning import Tiers, decided
+from hexad.experience.tables.windows import SubmissionTable
+from hexad.experience.tiers.pinning import PinnedWindows, decided
 from hexad.experience.values.tags import BudStatus, Tag, TagType
 from hexad.experience.values.tiers import Submission, SubmissionStatus, TimeWindow
 from hexad.text.paths import folder_problem, space_key
@@ -36,19 +36,19 @@ class SubmissionNeeds:
     """
 
     db: Database
-    tiers: Tiers
+    tiers: PinnedWindows
     resolve_tag: Callable[[str], Tag | None]
     tagged: Callable[[str], Mapping[str, Ranges]]
     secret_in: Callable[[str], str | None]
 
 
-class Graftings:
+class Submissions:
     """Hands buds in and takes the answers. Safe to share between threads and processes."""
 
     def __init__(self, needs: SubmissionNeeds) -> None:
         self._needs, self._db, self._tiers = needs, needs.db, needs.tiers
-        self._submissions, self._tags = Submissions(needs.db), Tags(needs.db)
-        self._sessions, self._gone = Sessions(needs.db), ColdRanges(needs.db)
+        self._submissions, self._tags = SubmissionTable(needs.db), Tags(needs.db)
+        self._sessions, self._departed = Sessions(needs.db), ColdRanges(needs.db)
 
     # Handing in -------------------------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class Graftings:
         for session, ranges in self._needs.tagged(tag.id).items():
             number = self._sessions.number(session)
             if number is not None:  # else it is of another store
-                left[session] = difference(ranges, self._gone.ranges(number, _hull(ranges)))
+                left[session] = difference(ranges, self._departed.ranges(number, _hull(ranges)))
         return self._tiers.in_stream(left)
 
     def _still_so(self, evidence: Sequence[RangeTotals]) -> bool:
@@ -110,7 +110,7 @@ class Graftings:
         for totals in evidence:
             ranges.setdefault(totals.session_id, []).append(totals.ticks)
         return not any(
-            intersection(self._gone.ranges(self._number(session), _hull(some)), some)
+            intersection(self._departed.ranges(self._number(session), _hull(some)), some)
             for session, some in ranges.items()
         )
 

@@ -66,7 +66,7 @@ _INSERT: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class TagPlacement:
     """Where a tag is in one session: ranges of ticks as they were stored, and events with the ticks that are known."""
 
     ranges: Sequence[TickRange]
@@ -212,7 +212,7 @@ class TagApplications:
         session_id: str | None = None,
         ticks: TickRange | None = None,
         not_by_rule: Sequence[str] = (),
-    ) -> dict[str, Placed]:
+    ) -> dict[str, TagPlacement]:
         """Return where any of these tags is, by session; with `ticks`, what may share a tick with them.
 
         Those in `not_by_rule` are where somebody put them, not where a rule did.
@@ -246,7 +246,7 @@ class TagApplications:
                 elif first is not None and last is not None:
                     ranges[session].append((first, last))
         return {
-            session: Placed(ranges=ranges.get(session, ()), events=events.get(session, ()))
+            session: TagPlacement(ranges=ranges.get(session, ()), events=events.get(session, ()))
             for session in {**ranges, **events}
         }
 

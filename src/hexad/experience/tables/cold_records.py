@@ -30,7 +30,7 @@ _PARTS: Final = ("compressed_concepts", "compressed_tags", "compressed_record_se
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredRecord:
     """A record, its number, and the numbers of the sessions that it covers."""
 
     no: int
@@ -49,7 +49,7 @@ class LevelTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class ColdMatch:
     """A record that answers a question, with what orders it; `session` 0 for one of a day or more."""
 
     no: int
@@ -59,7 +59,7 @@ class Match:
     score: float
 
 
-class Compressed:
+class ColdRecords:
     """The rows of `compressed_records` and what belongs to them."""
 
     def __init__(self, db: Database) -> None:
@@ -134,11 +134,11 @@ class Compressed:
             given = [(number,) for number in numbers]
             for table in _PARTS:
                 con.executemany(f"DELETE FROM {table} WHERE record_no = ?", given)
-            gone = 0
+            departed = 0
             for row in given:
                 con.execute("DELETE FROM compressed_records WHERE no = ?", row)
-                gone += con.changes
-            return gone
+                departed += con.changes
+            return departed
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -156,18 +156,18 @@ class Compressed:
         )
         return {record.no: record.record for record in self._records(rows)}
 
-    def oldest(self, level: CompressionLevel, *, limit: int) -> list[Stored]:
+    def oldest(self, level: CompressionLevel, *, limit: int) -> list[StoredRecord]:
         """Return records of a level, the oldest first."""
         return self._stored("r.level = ? ORDER BY r.start_at, r.no LIMIT ?", (int(level), limit))
 
-    def between(self, level: CompressionLevel, since: int, until: int) -> list[Stored]:
+    def between(self, level: CompressionLevel, since: int, until: int) -> list[StoredRecord]:
         """Return records of a level that begin at microseconds from `since` to before `until`, the oldest first."""
         return self._stored(
             "r.level = ? AND r.start_at >= ? AND r.start_at < ? ORDER BY r.start_at, r.no",
             (int(level), since, until),
         )
 
-    def of_session(self, session: int, level: CompressionLevel) -> list[Stored]:
+    def of_session(self, session: int, level: CompressionLevel) -> list[StoredRecord]:
         """Return the records of a session at a level, by tick and time."""
         return self._stored(
             "r.session_no = ? AND r.level = ? ORDER BY r.first_tick, r.start_at, r.no", (session, int(level))
@@ -233,7 +233,7 @@ class Compressed:
 
     # Questions --------------------------------------------------------------------------------------------------
 
-    def matches(self, question: StepQuery, session: int | None) -> list[Match]:
+    def matches(self, question: StepQuery, session: int | None) -> list[ColdMatch]:
         """Return the records for which everything given holds; ticks, types and events ask replies only.
 
         A score holds where the highest that a concept reached does.
@@ -258,7 +258,7 @@ class Compressed:
             params,
         )
         return [
-            Match(
+            ColdMatch(
                 row[0],
                 (row[1] or 0),
                 (row[2] or 0),
@@ -269,11 +269,11 @@ class Compressed:
             if _holds(row, question)
         ]
 
-    def _stored(self, where: str, params: tuple[SQLValue, ...] | dict[str, SQLValue]) -> list[Stored]:
+    def _stored(self, where: str, params: tuple[SQLValue, ...] | dict[str, SQLValue]) -> list[StoredRecord]:
         with self._db.read():
             return self._records(self._db.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", params))
 
-    def _records(self, rows: Sequence[Row]) -> list[Stored]:
+    def _records(self, rows: Sequence[Row]) -> list[StoredRecord]:
         numbers = dump([row[0] for row in rows])
         peaks: dict[int, dict[str, float]] = {}
         for no, concept, peak in self._db.query(
@@ -292,7 +292,7 @@ class Compressed:
             if session is not None:
                 covered.setdefault(no, []).append(session)
         return [
-            Stored(
+            StoredRecord(
                 no=row[0],
                 record=_record(row, peaks.get(row[0], {})),
                 sessions=tuple(covered.get(row[0], ())),
@@ -459,8 +459,8 @@ class ColdTags:
             " WHERE s.id = :session AND c.first_tick <= :last AND c.last_tick >= :first",
             {"session": target.session_id, "first": target.range_start, "last": target.range_end},
         )
-        gone = intersection(union((first, last) for first, last in left), [_range(target)])
-        if not difference(gone, union(tick for row in self._reached(target) for tick in _ticks(row))):
+        departed = intersection(union((first, last) for first, last in left), [_range(target)])
+        if not difference(departed, union(tick for row in self._reached(target) for tick in _ticks(row))):
             return  # replies stand for all of it
         rows = self._db.query(
             "SELECT r.no, NULL, NULL, r.significant_tags FROM sessions s JOIN compressed_records r"

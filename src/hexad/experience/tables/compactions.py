@@ -150,7 +150,7 @@ class Compactions:
         )
         return [row[0] for row in rows]
 
-    def begun(self) -> list[str]:
+    def pending(self) -> list[str]:
         """Return the sessions that compact by themselves and may have something in their window."""
         rows = self._db.query(
             "SELECT id FROM sessions WHERE auto_compact = 1 AND next_tick > compacted_through + 1 ORDER BY no"

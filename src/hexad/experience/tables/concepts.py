@@ -290,14 +290,14 @@ def _put_concepts(con: Connection, pack: ConceptPack, pack_no: int) -> int:
     mine = "(SELECT tag_no FROM concepts WHERE pack_no = ?)"
     con.execute(f"DELETE FROM concept_aliases WHERE tag_no IN {mine}", (pack_no,))
     con.execute(f"DELETE FROM concept_relations WHERE from_no IN {mine}", (pack_no,))
-    gone = (
+    departed = (
         "FROM concepts WHERE pack_no = ?1 AND tag_no NOT IN"
         " (SELECT no FROM tags WHERE id IN (SELECT value FROM json_each(?2)))"
     )
     con.execute(
-        f"UPDATE concept_relations SET to_no = NULL WHERE to_no IN (SELECT tag_no {gone})", (pack_no, ids)
+        f"UPDATE concept_relations SET to_no = NULL WHERE to_no IN (SELECT tag_no {departed})", (pack_no, ids)
     )
-    con.execute(f"DELETE {gone}", (pack_no, ids))
+    con.execute(f"DELETE {departed}", (pack_no, ids))
     removed = con.changes
     con.executemany(
         "INSERT INTO concepts(tag_no, pack_no, layer, domain, lens, details)"

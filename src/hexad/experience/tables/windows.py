@@ -50,7 +50,7 @@ class WindowRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holds:
+class FullDetail:
     """What is in full detail of a window when somebody wants it kept."""
 
     start_time: datetime
@@ -65,7 +65,7 @@ class NewWindow:
     id: str
     session_no: int
     ticks: tuple[int, int]
-    holds: Holds
+    holds: FullDetail
     fidelity: Fidelity
     pinned: bool = False
     pinned_reason: str | None = None
@@ -160,7 +160,7 @@ class Windows:
             {"session": session_no, "first": ticks[0], "last": ticks[1]},
         )
 
-    def let_go(
+    def unprotected(
         self, *, session_no: int | None = None, ticks: tuple[int, int] | None = None
     ) -> list[WindowRow]:
         """Return the windows that protect nothing and are not noted as wholly COLD, by session and first tick."""
@@ -202,7 +202,7 @@ class Windows:
             )
             return con.last_insert_rowid
 
-    def pin(self, number: int, holds: Holds, *, reason: str | None) -> None:
+    def pin(self, number: int, holds: FullDetail, *, reason: str | None) -> None:
         """Keep a window WARM for as long as it stays pinned; without a `reason` the one that it has stays."""
         self._change(
             number,
@@ -211,7 +211,7 @@ class Windows:
             holds=holds,
         )
 
-    def submit(self, number: int, holds: Holds) -> None:
+    def submit(self, number: int, holds: FullDetail) -> None:
         """Keep a window SUBMITTED; whether it is pinned is for the submission's end to say."""
         self._change(number, "fidelity = 'submitted', grace_until = NULL", holds=holds)
 
@@ -228,7 +228,9 @@ class Windows:
             int(level),
         )
 
-    def _change(self, number: int, assignments: str, *values: SQLValue, holds: Holds | None = None) -> None:
+    def _change(
+        self, number: int, assignments: str, *values: SQLValue, holds: FullDetail | None = None
+    ) -> None:
         if holds is not None:
             assignments = f"{assignments}, token_count = ?, start_at = ?, end_at = ?"
             values += (holds.token_count, to_micros(holds.start_time), to_micros(holds.end_time))
@@ -294,7 +296,7 @@ WINDOW_PROMISES: Final = (
 _SUBMISSION_COLUMNS: Final = "no, id, bud_tag_id, status, submitted_at, resolved_at"
 
 
-class Submissions:
+class SubmissionTable:
     """The submissions of one store. A window stays named after a submission is resolved; it protects no more."""
 
     def __init__(self, db: Database) -> None:

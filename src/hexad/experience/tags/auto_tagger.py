@@ -44,7 +44,7 @@ _NAMES: Final = ("session", "tick", "concept", "score")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ActiveRun:
     """Ticks of a session, one after the other, in all of which a concept was active; its highest score.
 
     `open_left` and `open_right` say that the tick beside it was not looked at: the run may go on there.
@@ -95,7 +95,7 @@ class AutoTagged:
 
 def runs(
     log: Frames, rows: tuple[int, int], *, threshold: float, permits: Callable[[str], bool]
-) -> Sequence[Run]:
+) -> Sequence[ActiveRun]:
     """Return where concepts were active from `threshold` on, in the rows of a log from the first up to the second.
 
     In the order of sessions, concepts and ticks. `permits` says which concepts count.
@@ -129,7 +129,7 @@ def runs(
         strict=True,
     ):
         result.append(
-            Run(
+            ActiveRun(
                 session=session,
                 concept=log.strings[concept],
                 ticks=(first, last),
@@ -222,9 +222,9 @@ class AutoTagger:
         self._lenses, self._threshold, self._cipher = lenses, threshold, cipher
         self._progress, self._sessions = AutoTagged(db), Sessions(db)
         self._tags, self._applications = Tags(db), TagApplications(db)
-        self._gone = ColdRanges(db)
+        self._departed = ColdRanges(db)
         self._turn = threading.Lock()
-        self._logs: dict[str, _Log] = {}
+        self._logs: dict[str, _LogReader] = {}
 
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Tag what was recorded since, by whomever; return how many applications that made.
@@ -239,7 +239,7 @@ class AutoTagger:
         with self._turn:
             before, self._logs = self._logs, {}
             for path in list_logs(self._directory):
-                log = before.pop(path.name, None) or _Log()
+                log = before.pop(path.name, None) or _LogReader()
                 try:
                     log.read(path, self._cipher)
                 except IntegrityError:
@@ -255,9 +255,9 @@ class AutoTagger:
             for path, found in logs:
                 # A list of its own: what was looked at goes from it, and is still to be sealed.
                 frames = replace(found, frames=list(found.frames))
-                self._log(path.name, _Log(frames=frames), lambda: False)
+                self._log(path.name, _LogReader(frames=frames), lambda: False)
 
-    def _log(self, name: str, log: _Log, stop: Callable[[], bool]) -> int:
+    def _log(self, name: str, log: _LogReader, stop: Callable[[], bool]) -> int:
         made = 0
         noted = self._progress.rows(name)
         while noted is not None and not stop():
@@ -282,7 +282,7 @@ class AutoTagger:
     def _permits(self) -> Callable[[str], bool]:
         return (lambda _: True) if self._lenses is None else self._lenses.refresh()
 
-    def _store(self, found: Sequence[Run]) -> int:
+    def _store(self, found: Sequence[ActiveRun]) -> int:
         names = self._sessions.names({run.session for run in found})
         tagged = {concept: self._tag(concept) for concept in sorted({run.concept for run in found})}
         neighbours = _Neighbours(self._applications)
@@ -317,9 +317,9 @@ class AutoTagger:
         self._applications.add(new)
         return len(new)
 
-    def _not_erased(self, found: Sequence[Run]) -> Iterator[Run]:
+    def _not_erased(self, found: Sequence[ActiveRun]) -> Iterator[ActiveRun]:
         """Yield what is left of runs: a log holds what was erased until it is sealed."""
-        erased = {session: self._gone.erased(session) for session in {run.session for run in found}}
+        erased = {session: self._departed.erased(session) for session in {run.session for run in found}}
         for run in found:
             for ticks in difference([run.ticks], erased[run.session]):
                 yield replace(
@@ -369,7 +369,7 @@ class AutoTagger:
 
 
 @dataclass(slots=True)
-class _Log:
+class _LogReader:
     """A log as far as it was read; what was looked at is not kept."""
 
     frames: Frames | None = None
@@ -387,7 +387,7 @@ class _Log:
         if found is not None and found is not known:  # from the beginning: it was cut after a failed write
             self.frames, self.base = found, 0
 
-    def runs(self, end: int, *, threshold: float, permits: Callable[[str], bool]) -> Sequence[Run]:
+    def runs(self, end: int, *, threshold: float, permits: Callable[[str], bool]) -> Sequence[ActiveRun]:
         """Return where concepts were active in what was not looked at yet, up to `end`."""
         assert self.frames is not None
         rows = (self.at - self.base, end - self.base)

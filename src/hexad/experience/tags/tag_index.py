@@ -43,7 +43,7 @@ WORKING_SET_LIMIT: Final = 10_000
 """How many tags are kept in memory unless buds need more."""
 
 
-class WorkingSet:
+class ActiveTags:
     """Tags by id, as the store has them now: a change by any process is seen at the next look.
 
     What a current bud is, or is near to, is never evicted, so that there may be more than the limit.
@@ -101,15 +101,15 @@ class WorkingSet:
         needed = self._of_buds()
         with self._lock:
             over = len(self._kept) - limit
-            gone: list[str] = []
+            departed: list[str] = []
             for tag_id in self._kept:
-                if len(gone) >= over:
+                if len(departed) >= over:
                     break
                 if tag_id not in needed:
-                    gone.append(tag_id)
-            for tag_id in gone:
+                    departed.append(tag_id)
+            for tag_id in departed:
                 del self._kept[tag_id]
-        return len(gone)
+        return len(departed)
 
     def _of_buds(self) -> frozenset[str]:
         change = self._changes.current(TAGS)
@@ -123,7 +123,7 @@ class WorkingSet:
 class ConceptPacks:
     """Loads packs into the store, and their primaries into the working set."""
 
-    def __init__(self, db: Database, working_set: WorkingSet, *, masked: Masked | None = None) -> None:
+    def __init__(self, db: Database, working_set: ActiveTags, *, masked: Masked | None = None) -> None:
         self._db = db
         self._concepts = Concepts(db)
         self._working_set = working_set
@@ -180,7 +180,7 @@ class TagIndex:
     def __init__(self, needs: TagIndexNeeds) -> None:
         self._needs, self._db = needs, needs.db
         self._tags, self._concepts = Tags(needs.db), Concepts(needs.db)
-        self.working_set = WorkingSet(needs.db)
+        self.working_set = ActiveTags(needs.db)
         self._packs = ConceptPacks(needs.db, self.working_set, masked=needs.masked)
 
     # Tags -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Final
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.experience.summaries import Gist, plain_name, retold
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TAGS, Tags
 from hexad.experience.values.lenses import LensRules
@@ -87,11 +87,11 @@ class Lenses:
         return verdict
 
 
-class Sight:
+class ConceptVisibility:
     """Takes hidden concepts out of what is handed out; without `lenses` everything may be seen."""
 
     def __init__(self, db: Database, lenses: Lenses | None) -> None:
-        self._tags, self._compressed = Tags(db), Compressed(db)
+        self._tags, self._compressed = Tags(db), ColdRecords(db)
         self._lenses = lenses
 
     def may_ask(self, question: StepQuery) -> bool:
@@ -156,9 +156,9 @@ class Sight:
         if timestep_record.compression_level <= CompressionLevel.REPLY:
             return timestep_record.content
         record = self._compressed.get(timestep_record.id)
-        return timestep_record.content if record is None else self.told(record)
+        return timestep_record.content if record is None else self.summary_of(record)
 
-    def told(self, record: CompressedRecord) -> str:
+    def summary_of(self, record: CompressedRecord) -> str:
         """Return a COLD record's summary without the names of concepts that were hidden since it was written."""
         if self._lenses is None or record.level <= CompressionLevel.REPLY:
             return record.summary
@@ -196,7 +196,7 @@ class Sight:
             return record
         return replace(
             record,
-            summary=self.told(record),
+            summary=self.summary_of(record),
             top_k_activations=self.activations(record.top_k_activations),
             peaks=self.activations(record.peaks),
             significant_tags=self._visible_tags(record.significant_tags),

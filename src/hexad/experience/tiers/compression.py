@@ -14,12 +14,21 @@ from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput
 from hexad.experience.query.usage import ColdBytes, CompactionRow
-from hexad.experience.summaries import LOCAL, Gist, Names, Order, Summarizer, narrate, plain_name, span_name
+from hexad.experience.summaries import (
+    LOCAL,
+    Gist,
+    Names,
+    Summarizer,
+    SummaryOrder,
+    narrate,
+    plain_name,
+    span_name,
+)
 from hexad.experience.tables.cold_ranges import erased_ticks
-from hexad.experience.tables.cold_records import Compressed, Stored
+from hexad.experience.tables.cold_records import ColdRecords, StoredRecord
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.values.records import CompressionLevel
 from hexad.experience.values.tiers import TOP_K, CompressedRecord
 from hexad.text.dates.calendar_spans import unit_span
@@ -173,7 +182,7 @@ _SESSION: Final = "in one session"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class PassResult:
     """What a pass did; `records` 0 where others were faster."""
 
     source: CompressionLevel
@@ -186,7 +195,7 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bucket:
+class _RecordBucket:
     """What a coarser record is of: a session, or a span of the calendar in microseconds."""
 
     level: CompressionLevel
@@ -198,28 +207,28 @@ class _Bucket:
 class _Group:
     """What becomes one record: the bucket's `existing` one, `finer` ones, and compactions that go with them."""
 
-    bucket: _Bucket
-    existing: Sequence[Stored]
-    finer: Sequence[Stored]
+    bucket: _RecordBucket
+    existing: Sequence[StoredRecord]
+    finer: Sequence[StoredRecord]
     compactions: Sequence[CompactionRow] = ()
 
     @property
-    def stored(self) -> list[Stored]:
+    def stored(self) -> list[StoredRecord]:
         """All records, the coarser first."""
         return [*self.existing, *self.finer]
 
 
-class Passes:
+class CompressionPass:
     """Compresses the oldest records of a level; HOT, WARM and SUBMITTED are no records, and so never touched."""
 
-    def __init__(self, db: Database, *, summarizer: Summarizer, sight: Sight) -> None:
-        self._db, self._summarizer, self._sight = db, summarizer, sight
-        self._compressed, self._cold, self._tags = Compressed(db), ColdBytes(db), Tags(db)
+    def __init__(self, db: Database, *, summarizer: Summarizer, visibility: ConceptVisibility) -> None:
+        self._db, self._summarizer, self._visibility = db, summarizer, visibility
+        self._compressed, self._cold, self._tags = ColdRecords(db), ColdBytes(db), Tags(db)
         self._concepts = Concepts(db)
 
     def run(
         self, source: CompressionLevel, *, batch: int, k: int, stop: Callable[[], bool] = lambda: False
-    ) -> Passed | None:
+    ) -> PassResult | None:
         """Compress at most `batch` of the oldest records of `source`, which is not YEAR; None where there is none.
 
         Summaries are made outside of the transactions. What another process compressed meanwhile is left to it.
@@ -235,11 +244,11 @@ class Passes:
             if stop():  # a model may take long for each summary
                 break
             record, author = self._record(group, k)
-            gone = self._store(group, record, erased)
-            if gone is not None:
-                records, into, freed = records + len(group.finer), into + 1, freed + gone
+            departed = self._store(group, record, erased)
+            if departed is not None:
+                records, into, freed = records + len(group.finer), into + 1, freed + departed
                 written_by[author] += 1
-        return Passed(
+        return PassResult(
             source=source,
             target=target,
             batch=batch,
@@ -252,7 +261,7 @@ class Passes:
     # What belongs together --------------------------------------------------------------------------------------
 
     def _groups(self, target: CompressionLevel, batch: int) -> list[_Group]:
-        finer: dict[_Bucket, list[Stored]] = {}
+        finer: dict[_RecordBucket, list[StoredRecord]] = {}
         for row in self._compressed.oldest(CompressionLevel(target - 1), limit=batch):
             finer.setdefault(_bucket_of(row, target), []).append(row)
         compactions = self._compactions(finer, batch) if target is CompressionLevel.DAY else {}
@@ -266,21 +275,21 @@ class Passes:
             for place in dict.fromkeys([*finer, *compactions])
         ]
 
-    def _existing(self, place: _Bucket) -> list[Stored]:
+    def _existing(self, place: _RecordBucket) -> list[StoredRecord]:
         if place.level is CompressionLevel.SESSION:
             return self._compressed.of_session(place.session, place.level)
         return self._compressed.between(place.level, *place.span)
 
     def _compactions(
-        self, days: Mapping[_Bucket, Sequence[Stored]], batch: int
-    ) -> dict[_Bucket, list[CompactionRow]]:
+        self, days: Mapping[_RecordBucket, Sequence[StoredRecord]], batch: int
+    ) -> dict[_RecordBucket, list[CompactionRow]]:
         """Return the compactions that go when their sessions' records do: those tell what the compactions told.
 
         One whose session has no such record (all that it summarised is pinned, say) goes by itself in the end.
         """
         place_of = {row.sessions[0]: place for place, some in days.items() for row in some}
-        rows = self._cold.told(place_of) if place_of else self._cold.orphans(batch)
-        found: dict[_Bucket, list[CompactionRow]] = {}
+        rows = self._cold.compactions_of(place_of) if place_of else self._cold.orphans(batch)
+        found: dict[_RecordBucket, list[CompactionRow]] = {}
         for row in rows:
             place = place_of.get(row.session) or _day(row.at)
             found.setdefault(place, []).append(row)
@@ -292,7 +301,9 @@ class Passes:
         """Return what the group becomes, and who wrote its summary."""
         target = group.bucket.level
         # A summary may name concepts that were hidden since: what is made of it may not.
-        records = [replace(row.record, summary=self._sight.told(row.record)) for row in group.stored]
+        records = [
+            replace(row.record, summary=self._visibility.summary_of(row.record)) for row in group.stored
+        ]
         began = min((record.start_time for record in records), default=None)
         records += [_told(compaction, began or compaction.at) for compaction in group.compactions]
         gist = gist_of(records, target, k)
@@ -316,20 +327,20 @@ class Passes:
             )
         ]
         in_order = (text for _, text in sorted(told, key=lambda pair: pair[0]))
-        return [*(self._sight.told(row.record) for row in group.existing), *in_order]
+        return [*(self._visibility.summary_of(row.record) for row in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:
         # A summary is text, of which nothing can be left out any more when it is shown.
-        hidden = self._sight.hidden(gist.tags)
+        hidden = self._visibility.hidden(gist.tags)
         gist = replace(
             gist,
-            concepts=self._sight.activations(gist.concepts),
+            concepts=self._visibility.activations(gist.concepts),
             tags=[tag for tag in gist.tags if tag not in hidden],
         )
         names = self._names(gist)
         span = span_name(gist.level, gist.start_time)
         tokens = gist.limit // CHARACTERS_PER_TOKEN
-        order = Order(
+        order = SummaryOrder(
             most=tokens,
             aim=tokens // 2,
             concepts=[names(concept) for concept in gist.concepts],
@@ -385,16 +396,16 @@ class Passes:
             return gained - self._cold.sizes([added])[added]
 
 
-def _bucket_of(row: Stored, target: CompressionLevel) -> _Bucket:
+def _bucket_of(row: StoredRecord, target: CompressionLevel) -> _RecordBucket:
     if target is CompressionLevel.SESSION:
-        return _Bucket(level=target, session=row.sessions[0])
+        return _RecordBucket(level=target, session=row.sessions[0])
     first, end = bucket(target, row.record.start_time)
-    return _Bucket(level=target, span=(to_micros(first), to_micros(end)))
+    return _RecordBucket(level=target, span=(to_micros(first), to_micros(end)))
 
 
-def _day(at: datetime) -> _Bucket:
+def _day(at: datetime) -> _RecordBucket:
     first, end = bucket(CompressionLevel.DAY, at)
-    return _Bucket(level=CompressionLevel.DAY, span=(to_micros(first), to_micros(end)))
+    return _RecordBucket(level=CompressionLevel.DAY, span=(to_micros(first), to_micros(end)))
 
 
 def _ticks(reply: CompressedRecord) -> tuple[int, int]:

@@ -19,11 +19,18 @@ from hexad.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import RangeTotals, last_recorded, range_totals
 from hexad.experience.tables.cold_ranges import ColdRanges
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.tables.windows import PROTECTING, Holds, NewWindow, Submissions, WindowRow, Windows
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tables.windows import (
+    PROTECTING,
+    FullDetail,
+    NewWindow,
+    SubmissionTable,
+    WindowRow,
+    Windows,
+)
+from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.tiers.compression import compress_records
 from hexad.experience.tiers.replies import ReplyMaker
 from hexad.experience.values.records import CompressionLevel, Fidelity, StepQuery
@@ -34,10 +41,10 @@ from hexad.experience.values.tiers import CompressedRecord, TickIds, TimeWindow
 class WindowValues:
     """Makes `TimeWindow`s out of rows."""
 
-    def __init__(self, db: Database, sight: Sight) -> None:
-        self._db, self._sight = db, sight
-        self._submissions, self._compactions = Submissions(db), Compactions(db)
-        self._compressed, self._gone = Compressed(db), ColdRanges(db)
+    def __init__(self, db: Database, visibility: ConceptVisibility) -> None:
+        self._db, self._visibility = db, visibility
+        self._submissions, self._compactions = SubmissionTable(db), Compactions(db)
+        self._compressed, self._departed = ColdRecords(db), ColdRanges(db)
 
     def of(self, rows: Sequence[WindowRow]) -> list[TimeWindow]:
         """Return the windows of rows, in their order, with what may be seen of them."""
@@ -45,8 +52,10 @@ class WindowValues:
             named = self._submissions.unresolved([row.no for row in rows])
             cold = self._cold(rows)
             remains = {
-                session: _Remains(
-                    self._compressed, self._gone, [row for row in cold.values() if row.session_no == session]
+                session: _Substitutes(
+                    self._compressed,
+                    self._departed,
+                    [row for row in cold.values() if row.session_no == session],
                 )
                 for session in {row.session_no for row in cold.values()}
             }
@@ -56,7 +65,7 @@ class WindowValues:
                 else _window(row, named.get(row.no, ()))
                 for row in rows
             ]
-        return [self._sight.window(window) for window in windows]
+        return [self._visibility.window(window) for window in windows]
 
     def _cold(self, rows: Sequence[WindowRow]) -> Mapping[int, WindowRow]:
         """Return those that are COLD, by number: compaction moves on without a word to windows that protect nothing."""
@@ -72,13 +81,13 @@ class WindowValues:
         }
 
 
-class _Remains:
+class _Substitutes:
     """What stands for the ticks of some windows of one session: replies, or what those were compressed to."""
 
-    def __init__(self, compressed: Compressed, gone: ColdRanges, rows: Sequence[WindowRow]) -> None:
+    def __init__(self, compressed: ColdRecords, departed: ColdRanges, rows: Sequence[WindowRow]) -> None:
         self._compressed, self._rows = compressed, rows
         hull = (min(row.ticks[0] for row in rows), max(row.ticks[1] for row in rows))
-        self._gone = gone.cold(rows[0].session_no, hull)
+        self._departed = departed.cold(rows[0].session_no, hull)
         self._places: list[tuple[int, int, str]] = []
         self._replies: dict[str, CompressedRecord] = {}
         for reply in self._records(StepQuery(session_id=rows[0].session_id, ticks=hull)):
@@ -103,7 +112,7 @@ class _Remains:
                 break
             found[reply] = self._replies[reply]
             told.append((first, last))
-        if found and not difference(intersection(self._gone, [row.ticks]), union(told)):
+        if found and not difference(intersection(self._departed, [row.ticks]), union(told)):
             return list(found.values())
         if self._coarse is None:
             question = StepQuery(session_id=row.session_id)
@@ -161,9 +170,9 @@ _R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TierNeeds:
+class PinnedWindowsNeeds:
     """What the tiers are handed. `warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts,
-    `sight` hidden concepts out of what is shown.
+    `visibility` hidden concepts out of what is shown.
     """
 
     db: Database
@@ -173,31 +182,31 @@ class TierNeeds:
     flush: Callable[[], None]
     warm_quota: Callable[[], int]
     mask: Callable[[str], str]
-    sight: Sight
+    visibility: ConceptVisibility
     grace: timedelta = GRACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _PinRequest:
     """What was seen when a pin was asked for, before its turn to write came."""
 
     session_no: int
     found: RangeTotals
-    gone: Ranges
+    departed: Ranges
     pinned: Sequence[WindowRow]
     used_tokens: int
     after_tokens: int
 
 
-class Tiers:
+class PinnedWindows:
     """Pins windows and lets go of them. Safe to share between threads and processes."""
 
-    def __init__(self, needs: TierNeeds) -> None:
+    def __init__(self, needs: PinnedWindowsNeeds) -> None:
         self._needs, self._db = needs, needs.db
-        self._windows, self._submissions = Windows(needs.db), Submissions(needs.db)
+        self._windows, self._submissions = Windows(needs.db), SubmissionTable(needs.db)
         self._sessions, self._compactions = Sessions(needs.db), Compactions(needs.db)
-        self._gone = ColdRanges(needs.db)
-        self._values = WindowValues(needs.db, needs.sight)
+        self._departed = ColdRanges(needs.db)
+        self._values = WindowValues(needs.db, needs.visibility)
 
     # Pins -------------------------------------------------------------------------------------------------------
 
@@ -215,7 +224,7 @@ class Tiers:
             self._db,
             prepare=lambda: self._asked(session_id, wanted),
             still_so=self._still_so,
-            act=lambda asked: self._pin(asked, said),
+            act=lambda request: self._pin(request, said),
         )
         return self.get_by_number(number)
 
@@ -224,26 +233,26 @@ class Tiers:
             return None
         return self._needs.mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
 
-    def _asked(self, session_id: str, wanted: tuple[int, int]) -> _Asked:
+    def _asked(self, session_id: str, wanted: tuple[int, int]) -> _PinRequest:
         number = self._sessions.number(session_id)
         assert number is not None
-        gone = self._gone.ranges(number, wanted)
+        departed = self._departed.ranges(number, wanted)
         found = range_totals(self._needs.reader, {session_id: (wanted,)})
-        reached = max([totals.ticks[1] for totals in found] + [last for _, last in gone], default=0)
+        reached = max([totals.ticks[1] for totals in found] + [last for _, last in departed], default=0)
         if reached < wanted[1]:
             self._check_recorded(session_id, number, wanted)
         if not found:
             shown = f"{wanted[0]} to {wanted[1]} of session {session_id!r}"
-            if self._gone.cold(number, wanted):
+            if self._departed.cold(number, wanted):
                 raise Conflict(
                     f"Ticks {shown} are COLD already: their tokens are gone, nothing can be pinned."
                 )
             raise NotFound(f"Ticks {shown} were never recorded; nothing can be pinned.")
         pinned = self._windows.find(pinned=True, fidelities=[Fidelity.WARM])
-        return _Asked(
+        return _PinRequest(
             session_no=number,
             found=found[0],
-            gone=gone,
+            departed=departed,
             pinned=pinned,
             used_tokens=self._tokens(pinned),
             after_tokens=self._tokens(pinned, found[0]),
@@ -251,35 +260,35 @@ class Tiers:
 
     def _check_recorded(self, session_id: str, number: int, wanted: tuple[int, int]) -> None:
         """Raise `NotFound` for a range that ends after what was ever recorded; a gap in between is none."""
-        last = last_recorded(self._needs.reader, self._gone, session_id, number)
+        last = last_recorded(self._needs.reader, self._departed, session_id, number)
         if last < wanted[1]:
             raise NotFound(
                 f"Session {session_id!r} has no tick {wanted[1]} yet; its last is {last}. Pin what was recorded."
             )
 
-    def _still_so(self, asked: _Asked) -> bool:
-        return asked.gone == self._gone.ranges(asked.session_no, asked.found.asked) and [
-            (row.no, row.ticks) for row in asked.pinned
+    def _still_so(self, request: _PinRequest) -> bool:
+        return request.departed == self._departed.ranges(request.session_no, request.found.requested) and [
+            (row.no, row.ticks) for row in request.pinned
         ] == [(row.no, row.ticks) for row in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
 
-    def _pin(self, asked: _Asked, reason: str | None) -> int:
-        found = asked.found
+    def _pin(self, request: _PinRequest, reason: str | None) -> int:
+        found = request.found
         limit = self._needs.warm_quota()
-        if asked.after_tokens > max(limit, asked.used_tokens):
+        if request.after_tokens > max(limit, request.used_tokens):
             raise QuotaExceeded(
                 f"Pinning ticks {found.ticks[0]} to {found.ticks[1]} of session {found.session_id!r} would take"
-                f" {asked.after_tokens - asked.used_tokens:,} tokens more; {asked.used_tokens:,} of the WARM quota of"
-                f" {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a contract with"
-                " a larger `warm_quota_tokens`. Nothing was pinned."
+                f" {request.after_tokens - request.used_tokens:,} tokens more; {request.used_tokens:,} of the WARM"
+                f" quota of {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a"
+                " contract with a larger `warm_quota_tokens`. Nothing was pinned."
             )
-        for row in self._windows.exactly(asked.session_no, found.ticks):
+        for row in self._windows.exactly(request.session_no, found.ticks):
             if row.fidelity in (Fidelity.WARM, Fidelity.HOT):
                 self._windows.pin(row.no, _holds(found), reason=reason)
                 return row.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
-                session_no=asked.session_no,
+                session_no=request.session_no,
                 ticks=found.ticks,
                 holds=_holds(found),
                 fidelity=Fidelity.WARM,
@@ -336,7 +345,7 @@ class Tiers:
         """Let go of the windows whose grace is over, and settle what was let go before; returns how many were due."""
         with self._db.read():
             due = bool(self._windows.grace_ended(self._db.clock.now()))
-            waiting = self._windows.let_go()
+            waiting = self._windows.unprotected()
         rows: list[WindowRow] = []
         if due:
             with self._db.transaction():
@@ -357,7 +366,7 @@ class Tiers:
             for session, some in touched.items():
                 through = self._compactions.state(session).compacted_through
                 # Those too that were let go before, and whose ticks one of these protected until now.
-                for row in self._windows.let_go(session_no=session, ticks=(some[0][0], some[-1][1])):
+                for row in self._windows.unprotected(session_no=session, ticks=(some[0][0], some[-1][1])):
                     ticks = _to_go(row, through) if intersection(some, [row.ticks]) else None
                     if ticks is not None:
                         ranges.setdefault(session, []).append(ticks)
@@ -475,8 +484,8 @@ def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, 
     return {session: union(ranges) for session, ranges in found.items()}
 
 
-def _holds(found: RangeTotals) -> Holds:
-    return Holds(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
+def _holds(found: RangeTotals) -> FullDetail:
+    return FullDetail(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
 
 
 def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:

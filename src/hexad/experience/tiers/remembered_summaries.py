@@ -18,9 +18,9 @@ from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.errors import AccessDenied, HexadError, InvalidInput, LimitExceeded
 from hexad.experience.summaries import span_name
-from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.compactions import Compactions
-from hexad.experience.tags.visibility import Sight
+from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.values.records import KIND_CODES, CompressionLevel
 from hexad.experience.values.tiers import CompactionRecord, CompressedRecord
 from hexad.memory.draft import Draft, MemoryWriter
@@ -32,7 +32,7 @@ _RECORDS: Final = "cold_records_remembered"
 """Up to which of them all are memories, or were: what was forgotten on purpose is not written again."""
 
 
-class Remembered:
+class MemoryProgress:
     """How far memories of experience have come, in one space."""
 
     def __init__(self, db: Database, *, space: str) -> None:
@@ -104,17 +104,19 @@ _BATCH: Final = 50
 _OUTLIVED: Final = 1_000
 
 
-class Remembrance:
+class SummaryMemories:
     """Keeps the memories of past experience in step with what is left of it. `writer` gives the way in, None for none.
 
-    A memory names the concepts that `sight` lets be seen when it is written, and keeps them.
+    A memory names the concepts that `visibility` lets be seen when it is written, and keeps them.
     Nothing is raised for a writer that fails: what it did not take is tried again with the next call.
     """
 
-    def __init__(self, db: Database, writer: Callable[[], MemoryWriter] | None, *, sight: Sight) -> None:
-        self._db, self._writer, self._sight = db, writer, sight
-        self._remembered = Remembered(db, space=SPACE)
-        self._compactions, self._compressed = Compactions(db), Compressed(db)
+    def __init__(
+        self, db: Database, writer: Callable[[], MemoryWriter] | None, *, visibility: ConceptVisibility
+    ) -> None:
+        self._db, self._writer, self._visibility = db, writer, visibility
+        self._remembered = MemoryProgress(db, space=SPACE)
+        self._compactions, self._compressed = Compactions(db), ColdRecords(db)
 
     def catch_up(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Write compactions and COLD records that are no memories yet, by whomever they were made, and archive the
@@ -128,7 +130,7 @@ class Remembrance:
         while self._writer is not None and not stop():
             found = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
             for number, record in found:
-                if not self._written(self._draft_of_compaction(self._sight.compaction(record))):
+                if not self._written(self._draft_of_compaction(self._visibility.compaction(record))):
                     return done
                 if not self._noted(self._remembered.note_compaction, number):
                     return done
@@ -144,7 +146,7 @@ class Remembrance:
             found = self._compressed.by_numbers(numbers)
             for number in numbers:
                 if number in found and not self._written(
-                    self._draft_of_record(self._sight.compressed(found[number]))
+                    self._draft_of_record(self._visibility.compressed(found[number]))
                 ):
                     return done
                 if not self._noted(self._remembered.note_record, number):

@@ -17,7 +17,7 @@ from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import tick_at
 from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges
-from hexad.experience.tables.cold_records import ColdTags, Compressed
+from hexad.experience.tables.cold_records import ColdRecords, ColdTags
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tables.windows import Windows
@@ -70,7 +70,7 @@ class ReplyMaker:
     ) -> None:
         self._db, self._reader, self._masking, self._ids, self._flush = db, reader, masking, ids, flush
         self._sessions, self._windows = Sessions(db), Windows(db)
-        self._gone, self._compressed = ColdRanges(db), Compressed(db)
+        self._departed, self._compressed = ColdRanges(db), ColdRecords(db)
         self._applications, self._tags = TagApplications(db), Tags(db)
         self._cold_tags = ColdTags(db)
 
@@ -124,12 +124,12 @@ class ReplyMaker:
         number = replies.session_no
         with self._db.joined():
             hull = (replies.ticks[0][0], replies.ticks[-1][1])
-            taken = union([*self._gone.ranges(number, hull), *self._protected(number, hull)])
+            taken = union([*self._departed.ranges(number, hull), *self._protected(number, hull)])
             if intersection(replies.ticks, taken):
                 return False
             for record in replies.records:
                 self._compressed.add(record, sessions=[number])
-            self._gone.add(number, replies.ticks)
+            self._departed.add(number, replies.ticks)
             self._cold_tags.added_since(replies.session_id, replies.tagged_through)
         return True
 

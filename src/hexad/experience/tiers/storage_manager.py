@@ -28,8 +28,8 @@ from hexad.experience.query.usage import (
 )
 from hexad.experience.summaries import Summarizer
 from hexad.experience.tables.cold_records import LevelTotals
-from hexad.experience.tags.visibility import Sight
-from hexad.experience.tiers.compression import Passed, Passes
+from hexad.experience.tags.visibility import ConceptVisibility
+from hexad.experience.tiers.compression import CompressionPass, PassResult
 from hexad.experience.tiers.contract import Contracts
 from hexad.experience.values.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
 from hexad.experience.values.records import CompressionLevel, Fidelity
@@ -93,7 +93,7 @@ class PressureNeeds:
     flush: Callable[[], None]
     contracts: Contracts
     summarizer: Summarizer
-    sight: Sight
+    visibility: ConceptVisibility
     warm_tokens: Callable[[], int]
     reclaim: Callable[[], object]
     expire: Callable[[str], Collection[object]]
@@ -105,10 +105,12 @@ def stored_bytes(needs: PressureNeeds) -> int:
     return sum(map(folder_bytes, folders)) + tables_bytes(needs.db, (*COLD_TABLES, *OTHER_TABLES))
 
 
-class Relief:
+class PressureRun:
     """One check of the limits, and the compression that it asks for."""
 
-    def __init__(self, needs: PressureNeeds, passes: Passes, settings: PressureSettings, stop: Stop) -> None:
+    def __init__(
+        self, needs: PressureNeeds, passes: CompressionPass, settings: PressureSettings, stop: Stop
+    ) -> None:
         self._needs, self._passes, self._settings, self._stop = needs, passes, settings, stop
         self._cold = ColdBytes(needs.db)
         self._limit = settings.max_storage_bytes or 0
@@ -195,7 +197,7 @@ class Relief:
 
     # What is done -----------------------------------------------------------------------------------------------
 
-    def _pass(self, most: int) -> Passed | None:
+    def _pass(self, most: int) -> PassResult | None:
         for source in _LEVELS:
             batch = self._batch(self._levels.get(source, LevelTotals()), most)
             passed = self._passes.run(
@@ -210,7 +212,7 @@ class Relief:
         mean = level.bytes / level.records if level.records else 1.0
         return max(BATCH_LEAST, min(math.ceil(self._excess / mean), most))
 
-    def _count(self, passed: Passed) -> None:
+    def _count(self, passed: PassResult) -> None:
         known = self._steps.get(
             passed.source,
             CompressionStep(
@@ -265,7 +267,7 @@ class StorageManager:
     def __init__(self, needs: PressureNeeds, settings: PressureSettings) -> None:
         self._needs, self._settings = needs, settings
         self._cold = ColdBytes(needs.db)
-        self._passes = Passes(needs.db, summarizer=needs.summarizer, sight=needs.sight)
+        self._passes = CompressionPass(needs.db, summarizer=needs.summarizer, visibility=needs.visibility)
         self._lease = Lease(
             needs.directory / "stream" / "compress.lock", clock=needs.clock, purpose="compression"
         )
@@ -382,7 +384,7 @@ class StorageManager:
             top_k_activations=self.top_k_activations,
         )
         self._needs.db.require_writable()
-        relief = Relief(self._needs, self._passes, settings, stop)
+        relief = PressureRun(self._needs, self._passes, settings, stop)
         if not relief.due:
             return relief.report(Stopped.UNDER_THRESHOLD)
         files.ensure_dir(self._lease.path.parent)

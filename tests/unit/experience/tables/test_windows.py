@@ -9,7 +9,7 @@ from hexad.core.tick_ranges import difference, union
 from hexad.database.connection import Database
 from hexad.database.migrations import apply
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.tables.windows import Holds, NewWindow, Windows
+from hexad.experience.tables.windows import FullDetail, NewWindow, Windows
 from hexad.experience.values.records import CompressionLevel, Fidelity
 from hexad.lifecycle.schema import MIGRATIONS
 
@@ -36,7 +36,7 @@ def add(db: Database, session: int, *ranges: tuple[int, int], fidelity: Fidelity
                     id=f"w-{session}-{fidelity}-{first}-{last}",
                     session_no=session,
                     ticks=(first, last),
-                    holds=Holds(start_time=now, end_time=now, token_count=1),
+                    holds=FullDetail(start_time=now, end_time=now, token_count=1),
                     fidelity=fidelity,
                 ),
                 at=now,

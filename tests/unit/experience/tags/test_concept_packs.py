@@ -20,7 +20,7 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.concept_packs import read_pack
-from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
+from hexad.experience.tags.tag_index import ActiveTags, ConceptPacks
 from hexad.experience.values.tags import PackReport
 from hexad.lifecycle.schema import MIGRATIONS
 
@@ -39,7 +39,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 def load(db: Database, path: Path) -> PackReport:
-    return ConceptPacks(db, WorkingSet(db)).load(path)
+    return ConceptPacks(db, ActiveTags(db)).load(path)
 
 
 def names(tags: list) -> list[str]:
@@ -220,7 +220,7 @@ def test_a_pack_that_claims_the_concepts_of_another_is_refused(db, tmp_path):
 
 @pytest.mark.row("H173")
 def test_only_concepts_that_a_lens_sees_are_taken_into_memory(db):
-    kept = WorkingSet(db)
+    kept = ActiveTags(db)
     packs = ConceptPacks(db, kept)
     packs.load(DATA / "kitchen")
 

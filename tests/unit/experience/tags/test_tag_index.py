@@ -15,7 +15,7 @@ from hexad.core.clock import FrozenClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.tag_index import WorkingSet
+from hexad.experience.tags.tag_index import ActiveTags
 from hexad.experience.values.tags import BudStatus, Tag, TagType
 from hexad.lifecycle.schema import MIGRATIONS
 
@@ -44,7 +44,7 @@ def put(db: Database, name: str, *, status: BudStatus | None = None) -> Tag:
 
 @pytest.mark.row("H172", "H174", "H175")
 def test_the_tag_that_was_not_used_longest_goes_first(db):
-    kept = WorkingSet(db, limit=2)
+    kept = ActiveTags(db, limit=2)
     for name in ("a", "b"):
         kept.add(put(db, name))
     kept.get("a")
@@ -57,7 +57,7 @@ def test_the_tag_that_was_not_used_longest_goes_first(db):
 
 @pytest.mark.row("H175")
 def test_ten_thousand_are_kept_and_no_more(db):
-    kept = WorkingSet(db)
+    kept = ActiveTags(db)
     now = FrozenClock().now()
     for number in range(10_050):
         kept.add(Tag(id=f"t{number}", name="x", tag_type=TagType.CUSTOM, created_at=now, created_by="tests"))
@@ -69,7 +69,7 @@ def test_ten_thousand_are_kept_and_no_more(db):
 
 @pytest.mark.row("H175")
 def test_what_a_current_bud_needs_is_never_evicted(db):
-    kept = WorkingSet(db, limit=3)
+    kept = ActiveTags(db, limit=3)
     bud, done = put(db, "bud", status=BudStatus.READY), put(db, "done", status=BudStatus.PROMOTED)
     near = put(db, "near")
     with db.transaction():
@@ -86,7 +86,7 @@ def test_what_a_current_bud_needs_is_never_evicted(db):
 
 
 def test_a_bud_that_is_given_up_can_be_evicted(db):
-    kept = WorkingSet(db, limit=1)
+    kept = ActiveTags(db, limit=1)
     kept.add(put(db, "bud", status=BudStatus.COLLECTING))
     with db.transaction():
         Tags(db).set_bud_status("bud", BudStatus.ABANDONED)
@@ -96,7 +96,7 @@ def test_a_bud_that_is_given_up_can_be_evicted(db):
 
 
 def test_a_change_by_another_connection_is_seen(db):
-    kept, put_tag = WorkingSet(db), put(db, "bud", status=BudStatus.COLLECTING)
+    kept, put_tag = ActiveTags(db), put(db, "bud", status=BudStatus.COLLECTING)
     kept.add(put_tag)
     other = Database.open(db.path, clock=FrozenClock())
     with other.transaction():
@@ -118,7 +118,7 @@ def test_it_keeps_what_a_plain_list_of_uses_would(tmp_path_factory, uses, limit)
         migrations.apply(database, MIGRATIONS, FrozenClock())
         for number in range(10):
             put(database, f"t{number}")
-        kept, expected = WorkingSet(database, limit=limit), OrderedDict[str, None]()
+        kept, expected = ActiveTags(database, limit=limit), OrderedDict[str, None]()
         for number in uses:
             kept.get(f"t{number}")
             expected[f"t{number}"] = None

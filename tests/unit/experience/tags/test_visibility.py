@@ -12,7 +12,7 @@ from hexad.core.clock import FrozenClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput
-from hexad.experience.tags.tag_index import ConceptPacks, WorkingSet
+from hexad.experience.tags.tag_index import ActiveTags, ConceptPacks
 from hexad.experience.tags.visibility import Lenses
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import MIGRATIONS
@@ -40,7 +40,7 @@ def load(db: Database, folder: Path, hierarchy: dict[str, list[str]], *, pack: s
             }
         )
     )
-    ConceptPacks(db, WorkingSet(db)).load(file)
+    ConceptPacks(db, ActiveTags(db)).load(file)
 
 
 def seen(db: Database, entries: list[str], concepts: list[str]) -> list[str]:
