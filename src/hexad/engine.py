@@ -705,7 +705,9 @@ class Hexad:
         parse_whole(1 if limit is None else limit, "limit", least=1)
         parse_whole(offset, "offset", least=0)
         if order not in ORDERS:
-            raise InvalidInput(f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.")
+            raise InvalidInput(
+                f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.", argument="order"
+            )
         filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
         memories = self._parts.stores.memories
         with self._parts.stores.db.read():
@@ -1253,7 +1255,8 @@ class Hexad:
         settings = _consolidation_settings(parts.base.settings.consolidation, archive_months)
         if not callable(stop):
             raise InvalidInput(
-                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end."
+                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end.",
+                argument="stop",
             )
         if not parts.base.db.readonly:
             parts.handouts.flush()  # what was read counts

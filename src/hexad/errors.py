@@ -61,12 +61,17 @@ def _masked(found: re.Match[str]) -> str:
 
 
 class HexadError(Exception):
-    """Base of every error that Hexad raises on purpose."""
+    """Base of every error that Hexad raises on purpose.
+
+    `argument` names the parameter whose value cannot be used, where it is one: a command line or a server calls it by
+    the name that its own users know. The message names it too.
+    """
 
     exit_code = 1
 
-    def __init__(self, *args: object) -> None:
+    def __init__(self, *args: object, argument: str | None = None) -> None:
         super().__init__(*(discreet(arg) if isinstance(arg, str) else arg for arg in args))
+        self.argument = argument
 
 
 class InvalidInput(HexadError):

@@ -56,19 +56,23 @@ class AuditRecorder(Closing):
         durability: StreamDurability | str,
     ) -> None:
         if type(batch) is not int or not 1 <= batch <= BATCH_LIMIT:
-            raise InvalidInput(f"batch = {batch!r} must be a whole number from 1 to {BATCH_LIMIT:,}.")
+            raise InvalidInput(
+                f"batch = {batch!r} must be a whole number from 1 to {BATCH_LIMIT:,}.", argument="batch"
+            )
         if (
             isinstance(delay_s, bool)
             or not isinstance(delay_s, int | float)
             or not 0 < delay_s <= DELAY_LIMIT_S
         ):
             raise InvalidInput(
-                f"delay_s = {delay_s!r} must be above 0 and at most {DELAY_LIMIT_S:g} seconds."
+                f"delay_s = {delay_s!r} must be above 0 and at most {DELAY_LIMIT_S:g} seconds.",
+                argument="delay_s",
             )
         word = durability.value if isinstance(durability, StreamDurability) else durability
         if word not in (StreamDurability.GROUP.value, StreamDurability.ALWAYS.value):
             raise InvalidInput(
-                f"durability = {word!r} is neither 'group' nor 'always': what is in the ledger is always synced."
+                f"durability = {word!r} is neither 'group' nor 'always': what is in the ledger is always synced.",
+                argument="durability",
             )
         self._sink, self._clock, self._batch, self._delay_s = sink, clock, batch, delay_s
         self._always = word == StreamDurability.ALWAYS.value

@@ -31,10 +31,12 @@ def span_of(
 ) -> Span:
     """Return a span of what was given; raises `InvalidInput` for one that marks nothing in particular."""
     if session is not None and (not isinstance(session, str) or not session):
-        raise InvalidInput(f"session = {quoted(session)} is no session; give its id.")
+        raise InvalidInput(f"session = {quoted(session)} is no session; give its id.", argument="session")
     for name, pair in (("ticks", ticks), ("seqs", seqs)):
         if pair is not None and not _is_range(pair):
-            raise InvalidInput(f"{name} = {quoted(pair)} is no range; give (first, last), both from 0 on.")
+            raise InvalidInput(
+                f"{name} = {quoted(pair)} is no range; give (first, last), both from 0 on.", argument=name
+            )
     if ticks is not None and session is None:
         raise InvalidInput("Ticks are counted in each session by itself: give the session, too.")
     if session is None and times is None and seqs is None:
@@ -52,10 +54,15 @@ def times_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datet
     if given is None:
         return None
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise InvalidInput(f"time_range = {quoted(given)} is no range; give (since, until).")
+        raise InvalidInput(
+            f"time_range = {quoted(given)} is no range; give (since, until).", argument="time_range"
+        )
     since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(given))
     if since is None or until is None or since > until:
-        raise InvalidInput(f"time_range = {given!r} is no range; give (since, until), the earlier first.")
+        raise InvalidInput(
+            f"time_range = {given!r} is no range; give (since, until), the earlier first.",
+            argument="time_range",
+        )
     return since, until
 
 

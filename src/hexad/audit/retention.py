@@ -46,9 +46,11 @@ class Keeping:
         Raises `InvalidInput`, and `AccessDenied` as for every question.
         """
         if days is not None and (type(days) is not int or not 1 <= days <= DAYS_LIMIT):
-            raise InvalidInput(f"days = {days!r} must be a whole number from 1 to {DAYS_LIMIT:,}.")
+            raise InvalidInput(
+                f"days = {days!r} must be a whole number from 1 to {DAYS_LIMIT:,}.", argument="days"
+            )
         if folder is not None and not isinstance(folder, Path | str):
-            raise InvalidInput(f"folder = {folder!r} is no path.")
+            raise InvalidInput(f"folder = {folder!r} is no path.", argument="folder")
         reviewer = self._desk.admitted_to_all(reviewer_credential, "set how long records stay")
         place = Path(folder if folder is not None else self._desk.opened.path / _FOLDER).absolute()
         self._desk.note(
@@ -74,9 +76,13 @@ class Keeping:
         """
         until = parse_time(before, "before")
         if until is None or until > self._desk.clock.now():
-            raise InvalidInput(f"before = {before!r} is not over; records are archived that are older.")
+            raise InvalidInput(
+                f"before = {before!r} is not over; records are archived that are older.", argument="before"
+            )
         if type(limit) is not int or not 1 <= limit <= ARCHIVE_RECORDS:
-            raise InvalidInput(f"limit = {limit!r} must be a whole number from 1 to {ARCHIVE_RECORDS:,}.")
+            raise InvalidInput(
+                f"limit = {limit!r} must be a whole number from 1 to {ARCHIVE_RECORDS:,}.", argument="limit"
+            )
         reviewer = self._desk.admitted_to_all(reviewer_credential, "archive records")
         return self._desk.archiver.archive(Path(out), before=until, by=reviewer.name, limit=limit)
 

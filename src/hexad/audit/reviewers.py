@@ -63,13 +63,18 @@ class Reviewers:
         now = self._clock.now()
         until = parse_time(expires_at, "expires_at")
         if until is not None and until <= now:
-            raise InvalidInput(f"expires_at = {until.isoformat()} is over; give a later time.")
+            raise InvalidInput(
+                f"expires_at = {until.isoformat()} is over; give a later time.", argument="expires_at"
+            )
         if sessions is not None and (
             isinstance(sessions, str)
             or not isinstance(sessions, Iterable)
             or not all(map(_is_text, sessions := tuple(sessions)))
         ):
-            raise InvalidInput(f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.")
+            raise InvalidInput(
+                f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.",
+                argument="sessions",
+            )
         known = self._all().get(name)
         if known is not None and not known.reviewer.revoked:
             raise Conflict(f"There is a reviewer {name!r} already; revoke that one first.")

@@ -64,7 +64,7 @@ class AuditLogWriter(Closing):
         key: Key = None,
     ) -> None:
         if not isinstance(be_id, str) or not be_id.strip():
-            raise InvalidInput(f"be_id = {quoted(be_id)} names no writer; give a name.")
+            raise InvalidInput(f"be_id = {quoted(be_id)} names no writer; give a name.", argument="be_id")
         self.be_id = be_id
         self._clock = clock or SystemClock()
         self._open = open_with_key(
@@ -174,20 +174,30 @@ class AuditLogWriter(Closing):
             get("subject"),
         )
         if not session_id or not isinstance(session_id, str):
-            raise InvalidInput(f"session_id = {quoted(session_id)} is no session; give its id.")
+            raise InvalidInput(
+                f"session_id = {quoted(session_id)} is no session; give its id.", argument="session_id"
+            )
         if type(tick) is not int or not 0 <= tick < 1 << 53:
-            raise InvalidInput(f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.")
+            raise InvalidInput(
+                f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.", argument="tick"
+            )
         if not isinstance(content, str):
-            raise InvalidInput(f"raw_content = {quoted(content)} is no text.")
+            raise InvalidInput(f"raw_content = {quoted(content)} is no text.", argument="raw_content")
         if subject is not None and (not isinstance(subject, str) or not subject):
-            raise InvalidInput(f"subject = {quoted(subject)} is no subject; give whose data it is.")
+            raise InvalidInput(
+                f"subject = {quoted(subject)} is no subject; give whose data it is.", argument="subject"
+            )
         if subject == SYSTEM:
             raise InvalidInput(
-                f"subject = {subject!r} is the ledger's own; give another name for whose data it is."
+                f"subject = {subject!r} is the ledger's own; give another name for whose data it is.",
+                argument="subject",
             )
         scores = row.get("lens_activations") or {}
         if type(scores) is not dict and not isinstance(scores, Mapping):
-            raise InvalidInput(f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.")
+            raise InvalidInput(
+                f"lens_activations = {quoted(scores)} is no mapping of lenses to numbers.",
+                argument="lens_activations",
+            )
         values = scores.values()
         # Looked at as a whole first: nearly all are what they should be, and there may be hundreds a token.
         plain = _STR.issuperset(map(type, scores)) and _FLOAT.issuperset(map(type, values))
@@ -205,17 +215,21 @@ class AuditLogWriter(Closing):
         if not given:
             return []
         if not isinstance(given, list | tuple) or not all(isinstance(entry, Mapping) for entry in given):
-            raise InvalidInput(f"steering_applied = {quoted(given)} is no list of mappings.")
+            raise InvalidInput(
+                f"steering_applied = {quoted(given)} is no list of mappings.", argument="steering_applied"
+            )
         try:
             plain = json.loads(json.dumps(given, allow_nan=False, default=_plain))
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}."
+                f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}.",
+                argument="steering_applied",
             ) from error
         if _nests_deeper(plain, _DEPTH_LIMIT):
             raise InvalidInput(
                 f"steering_applied holds lists or objects that stand in each other more than {_DEPTH_LIMIT} deep; "
-                "flatten it."
+                "flatten it.",
+                argument="steering_applied",
             )
         return [_masked(entry, self._mask or self._masking.text) for entry in plain]
 

@@ -38,18 +38,21 @@ def parse_time(value: datetime | date | str | None, name: str) -> datetime | Non
         except ValueError:  # which says the whole value
             raise InvalidInput(
                 f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z "
-                "or a date such as 2026-05-01."
+                "or a date such as 2026-05-01.",
+                argument=name,
             ) from None
     elif isinstance(value, datetime):
         parsed = value
     elif isinstance(value, date):
         parsed = datetime(value.year, value.month, value.day)
     else:
-        raise InvalidInput(f"{name} = {shown(value)} is no time; give a datetime or a string.")
+        raise InvalidInput(f"{name} = {shown(value)} is no time; give a datetime or a string.", argument=name)
     try:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
-        raise InvalidInput(f"{name} = {value!r} is outside the years 1 to 9999 in UTC.") from error
+        raise InvalidInput(
+            f"{name} = {value!r} is outside the years 1 to 9999 in UTC.", argument=name
+        ) from error
 
 
 def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
@@ -58,18 +61,22 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
         return kind(value)
     except (ValueError, RecursionError):  # which says the whole value
         valid = ", ".join(member.value for member in kind)
-        raise InvalidInput(f"{name} = {quoted(value)} is not one of {valid}.") from None
+        raise InvalidInput(f"{name} = {quoted(value)} is not one of {valid}.", argument=name) from None
 
 
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
     if isinstance(words, str):
         shown = quoted(words)
-        raise InvalidInput(f'{name} = {shown} must be a list of strings; write ["{shown[1:-1]}"].')
+        raise InvalidInput(
+            f'{name} = {shown} must be a list of strings; write ["{shown[1:-1]}"].', argument=name
+        )
     found = value_list(words, name, of="strings")
     for word in found:
         if not isinstance(word, str):
-            raise InvalidInput(f"{name} hold {quoted(word)}, which is no text; give a list of strings.")
+            raise InvalidInput(
+                f"{name} hold {quoted(word)}, which is no text; give a list of strings.", argument=name
+            )
     return found
 
 
@@ -85,7 +92,8 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
         ):
             raise InvalidInput(
                 f"{name} hold {quoted(subject)}, which names nobody; "
-                f"give texts of up to {SUBJECT_CHARS_LIMIT} characters."
+                f"give texts of up to {SUBJECT_CHARS_LIMIT} characters.",
+                argument=name,
             )
     return tuple(dict.fromkeys(found))
 
@@ -93,30 +101,34 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
 def value_list(values: Iterable[Value], name: str, *, of: str) -> tuple[Value, ...]:
     """Return values as a tuple; raises `InvalidInput` for what holds none, naming what it should hold."""
     if isinstance(values, bytes | str) or not isinstance(values, Iterable):
-        raise InvalidInput(f"{name} = {quoted(values)} cannot be used; give a list of {of}.")
+        raise InvalidInput(f"{name} = {quoted(values)} cannot be used; give a list of {of}.", argument=name)
     return tuple(values)
 
 
 def parse_whole(value: int, name: str, *, least: int) -> int:
     """Return a whole number that is at least `least`; raises `InvalidInput` naming `name` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInput(f"{name} = {quoted(value)} is not a whole number of at least {least}.")
+        raise InvalidInput(
+            f"{name} = {quoted(value)} is not a whole number of at least {least}.", argument=name
+        )
     if value > _WHOLE_MOST:
-        raise InvalidInput(f"{name} = {quoted(value)} is more than {_WHOLE_MOST:,}.")
+        raise InvalidInput(f"{name} = {quoted(value)} is more than {_WHOLE_MOST:,}.", argument=name)
     return value
 
 
 def parse_offset(value: int) -> int:
     """Return how many of the first to leave out, none for a negative number; raises `InvalidInput` for no number."""
     if isinstance(value, bool) or not isinstance(value, int) or value > _WHOLE_MOST:
-        raise InvalidInput(f"offset = {quoted(value)} is not a whole number from 0 to {_WHOLE_MOST:,}.")
+        raise InvalidInput(
+            f"offset = {quoted(value)} is not a whole number from 0 to {_WHOLE_MOST:,}.", argument="offset"
+        )
     return max(value, 0)
 
 
 def parse_place(value: str | Path, name: str) -> str | Path:
     """Return a path or an address; raises `InvalidInput` naming `name` for anything else."""
     if not isinstance(value, str | Path):
-        raise InvalidInput(f"{name} = {quoted(value)} is no place; give a path.")
+        raise InvalidInput(f"{name} = {quoted(value)} is no place; give a path.", argument=name)
     return value
 
 
@@ -128,7 +140,9 @@ def parse_path(value: str | Path, name: str) -> Path:
     except UnicodeEncodeError:
         parts = [b"?" * (_NAME_BYTES + 1)]
     if not text or "\0" in text or max(map(len, parts)) > _NAME_BYTES or len(text) > _PATH_CHARS:
-        raise InvalidInput(f"{name} = {quoted(value)} cannot be a path; give a file or a folder.")
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be a path; give a file or a folder.", argument=name
+        )
     return Path(value)
 
 
@@ -138,14 +152,15 @@ def expanded(path: Path, name: str) -> Path:
         return path.expanduser()
     except RuntimeError:
         raise InvalidInput(
-            f"{name} = {quoted(str(path))} is in the home of somebody who has none; write the whole path."
+            f"{name} = {quoted(str(path))} is in the home of somebody who has none; write the whole path.",
+            argument=name,
         ) from None
 
 
 def parse_text(value: str | None, name: str) -> str | None:
     """Return a text, None for None; raises `InvalidInput` naming `name` for anything else."""
     if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"{name} = {quoted(value)} is no text; give a string.")
+        raise InvalidInput(f"{name} = {quoted(value)} is no text; give a string.", argument=name)
     return value
 
 
@@ -236,9 +251,13 @@ def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
                 continue
             if kind in _FLAGS:
                 if not isinstance(given, bool):
-                    raise InvalidInput(f"{what} = {quoted(given)} is no truth value; give {_FLAGS[kind]}.")
+                    raise InvalidInput(
+                        f"{what} = {quoted(given)} is no truth value; give {_FLAGS[kind]}.", argument=what
+                    )
             elif not isinstance(given, str) and (given is not None or kind == "str"):
-                raise InvalidInput(f"{what} = {quoted(given)} is no text; give {_TEXTS[kind]}.")
+                raise InvalidInput(
+                    f"{what} = {quoted(given)} is no text; give {_TEXTS[kind]}.", argument=what
+                )
         return call(*args, **kwargs)
 
     return cast("_Call", checked)

@@ -101,7 +101,9 @@ def parse_selection(given: Mapping[str, object]) -> Selection:
         raise InvalidInput(f"{unknown[0]!r} is nothing to select by; choose from {known}.")
     before = given.get("before")
     if before is not None and not isinstance(before, str | date):
-        raise InvalidInput(f"before = {quoted(before)} is no time; give a datetime, or RFC 3339.")
+        raise InvalidInput(
+            f"before = {quoted(before)} is no time; give a datetime, or RFC 3339.", argument="before"
+        )
     texts = {name: _text(given.get(name), name) for name in ("id", *_TEXTS)}
     chosen = Selection(**texts, before=parse_time(before, "before"), project=False)
     said = chosen.to_dict()
@@ -123,9 +125,11 @@ def _text(value: object, name: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} = {quoted(value)} selects nothing; give a text.")
+        raise InvalidInput(f"{name} = {quoted(value)} selects nothing; give a text.", argument=name)
     if len(value) > _LONGEST or "\0" in value:
-        raise InvalidInput(f"{name} = {quoted(value)} cannot be used; give up to {_LONGEST} characters.")
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be used; give up to {_LONGEST} characters.", argument=name
+        )
     return value
 
 

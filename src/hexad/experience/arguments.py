@@ -22,25 +22,29 @@ def text_of(value: str | None, what: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InvalidInput(f"{what} = {value!r} is no text.")
+        raise InvalidInput(f"{what} = {value!r} is no text.", argument=what)
     if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")
+        raise InvalidInput(
+            f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
+        )
     return value
 
 
 def match_of(value: str) -> bool:
     """Return whether any of the tags is enough; raises `InvalidInput`."""
     if value not in ("all", "any"):
-        raise InvalidInput(f"match = {value!r} is neither 'all' nor 'any'.")
+        raise InvalidInput(f"match = {value!r} is neither 'all' nor 'any'.", argument="match")
     return value == "any"
 
 
 def whole_number(value: int, what: str, *, low: int) -> int:
     """Return a whole number from `low` on; raises `InvalidInput`, or `LimitExceeded` for a limit that is too large."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= TICK_LIMIT:
-        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} on.")
+        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} on.", argument=what)
     if what == "limit" and value > RECALL_LIMIT:
-        raise LimitExceeded(f"limit = {value!r} is more than {RECALL_LIMIT:,}; ask again with an offset.")
+        raise LimitExceeded(
+            f"limit = {value!r} is more than {RECALL_LIMIT:,}; ask again with an offset.", argument="limit"
+        )
     return value
 
 
@@ -50,7 +54,7 @@ def tick_range_of(value: tuple[int, int] | None) -> tuple[int, int] | None:
         return None
     pair = _is_pair(value) and all(isinstance(tick, int) and abs(tick) <= TICK_LIMIT for tick in value)
     if not pair or value[0] > value[1]:
-        raise InvalidInput(f"tick_range = {value!r} is no range; give (first, last).")
+        raise InvalidInput(f"tick_range = {value!r} is no range; give (first, last).", argument="tick_range")
     return value[0], value[1]
 
 
@@ -61,11 +65,14 @@ def time_range_of(
     if value is None:
         return None
     if not _is_pair(value):
-        raise InvalidInput(f"time_range = {value!r} is no range; give (since, until).")
+        raise InvalidInput(f"time_range = {value!r} is no range; give (since, until).", argument="time_range")
     since, until = (parse_time(time, "time_range") for time in value)
     since, until = since or _EARLIEST, until or _LATEST
     if since > until:
-        raise InvalidInput(f"time_range = {value!r} is no range; give (since, until), the earlier first.")
+        raise InvalidInput(
+            f"time_range = {value!r} is no range; give (since, until), the earlier first.",
+            argument="time_range",
+        )
     return since, until
 
 
@@ -74,7 +81,9 @@ def event_types_of(value: Sequence[EventType | str] | None) -> list[EventType] |
     if value is None:
         return None
     if not _is_list(value):
-        raise InvalidInput(f'event_types = {value!r} must be a list; write ["{value}"].')
+        raise InvalidInput(
+            f'event_types = {value!r} must be a list; write ["{value}"].', argument="event_types"
+        )
     return [parse_choice(EventType, event_type, "event_types") for event_type in value]
 
 
@@ -86,7 +95,9 @@ def level_of(value: CompressionLevel | str) -> CompressionLevel:
         level = CompressionLevel.TOKEN
     if level is CompressionLevel.TOKEN:
         words = ", ".join(level.name for level in CompressionLevel if level is not CompressionLevel.TOKEN)
-        raise InvalidInput(f"level = {value!r} is no level of COLD records; give one of {words}.")
+        raise InvalidInput(
+            f"level = {value!r} is no level of COLD records; give one of {words}.", argument="level"
+        )
     return level
 
 
@@ -97,7 +108,9 @@ def activation_ranges(
     if value is None:
         return {}
     if not isinstance(value, Mapping) and not _is_list(value):
-        raise InvalidInput(f'concepts = {value!r} must be a list of concepts; write ["{value}"].')
+        raise InvalidInput(
+            f'concepts = {value!r} must be a list of concepts; write ["{value}"].', argument="concepts"
+        )
     if not isinstance(value, Mapping):
         return {name(concept, "a concept"): (float("-inf"), float("inf")) for concept in value}
     ranges = {}

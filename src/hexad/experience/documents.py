@@ -420,9 +420,9 @@ class DocumentRepository:
         `tags` must all be there, or with `match="any"` one of them.
         """
         if match not in ("all", "any"):
-            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.")
+            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.", argument="match")
         if not isinstance(limit, int) or not 0 < limit <= SEARCH_LIMIT:
-            raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.")
+            raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.", argument="limit")
         wanted = DocumentFilter(
             doc_type=None if doc_type is None else parse_choice(DocumentType, doc_type, "doc_type"),
             tags=None if tags is None else slugs(word_list(tags, "tags")),

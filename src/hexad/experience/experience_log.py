@@ -36,7 +36,9 @@ class ExperienceLog:
         """
         given: object = record
         if not isinstance(given, TimestepRecord):
-            raise InvalidInput(f"record = {quoted(given)} is no timestep; give a TimestepRecord.")
+            raise InvalidInput(
+                f"record = {quoted(given)} is no timestep; give a TimestepRecord.", argument="record"
+            )
         if record.fidelity is Fidelity.COLD:
             raise InvalidInput(f"{record.id[:80]!r} stands for {record.timesteps} timesteps; record those.")
         whole_number(record.tick, "tick", low=0)
@@ -98,14 +100,19 @@ class ExperienceLog:
         """
         given: object = application
         if not isinstance(given, TagApplication):
-            raise InvalidInput(f"application = {quoted(given)} is no use of a tag; give a TagApplication.")
+            raise InvalidInput(
+                f"application = {quoted(given)} is no use of a tag; give a TagApplication.",
+                argument="application",
+            )
         return self._tagging.add_application(application).id
 
     def add_comment(self, comment: Comment) -> str:
         """Store a comment, and return its id, a new one where it has none. Raises as `add_tag` does."""
         given: object = comment
         if not isinstance(given, Comment):
-            raise InvalidInput(f"comment = {quoted(given)} is no comment; give a Comment.")
+            raise InvalidInput(
+                f"comment = {quoted(given)} is no comment; give a Comment.", argument="comment"
+            )
         return self._tagging.add_comment(comment).id
 
     def get_tags_for_timestep(self, timestep_id: str) -> list[Tag]:

@@ -142,7 +142,9 @@ class Experience:
         if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
         if compaction is not None and not isinstance(compaction, bool):
-            raise InvalidInput(f"compaction = {compaction!r} is neither True nor False.")
+            raise InvalidInput(
+                f"compaction = {compaction!r} is neither True nor False.", argument="compaction"
+            )
         contract = self.contract()
         number = self._sessions.start(
             session_id,

@@ -90,9 +90,11 @@ class TagPlaces:
         """
         named = not isinstance(tags, str) and isinstance(tags, Iterable)
         if not named or not tags or not all(isinstance(tag, str) for tag in tags):
-            raise InvalidInput(f"tags = {tags!r} names no tags; give a list of names or ids.")
+            raise InvalidInput(
+                f"tags = {tags!r} names no tags; give a list of names or ids.", argument="tags"
+            )
         if match not in ("all", "any"):
-            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.")
+            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.", argument="match")
         with self._db.read():
             found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
             known = {tag.id for tag in found if tag is not None}

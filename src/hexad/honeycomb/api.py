@@ -68,7 +68,9 @@ def parse_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[ob
     """Return a list of pairs; raises `InvalidInput` for anything else, saying what a pair is made `of`."""
     values = listed(pairs)
     if values is None:
-        raise InvalidInput(f"{name} = {quoted(pairs)} cannot be used; give a list of pairs ({of}).")
+        raise InvalidInput(
+            f"{name} = {quoted(pairs)} cannot be used; give a list of pairs ({of}).", argument=name
+        )
     found = []
     for place, pair in enumerate(values):
         both = tuple(islice(listed(pair) or (), 3))
@@ -89,11 +91,13 @@ def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> s
     `LimitExceeded` for a longer one.
     """  # fmt: skip
     if not isinstance(text, str) or not text.strip():
-        raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
+        raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"{name} = {quoted(text)} holds half a character (a lone surrogate).") from error
+        raise InvalidInput(
+            f"{name} = {quoted(text)} holds half a character (a lone surrogate).", argument=name
+        ) from error
     if size > limit * times:
         raise LimitExceeded(
             f"{name} has {size:,} bytes; a node holds {limit:,}. Cut it, or remember it as a memory, which becomes a "
@@ -111,12 +115,14 @@ def encode_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat
         other = ", or choose float32" if most <= largest(EmbeddingFormat.FLOAT32) else ""
         raise InvalidInput(
             f"{name} holds {most:g}, which {form.value} cannot; the largest is {largest(form):g}. Divide all of its "
-            f"numbers alike: its direction is what counts{other}."
+            f"numbers alike: its direction is what counts{other}.",
+            argument=name,
         )
     if 0 < most < smallest(form):
         raise InvalidInput(
             f"{name} holds nothing above {most:g}, and {form.value} loses what is below {smallest(form):g}. "
-            "Multiply all of its numbers alike: its direction is what counts."
+            "Multiply all of its numbers alike: its direction is what counts.",
+            argument=name,
         )
     data, scale = encode(vector, form)
     return NewNode(data=text, dimensions=len(vector), format=form, scale=scale, embedding=data)
@@ -126,7 +132,9 @@ def parse_share(value: float, name: str) -> float:
     """Return a number from 0 to 1; raises `InvalidInput`."""
     number = real_number(value)
     if number is None or not 0 <= number <= 1:
-        raise InvalidInput(f"{name} = {quoted(value)} cannot be used; give a number from 0 to 1.")
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be used; give a number from 0 to 1.", argument=name
+        )
     return number + 0.0  # -0.0 is 0.0
 
 
@@ -145,19 +153,24 @@ def parse_session(session: str | None) -> str | None:
         return None
     if not isinstance(session, str) or not session.strip() or len(session) > SESSION_LIMIT:
         raise InvalidInput(
-            f"session = {quoted(session)} cannot be used; give a name of 1 to {SESSION_LIMIT} characters."
+            f"session = {quoted(session)} cannot be used; give a name of 1 to {SESSION_LIMIT} characters.",
+            argument="session",
         )
     try:
         session.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"session = {quoted(session)} holds half a character.") from error
+        raise InvalidInput(
+            f"session = {quoted(session)} holds half a character.", argument="session"
+        ) from error
     return session
 
 
 def parse_scope(scope: str) -> frozenset[str]:
     """Return which kinds of nodes a walk may enter; raises `InvalidInput`."""
     if not isinstance(scope, str) or scope not in SCOPES:
-        raise InvalidInput(f"scope = {quoted(scope)} is not known; choose one of {', '.join(SCOPES)}.")
+        raise InvalidInput(
+            f"scope = {quoted(scope)} is not known; choose one of {', '.join(SCOPES)}.", argument="scope"
+        )
     return SCOPES[scope]
 
 
@@ -574,7 +587,9 @@ class HoneycombFacade:
         """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
         rule = self._needs.secret_in(name)
         if rule is not None:
-            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another name.")
+            raise InvalidInput(
+                f"{what} holds what looks like a secret ({rule}); give another name.", argument=what
+            )
         return name
 
     def _node_id(self, node: int | str) -> int | None:
@@ -586,7 +601,9 @@ class HoneycombFacade:
                 return None
         number = whole_number(node)
         if number is None:
-            raise InvalidInput(f"node = {quoted(node)} is no node; give its id, or the id of a memory.")
+            raise InvalidInput(
+                f"node = {quoted(node)} is no node; give its id, or the id of a memory.", argument="node"
+            )
         return number if -(1 << 63) <= number < 1 << 63 else None
 
     def _node(self, node: int | str) -> int:
@@ -669,12 +686,15 @@ class HoneycombFacade:
 
     def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
         if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
-            raise InvalidInput(f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.")
+            raise InvalidInput(
+                f"walk = {quoted(walk)} is not known; choose 'breadth' or 'best'.", argument="walk"
+            )
         able = isinstance(query, str) and start is None and MEMORIES in kinds
         if walk == "best" and not able:
             raise InvalidInput(
                 f"walk = 'best' goes by what recall finds among memories, and {_hindrance(query, start)}, or walk = "
-                "'breadth'."
+                "'breadth'.",
+                argument="walk",
             )
         if walk is not None or not able:
             return walk == "best"

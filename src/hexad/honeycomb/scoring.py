@@ -72,10 +72,14 @@ def temporal_decay(
     0.3679
     """
     if not isinstance(mode, str) or mode not in DECAY_MODES:
-        raise InvalidInput(f"mode = {quoted(mode)} is not known; choose one of {', '.join(DECAY_MODES)}.")
+        raise InvalidInput(
+            f"mode = {quoted(mode)} is not known; choose one of {', '.join(DECAY_MODES)}.", argument="mode"
+        )
     life_s = half_life.total_seconds() if isinstance(half_life, timedelta) else real_number(half_life)
     if life_s is None or not 0 < life_s <= _SECONDS_MOST:
-        raise InvalidInput(f"half_life = {quoted(half_life)} cannot be used; give a positive time.")
+        raise InvalidInput(
+            f"half_life = {quoted(half_life)} cannot be used; give a positive time.", argument="half_life"
+        )
     turns = _age_s(created_time, current_time) / life_s
     if turns <= 0:
         return 1.0
@@ -127,11 +131,14 @@ def check_weights(cosine_weight: float, decay_weight: float) -> None:
     for name, weight in (("cosine_weight", cosine_weight), ("decay_weight", decay_weight)):
         number = real_number(weight)
         if number is None or not 0 <= number <= 1:
-            raise InvalidInput(f"{name} = {quoted(weight)} cannot be used; give a number from 0 to 1.")
+            raise InvalidInput(
+                f"{name} = {quoted(weight)} cannot be used; give a number from 0 to 1.", argument=name
+            )
     if abs(cosine_weight + decay_weight - 1) > _WEIGHTS_APART:
         raise InvalidInput(
             f"cosine_weight = {cosine_weight!r} and decay_weight = {decay_weight!r} add up to "
-            f"{cosine_weight + decay_weight:g}; they must add up to 1, as 0.7 and 0.3 do."
+            f"{cosine_weight + decay_weight:g}; they must add up to 1, as 0.7 and 0.3 do.",
+            argument="cosine_weight",
         )
 
 
@@ -139,7 +146,8 @@ def _age_s(created: Moment, current: Moment) -> float:
     if isinstance(created, datetime) and isinstance(current, datetime):
         if (created.tzinfo is None) != (current.tzinfo is None):
             raise InvalidInput(
-                f"created_time = {created} and current_time = {current}: only one of them has a time zone."
+                f"created_time = {created} and current_time = {current}: only one of them has a time zone.",
+                argument="created_time",
             )
         return (current - created).total_seconds()
     return _seconds(current, "current_time") - _seconds(created, "created_time")
@@ -150,7 +158,8 @@ def _seconds(moment: Moment, name: str) -> float:
     if seconds is not None and abs(seconds) <= _SECONDS_MOST:
         return seconds
     raise InvalidInput(
-        f"{name} = {quoted(moment)} is no time here; give two datetimes, or two numbers of seconds."
+        f"{name} = {quoted(moment)} is no time here; give two datetimes, or two numbers of seconds.",
+        argument=name,
     )
 
 

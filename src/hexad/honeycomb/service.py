@@ -150,7 +150,9 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
             given[field] = _time(value, name, unit)
         elif name == _RINGS:
             if not isinstance(value, list) or not value:
-                raise InvalidInput(f"{name} = {value!r} should be a list of days, the main ring's first.")
+                raise InvalidInput(
+                    f"{name} = {value!r} should be a list of days, the main ring's first.", argument=name
+                )
             given["ring_half_lives"] = tuple(
                 None if days == 0 and days is not False else _time(days, name, "days") for days in value
             )
@@ -168,8 +170,8 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
 
 def _time(value: object, name: str, unit: str) -> timedelta:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
-        raise InvalidInput(f"{name} = {value!r} cannot be used; give {unit} above 0.")
+        raise InvalidInput(f"{name} = {value!r} cannot be used; give {unit} above 0.", argument=name)
     try:
         return timedelta(**{unit: value})
     except OverflowError as error:
-        raise InvalidInput(f"{name} = {value!r} is too long.") from error
+        raise InvalidInput(f"{name} = {value!r} is too long.", argument=name) from error

@@ -143,18 +143,22 @@ class HoneycombRules:
         for name in ("max_nodes", "max_data_bytes", "loop_access_limit"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidInput(f"{name} = {quoted(value)} is not a whole number of at least 1.")
+                raise InvalidInput(
+                    f"{name} = {quoted(value)} is not a whole number of at least 1.", argument=name
+                )
         if self.loop_access_limit > LOOP_ACCESS_MOST:
             raise InvalidInput(
                 f"loop_access_limit = {quoted(self.loop_access_limit)} is more than {LOOP_ACCESS_MOST:,}. Loops block "
-                "nothing: who wants none to be told ignores the answer."
+                "nothing: who wants none to be told ignores the answer.",
+                argument="loop_access_limit",
             )
         for name in ("half_life", "loop_detection_window", "max_session_time"):
             _check_time(getattr(self, name), name)
         lives = self.ring_half_lives
         if not isinstance(lives, tuple) or not lives:
             raise InvalidInput(
-                f"ring_half_lives = {quoted(lives)} cannot be used; give a tuple, the main ring's first."
+                f"ring_half_lives = {quoted(lives)} cannot be used; give a tuple, the main ring's first.",
+                argument="ring_half_lives",
             )
         for life in lives:
             if life is not None:
@@ -174,7 +178,9 @@ class HoneycombRules:
 
 def _check_time(value: object, name: str) -> None:
     if not isinstance(value, timedelta) or value <= timedelta(0):
-        raise InvalidInput(f"{name} = {quoted(value)} cannot be used; give a positive timedelta.")
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be used; give a positive timedelta.", argument=name
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +278,7 @@ def check_relation(relation: str) -> str:
     if not words.isalnum() or len(relation) > RELATION_LIMIT:
         raise InvalidInput(
             f"relation = {quoted(relation)} cannot be used; give 1 to {RELATION_LIMIT} letters, digits, "
-            "'-' and '_', such as 'response_to'."
+            "'-' and '_', such as 'response_to'.",
+            argument="relation",
         )
     return relation

@@ -284,7 +284,9 @@ class FusedContext:
             form = self.format
         if not isinstance(form, str) or form not in self.rendered:
             known = ", ".join(self.rendered)
-            raise InvalidInput(f"form = {quoted(form)} is not known; choose one of {known}, or None.")
+            raise InvalidInput(
+                f"form = {quoted(form)} is not known; choose one of {known}, or None.", argument="form"
+            )
         return self.rendered[form]
 
     def __str__(self) -> str:

@@ -203,7 +203,9 @@ def encryption_state(path: str | Path | None = None, *, user: bool = False) -> E
 def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
     """Return the provider of a new key. Raises `InvalidInput` for one that is not known or contradicts the key."""
     if provider is not None and provider not in PROVIDERS:
-        raise InvalidInput(f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.")
+        raise InvalidInput(
+            f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.", argument="provider"
+        )
     if given.explicit:
         if provider not in (None, given.provider):
             raise InvalidInput(f"The key that was given is a {given.provider}, the provider is {provider!r}.")

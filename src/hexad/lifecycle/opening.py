@@ -345,7 +345,9 @@ def _durability(settings: Settings) -> Durability:
         return Durability(settings.durability)
     except ValueError:
         valid = ", ".join(str(member.value) for member in Durability)
-        raise InvalidInput(f"durability = {settings.durability!r} is not one of {valid}.") from None
+        raise InvalidInput(
+            f"durability = {settings.durability!r} is not one of {valid}.", argument="durability"
+        ) from None
 
 
 def _honeycomb(settings: Settings) -> None:
@@ -359,7 +361,8 @@ def _stream_durability(settings: Settings) -> None:
     valid = [member.value for member in StreamDurability]
     if settings.stream_durability not in valid:
         raise InvalidInput(
-            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}."
+            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}.",
+            argument="stream_durability",
         )
 
 

@@ -267,7 +267,9 @@ def decision_text(said: DecisionText) -> str:
 def check_title(title: object) -> str:
     """Return a decision's title; raises `InvalidInput` for none, and for what is no line."""
     if not isinstance(title, str) or not title.strip():
-        raise InvalidInput(f"title = {quoted(title)} says nothing; give what was decided, in one line.")
+        raise InvalidInput(
+            f"title = {quoted(title)} says nothing; give what was decided, in one line.", argument="title"
+        )
     line = " ".join(title.split())
     if len(line) > TITLE_LIMIT:
         raise InvalidInput(

@@ -205,7 +205,8 @@ def _held(
     if subject is not None:
         if not isinstance(subject, str) or not subject.strip():
             raise InvalidInput(
-                f"subject = {quoted(subject)} names nobody; give one of a memory's data_subjects."
+                f"subject = {quoted(subject)} names nobody; give one of a memory's data_subjects.",
+                argument="subject",
             )
         if session is not None:
             raise InvalidInput("Give a subject or a session, not both.")

@@ -46,7 +46,7 @@ def parse_scope(scope: str, session: str | None) -> Scope:
         found = Scope(scope)
     except ValueError:
         valid = ", ".join(member.value for member in Scope)
-        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.") from None
+        raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.", argument="scope") from None
     if (found is Scope.SESSION) != (session is not None):
         raise InvalidInput(
             "Scope 'session' needs a session's id; give session."
@@ -54,7 +54,7 @@ def parse_scope(scope: str, session: str | None) -> Scope:
             else f"session = {quoted(session)} goes with scope 'session', not with {scope!r}."
         )
     if session is not None and (not isinstance(session, str) or not session):
-        raise InvalidInput(f"session = {quoted(session)} is no session's id.")
+        raise InvalidInput(f"session = {quoted(session)} is no session's id.", argument="session")
     return found
 
 

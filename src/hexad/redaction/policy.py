@@ -33,7 +33,7 @@ def parse_pii(given: str) -> Pii:
         return Pii(given)
     except ValueError:
         valid = ", ".join(member.value for member in Pii)
-        raise InvalidInput(f"pii = {given!r} is not one of {valid}.") from None
+        raise InvalidInput(f"pii = {given!r} is not one of {valid}.", argument="pii") from None
 
 
 PATTERN_LIMIT: Final = 500

@@ -113,7 +113,8 @@ class QuarantineFacade:
                 continue
             if not isinstance(given, str) or not given.strip() or len(given) > _WHY_LIMIT:
                 raise InvalidInput(
-                    f"{name} = {str(given)[:80]!r} cannot be used; say it in up to 2,000 characters."
+                    f"{name} = {str(given)[:80]!r} cannot be used; say it in up to 2,000 characters.",
+                    argument=name,
                 )
         at, who = self._needs.clock.now(), (by or self._needs.actor.describe()).strip()
         with self._stores.db.transaction():

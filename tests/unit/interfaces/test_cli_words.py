@@ -13,7 +13,7 @@ import hexad
 from hexad.interfaces.cli.app.messages import spoken
 
 SOURCE = Path(hexad.__file__).parent
-PARTS = ("experience", "facade", "storage", "index", "model")
+PARTS = ("experience",)
 CALLED = re.compile(r"`([a-z_]+)[`(]|\b([a-z]+(?:_[a-z]+)+)\b")
 FIELDS = {
     # names that a contract, a JSON line or an option has too, so that one knows them

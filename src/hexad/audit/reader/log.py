@@ -226,7 +226,8 @@ class AuditLog(Closing):
         if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and 0 <= offset < _SIZE_LIMIT):
             raise InvalidInput(
                 f"limit = {quoted(limit)} and offset = {quoted(offset)} must be whole numbers, the limit from 1 to "
-                f"{QUERY_LIMIT:,}."
+                f"{QUERY_LIMIT:,}.",
+                argument="limit",
             )
         asked = _asked(session_id, tick_range, time_range, event_types, kinds)
         reviewer = self._desk.admitted(reviewer_credential)
@@ -335,7 +336,10 @@ class AuditLog(Closing):
         if (not session_id) == (not subject) or (tick_range is not None and not session_id):
             raise InvalidInput("Name a session, perhaps with a range of its ticks, or a subject.")
         if subject == SYSTEM:
-            raise InvalidInput(f"subject = {subject!r} is the ledger's own; nobody's data is kept under it.")
+            raise InvalidInput(
+                f"subject = {subject!r} is the ledger's own; nobody's data is kept under it.",
+                argument="subject",
+            )
         reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
         ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
         work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
@@ -473,7 +477,10 @@ def _asked(
         and all(map(_whole, ticks))
         and 0 <= ticks[0] <= ticks[1] < 1 << 63
     ):
-        raise InvalidInput(f"tick_range = {quoted(ticks)} is no range; give (first, last), both from 0 on.")
+        raise InvalidInput(
+            f"tick_range = {quoted(ticks)} is no range; give (first, last), both from 0 on.",
+            argument="tick_range",
+        )
     parse_text(session_id, "session_id")
     return LedgerQuery(
         sessions=None if session_id is None else [session_id],

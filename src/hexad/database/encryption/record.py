@@ -216,7 +216,9 @@ def establish(directory: Path, given: KeyGiven, *, provider: str, keys: StoreKey
     """
     require_fsspec()
     if provider not in PROVIDERS:
-        raise InvalidInput(f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.")
+        raise InvalidInput(
+            f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.", argument="provider"
+        )
     if provider == COMMAND and not given.command:
         raise InvalidInput("The provider 'command' needs one: set HEXAD_KEY_COMMAND.")
     place = KeyPlace(

@@ -111,7 +111,9 @@ class ContextWindowManager:
         """
         for value, what in ((count, "count"), (tick, "tick")):
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _TOKENS_LIMIT:
-                raise InvalidInput(f"{what} = {value!r} is no whole number from 0 to {_TOKENS_LIMIT:,}.")
+                raise InvalidInput(
+                    f"{what} = {value!r} is no whole number from 0 to {_TOKENS_LIMIT:,}.", argument=what
+                )
         state = self._windows.compactions.state_of(self.session_id)
         if tick > state.compacted_through:
             self._windows.accounts.place(state.number, tick, count)

@@ -74,7 +74,7 @@ def _moments(chunk: ColumnChunk, intake: StreamIntake) -> Iterator[RecordFields]
             yield fields_of_row(row, intake=intake)
             number += 1
     except (InvalidInput, LimitExceeded) as error:
-        raise type(error)(f"Row {number:,}: {error}") from error
+        raise type(error)(f"Row {number:,}: {error}", argument=error.argument) from error
 
 
 def _rows(chunk: ColumnChunk) -> Iterator[Mapping[str, Any]]:

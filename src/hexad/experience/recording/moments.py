@@ -86,7 +86,9 @@ class StreamIntake:
 
     def _refuse(self, value: str, what: str) -> None:
         if isinstance(value, str) and (rule := self._masking.secret_in(value)) is not None:
-            raise InvalidInput(f"{what} holds what looks like a secret ({rule}); give another one.")
+            raise InvalidInput(
+                f"{what} holds what looks like a secret ({rule}); give another one.", argument=what
+            )
         name(value, what)
 
 
@@ -151,7 +153,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
     if token_count != 1 or type(token_count) is not int:
         token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
-        raise InvalidInput(f"content = {content!r} is no text; give a string.")
+        raise InvalidInput(f"content = {content!r} is no text; give a string.", argument="content")
     text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
     return RecordFields(
         None if timestamp is None else time_micros(timestamp),
@@ -198,7 +200,7 @@ def _truth(value: object, what: str) -> bool:
     """Return a bool, NumPy's too; None is False. A word such as "false" would be true."""
     if value is None or isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
         return bool(value)
-    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.")
+    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.", argument=what)
 
 
 def _whole(value: object, what: str, low: int, high: int) -> int:
@@ -208,7 +210,7 @@ def _whole(value: object, what: str, low: int, high: int) -> int:
     except TypeError:
         whole = None
     if whole is None or not low <= whole <= high:
-        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} to {high}.")
+        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} to {high}.", argument=what)
     return whole
 
 
@@ -229,7 +231,8 @@ def _strongest(given: Mapping[str, float], intake: StreamIntake) -> Mapping[str,
         scores = given.values()
     except AttributeError as error:
         raise InvalidInput(
-            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores."
+            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores.",
+            argument="concept_activations",
         ) from error
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
     # the sum is one, which is less than nothing.

@@ -61,7 +61,10 @@ class Submissions:
         wanted = check_submission_id(submission_id)
         rule = self._needs.secret_in(wanted)
         if rule is not None:  # it becomes the name of a folder
-            raise InvalidInput(f"submission_id holds what looks like a secret ({rule}); give another one.")
+            raise InvalidInput(
+                f"submission_id holds what looks like a secret ({rule}); give another one.",
+                argument="submission_id",
+            )
         tag = self._bud(bud)
         known = self._same(wanted, tag)
         if known is not None:
@@ -153,7 +156,7 @@ class Submissions:
         submission that was answered otherwise.
         """
         if not isinstance(accepted, bool):
-            raise InvalidInput(f"accepted = {accepted!r} is neither True nor False.")
+            raise InvalidInput(f"accepted = {accepted!r} is neither True nor False.", argument="accepted")
         status = SubmissionStatus.ACCEPTED if accepted else SubmissionStatus.REJECTED
         with self._db.transaction():
             known = self._submissions.require(submission_id)
@@ -217,7 +220,9 @@ def check_submission_id(submission_id: str) -> str:
     given: object = submission_id
     problem = folder_problem(given) if isinstance(given, str) else "it is no text."
     if problem is not None:
-        raise InvalidInput(f"submission_id = {str(given)[:80]!r} cannot be used: {problem}")
+        raise InvalidInput(
+            f"submission_id = {str(given)[:80]!r} cannot be used: {problem}", argument="submission_id"
+        )
     return submission_id
 
 

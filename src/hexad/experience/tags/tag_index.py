@@ -208,7 +208,10 @@ class TagIndex:
         if concept_id is not None:
             self._concept_id(concept_id)
         if entity_type is not None and kind is not TagType.ENTITY:
-            raise InvalidInput(f"entity_type = {entity_type!r} is for entities, not for a {kind.value} tag.")
+            raise InvalidInput(
+                f"entity_type = {entity_type!r} is for entities, not for a {kind.value} tag.",
+                argument="entity_type",
+            )
         if entity_type is not None:
             entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
         said = None if description is None else self._text(description, "description")
@@ -371,7 +374,9 @@ class TagIndex:
     def add_to_working_set(self, tag: Tag) -> None:
         """Keep a tag in memory, as used last."""
         if not isinstance(tag, Tag):
-            raise InvalidInput(f"tag = {quoted(tag)} is no `Tag`; give one that was found or made.")
+            raise InvalidInput(
+                f"tag = {quoted(tag)} is no `Tag`; give one that was found or made.", argument="tag"
+            )
         self.working_set.add(tag)
 
     def evict_unused(self, max_size: int = WORKING_SET_LIMIT) -> int:
@@ -397,13 +402,13 @@ class TagIndex:
 
 def _text(given: str, what: str) -> str:
     if not is_text(given):
-        raise InvalidInput(f"{what} = {quoted(given)} is no text; give a string.")
+        raise InvalidInput(f"{what} = {quoted(given)} is no text; give a string.", argument=what)
     return given
 
 
 def _limit(limit: int) -> int:
     if not isinstance(limit, int) or isinstance(limit, bool) or not 0 < limit <= FIND_LIMIT:
-        raise InvalidInput(f"limit = {limit!r} is not from 1 to {FIND_LIMIT}.")
+        raise InvalidInput(f"limit = {limit!r} is not from 1 to {FIND_LIMIT}.", argument="limit")
     return limit
 
 

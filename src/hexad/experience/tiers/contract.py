@@ -124,11 +124,13 @@ def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
         raise InvalidInput(
-            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}."
+            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
+            argument="max_context_tokens",
         )
     if contract.active and given > contract.context_window_tokens:
         raise LimitExceeded(
             f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
-            f"{contract.context_window_tokens:,}; ask for no more, or change the contract."
+            f"{contract.context_window_tokens:,}; ask for no more, or change the contract.",
+            argument="max_context_tokens",
         )
     return given

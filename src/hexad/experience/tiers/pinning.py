@@ -423,7 +423,7 @@ class PinnedWindows:
             self._sessions.get(session_id)
             number = self._sessions.number(session_id)
         if pinned is not None and not isinstance(pinned, bool):
-            raise InvalidInput(f"pinned = {pinned!r} is neither True nor False.")
+            raise InvalidInput(f"pinned = {pinned!r} is neither True nor False.", argument="pinned")
         # HOT and COLD depend on how far the context has moved on since.
         stored = None if fidelity is None else [fidelity]
         if fidelity in (Fidelity.HOT, Fidelity.COLD):

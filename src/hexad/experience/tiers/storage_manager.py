@@ -71,11 +71,13 @@ class PressureSettings:
         threshold: object = self.compression_threshold
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
             raise InvalidInput(
-                f"compression_threshold = {quoted(threshold)} cannot be used; give a number over 0, at most 1."
+                f"compression_threshold = {quoted(threshold)} cannot be used; give a number over 0, at most 1.",
+                argument="compression_threshold",
             )
         if parse_whole(self.top_k_activations, "top_k_activations", least=1) > TOP_K_MOST:
             raise InvalidInput(
-                f"top_k_activations = {self.top_k_activations!r} cannot be used; give 1 to {TOP_K_MOST}."
+                f"top_k_activations = {self.top_k_activations!r} cannot be used; give 1 to {TOP_K_MOST}.",
+                argument="top_k_activations",
             )
 
 

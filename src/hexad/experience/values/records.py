@@ -264,8 +264,11 @@ def name(value: object, what: str) -> str:
     """Return an id of a session, an event or a concept, or a role, as it is; raises `InvalidInput`."""
     if not isinstance(value, str) or not value or len(value) > NAME_CHARS_LIMIT:
         raise InvalidInput(
-            f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters."
+            f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters.",
+            argument=what,
         )
     if not value.isascii() and _SURROGATE.search(value):
-        raise InvalidInput(f"{what} = {value[:80]!r} holds half a character (a lone surrogate).")
+        raise InvalidInput(
+            f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
+        )
     return value

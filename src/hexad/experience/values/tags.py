@@ -194,7 +194,8 @@ def parse_timestep_id(timestep_id: str) -> tuple[str, int]:
     given: object = timestep_id
     if not isinstance(given, str):
         raise InvalidTarget(
-            f"timestep_id = {str(given)[:80]} is no text; give an id such as 'ts-session-17'."
+            f"timestep_id = {str(given)[:80]} is no text; give an id such as 'ts-session-17'.",
+            argument="timestep_id",
         )
     session, dash, tick = timestep_id.removeprefix("ts-").rpartition("-")
     if not (timestep_id.startswith("ts-") and dash and session and tick.isascii() and tick.isdigit()):
@@ -224,7 +225,10 @@ def range_target(session_id: str, tick_range: Sequence[int]) -> Target:
 def event_target(session_id: str, event_id: str, ticks: Sequence[int] | None = None) -> Target:
     """Return an event as a target, with the ticks that it is known to cover; raises `InvalidTarget`."""
     if not isinstance(event_id, str) or not event_id:
-        raise InvalidTarget(f"event_id = {event_id!r} names no event; give the id that its timesteps carry.")
+        raise InvalidTarget(
+            f"event_id = {event_id!r} names no event; give the id that its timesteps carry.",
+            argument="event_id",
+        )
     first, last = (None, None) if ticks is None else check_ticks(ticks)
     return Target(
         session_id=session_id,
@@ -241,7 +245,8 @@ def check_ticks(tick_range: Sequence[int]) -> TickRange:
     whole = len(numbers) == 2 and all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
     if not whole or isinstance(tick_range, (str, bytes)) or not 0 <= numbers[0] <= numbers[1] <= TICK_LIMIT:
         raise InvalidTarget(
-            f"tick_range = {tick_range!r} is no range; give its first and its last tick, such as (3, 17)."
+            f"tick_range = {tick_range!r} is no range; give its first and its last tick, such as (3, 17).",
+            argument="tick_range",
         )
     return numbers[0], numbers[1]
 
@@ -267,7 +272,7 @@ def check_confidence(confidence: float) -> float:
     """Return a confidence from 0 to 1; raises `InvalidInput` for anything else."""
     if isinstance(confidence, (int, float)) and math.isfinite(confidence) and 0 <= confidence <= 1:
         return float(confidence)
-    raise InvalidInput(f"confidence = {confidence!r} is not a number from 0 to 1.")
+    raise InvalidInput(f"confidence = {confidence!r} is not a number from 0 to 1.", argument="confidence")
 
 
 def check_size(text: str, what: str, *, limit_bytes: int) -> str:

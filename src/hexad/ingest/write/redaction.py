@@ -109,7 +109,9 @@ class Redactor:
         """Raise `InvalidInput` for a kind of link that holds a secret, as a memory's is refused for it."""
         rule = _secret_in(kind, self.rules({}))
         if rule is not None:
-            raise InvalidInput(f"kind holds what looks like a secret ({rule}); give another one.")
+            raise InvalidInput(
+                f"kind holds what looks like a secret ({rule}); give another one.", argument="kind"
+            )
 
     def mask(self, text: str, rules: RedactionRules) -> str:
         """Return a text of somebody else's, a model's for one, without what `rules` find in it."""

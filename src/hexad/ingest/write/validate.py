@@ -88,7 +88,9 @@ def _check_types(draft: Draft) -> None:
             raise InvalidMemory(f"The {name} {quoted(number)} is no number; give one between 0 and 1.")
     for citation in draft.citations or ():
         if not isinstance(citation, Citation):
-            raise InvalidMemory(f"citations hold {quoted(citation)}; give `Citation` objects.")
+            raise InvalidMemory(
+                f"citations hold {quoted(citation)}; give `Citation` objects.", argument="citations"
+            )
 
 
 def _check_summaries(draft: Draft) -> None:

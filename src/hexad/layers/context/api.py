@@ -136,7 +136,9 @@ class Contexts:
     ) -> tuple[ScoredItem, ...]:
         """Return the items of all layers that answer best, without duplicates and contradictions."""
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
-            raise InvalidInput(f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
+            raise InvalidInput(
+                f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
+            )
         wanted = replace(wanted, limit=max(limit, 20))
         asked, answered = self._found(text, self._asked(text, wanted, narrowed, None), wanted, narrowed, None)
         return fuse(answered, asked.plan).items[:limit]
@@ -161,7 +163,9 @@ class Contexts:
         if max_tokens is None:
             return replace(found, summary=None)
         if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
-            raise InvalidInput(f"max_tokens = {max_tokens!r} must be a whole number, at least 1.")
+            raise InvalidInput(
+                f"max_tokens = {max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
+            )
         cut = self._needs.counter.truncate(found.text, max_tokens)
         notes = found.notes if cut == found.text else (*found.notes, f"Cut to {max_tokens} tokens.")
         return replace(found, summary=None, text=cut, notes=notes)

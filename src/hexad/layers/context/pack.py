@@ -173,7 +173,9 @@ def pack(
     texts of the best. A context whose head alone does not fit is empty.
     """
     if form is not None and form not in FORMATS:
-        raise InvalidInput(f"format = {form!r} is not known; choose one of {', '.join(FORMATS)}, or None.")
+        raise InvalidInput(
+            f"format = {form!r} is not known; choose one of {', '.join(FORMATS)}, or None.", argument="format"
+        )
     ranked = fuse(answered, plan)
     rows = ContextRows()
     packing = _Packing(task, plan, answered, ranked, counter, form or "toon", rows, details=details)

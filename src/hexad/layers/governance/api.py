@@ -153,7 +153,8 @@ class GovernanceFacade:
                 premise = self._stores.memories.resolve_one(name)
                 if premise == no:
                     raise InvalidInput(
-                        f"depends_on = {name!r} is the decision itself; name what it rests on."
+                        f"depends_on = {name!r} is the decision itself; name what it rests on.",
+                        argument="depends_on",
                     )
                 self._stores.links.put(no, premise, check_link_kind(DEPENDS_ON), at=at)
         needs.wake()
@@ -222,7 +223,8 @@ class GovernanceFacade:
         parse_whole(limit, "limit", least=1)
         if in_force is not None and not isinstance(in_force, bool):
             raise InvalidInput(
-                f"in_force = {quoted(in_force)} is no truth value; give True, False, or None for both."
+                f"in_force = {quoted(in_force)} is no truth value; give True, False, or None for both.",
+                argument="in_force",
             )
         if space is not None:
             self._stores.spaces.get(space)
@@ -330,7 +332,7 @@ def _with_folders(path: str) -> list[str]:
 
 def _checked_id(id: object) -> str:
     if not isinstance(id, str) or not id.strip():
-        raise InvalidInput(f"id = {quoted(id)} names no decision; give its id.")
+        raise InvalidInput(f"id = {quoted(id)} names no decision; give its id.", argument="id")
     return id
 
 
@@ -348,23 +350,28 @@ def parse_details(
             continue
         if not isinstance(text, str) or len(text) > _TEXT_LIMIT:
             raise InvalidInput(
-                f"{name} = {quoted(text)} cannot be used; give up to {_TEXT_LIMIT:,} characters."
+                f"{name} = {quoted(text)} cannot be used; give up to {_TEXT_LIMIT:,} characters.",
+                argument=name,
             )
     if isinstance(alternatives, str | Mapping):
-        raise InvalidInput(f"alternatives = {quoted(alternatives)} is one; give a list of them.")
+        raise InvalidInput(
+            f"alternatives = {quoted(alternatives)} is one; give a list of them.", argument="alternatives"
+        )
     listed = value_list(alternatives, "alternatives", of="texts, or objects with a name and a reason")
     odd = next((item for item in listed if not isinstance(item, str | Mapping) or not item), None)
     if odd is not None or len(listed) > _LIST_LIMIT:
         shown = quoted(odd) if odd is not None else f"{len(listed)} of them"
         raise InvalidInput(
-            f"alternatives hold {shown}; give up to {_LIST_LIMIT} texts, or objects with a name and a reason."
+            f"alternatives hold {shown}; give up to {_LIST_LIMIT} texts, or objects with a name and a reason.",
+            argument="alternatives",
         )
     named = word_list(links, "links")
     bad = next((link for link in named if not link.strip() or not link.isprintable()), None)
     if bad is not None or len(named) > _LIST_LIMIT:
         raise InvalidInput(
             f"links hold {quoted(bad) if bad is not None else f'{len(named)} of them'}; give up to {_LIST_LIMIT} paths "
-            "or addresses."
+            "or addresses.",
+            argument="links",
         )
     assert isinstance(description, str)
     assert isinstance(rationale, str)

@@ -70,7 +70,8 @@ def key_of(key: object, name: str = "key") -> str:
     """Return a key as it is stored; raises `InvalidInput` for what cannot be one."""
     if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or not key.isprintable():
         raise InvalidInput(
-            f"{name} = {quoted(key)} cannot be used; give 1 to {_KEY_LIMIT} printable characters."
+            f"{name} = {quoted(key)} cannot be used; give 1 to {_KEY_LIMIT} printable characters.",
+            argument=name,
         )
     return key.strip()
 
@@ -140,7 +141,8 @@ class ProjectFacade:
         kind, name = parse_category(category), key_of(key)
         if value is None or (isinstance(value, str) and not value.strip("\0 \t\r\n")):
             raise InvalidInput(
-                f"value = {quoted(value)} says nothing of {name!r}; give a text, a number, a list or an object."
+                f"value = {quoted(value)} says nothing of {name!r}; give a text, a number, a list or an object.",
+                argument="value",
             )
         check_json("value", value)
         cited = word_list(links, "links")
@@ -249,13 +251,15 @@ class ProjectFacade:
         kind = parse_category(category)
         if kind is Category.DECISION:
             raise InvalidInput(
-                "category = 'decision' cannot be observed: somebody decides; use remember_decision."
+                "category = 'decision' cannot be observed: somebody decides; use remember_decision.",
+                argument="category",
             )
         check_json("value", value)
         if not is_real(confidence) or not 0 < confidence <= INFERRED_MOST:
             raise InvalidInput(
                 f"confidence = {quoted(confidence)} is not possible for what was inferred; give more than 0 and at "
-                f"most {INFERRED_MOST}, or say it with remember."
+                f"most {INFERRED_MOST}, or say it with remember.",
+                argument="confidence",
             )
         name = key_of(key)
         return self._observed(
@@ -353,7 +357,8 @@ class ProjectFacade:
         parse_whole(limit, "limit", least=1)
         if not is_real(min_confidence):
             raise InvalidInput(
-                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1."
+                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1.",
+                argument="min_confidence",
             )
         kinds = [parse_category(category)] if category is not None else list(Category)
         wanted = (

@@ -83,7 +83,9 @@ class FactsFacade:
         """Return what held at a time. `known_at` leaves out what the store learned later. Raises as `current` does."""
         moment, known = parse_time(when, "when"), parse_time(known_at, "known_at")
         if moment is None:
-            raise InvalidInput("when = None says no time; give one, or ask for what is `current`.")
+            raise InvalidInput(
+                "when = None says no time; give one, or ask for what is `current`.", argument="when"
+            )
         with self._stores.db.read():
             found = [
                 fact
@@ -132,10 +134,13 @@ class FactsFacade:
         """
         start, end = parse_time(since, "since"), parse_time(until, "until")
         if start is None:
-            raise InvalidInput("since = None says no time; give the one from which on to look.")
+            raise InvalidInput(
+                "since = None says no time; give the one from which on to look.", argument="since"
+            )
         if end is not None and end < start:
             raise InvalidInput(
-                f"until = {quoted(until)} is before since = {quoted(since)}: nothing is between them."
+                f"until = {quoted(until)} is before since = {quoted(since)}: nothing is between them.",
+                argument="until",
             )
         changes: list[FactChange] = []
         with self._stores.db.read():
@@ -193,11 +198,12 @@ class FactsFacade:
         ['Danish', 'Welsh']
         """
         if not isinstance(many, bool):
-            raise InvalidInput(f"many = {quoted(many)} cannot be used; give true or false.")
+            raise InvalidInput(f"many = {quoted(many)} cannot be used; give true or false.", argument="many")
         name = parse_text(attribute, "attribute")
         if name is None or not name.strip() or len(name) > _NAME_LIMIT or not name.isprintable():
             raise InvalidInput(
-                f"attribute = {quoted(attribute)} cannot be used; give a name, such as 'speaks'."
+                f"attribute = {quoted(attribute)} cannot be used; give a name, such as 'speaks'.",
+                argument="attribute",
             )
         with self._stores.db.transaction():
             self._facts.declare(self._mask(name.strip()), many=many, at=self._clock.now())

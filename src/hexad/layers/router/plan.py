@@ -168,7 +168,10 @@ class RouteRequest:
     def __post_init__(self) -> None:
         most = self.max_tokens
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= _TOKENS_MOST:
-            raise InvalidInput(f"max_tokens = {most!r} is not a whole number from 1 to {_TOKENS_MOST:,}.")
+            raise InvalidInput(
+                f"max_tokens = {most!r} is not a whole number from 1 to {_TOKENS_MOST:,}.",
+                argument="max_tokens",
+            )
 
 
 def plan(

@@ -153,7 +153,7 @@ class SessionCalls:
     def _short_text(self, text: str, name: str) -> str:
         """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
         if not clean(text).strip():
-            raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.")
+            raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
         if len(text) > INPUT_CHARS_LIMIT:
             raise LimitExceeded(
                 f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "
@@ -167,7 +167,8 @@ class SessionCalls:
     def _checked_name(self, text: str, name: str) -> str:
         if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS_LIMIT:
             raise InvalidInput(
-                f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters."
+                f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters.",
+                argument=name,
             )
         return self._manager.needs.mask(text.strip())
 
@@ -359,7 +360,8 @@ class SessionFacade(SessionCalls):
         parse_whole(limit, "limit", least=1)
         if ended is not None and not isinstance(ended, bool):
             raise InvalidInput(
-                f"ended = {quoted(ended)} is no truth value; give True, False, or None for both."
+                f"ended = {quoted(ended)} is no truth value; give True, False, or None for both.",
+                argument="ended",
             )
         self._manager.write_all()
         place = None if everywhere else self._manager.checkout(_folder(folder)).place
@@ -381,7 +383,10 @@ class SessionFacade(SessionCalls):
     @inactive_after.setter
     def inactive_after(self, given: timedelta) -> None:
         if not isinstance(given, timedelta) or given <= timedelta(0):
-            raise InvalidInput(f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.")
+            raise InvalidInput(
+                f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.",
+                argument="inactive_after",
+            )
         self._manager.set_inactive_after(given)
 
     def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
@@ -391,7 +396,8 @@ class SessionFacade(SessionCalls):
         """
         if not callable(listener):
             raise InvalidInput(
-                f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`."
+                f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`.",
+                argument="listener",
             )
         self._manager.listeners.append(listener)
 
@@ -439,7 +445,8 @@ class SessionFacade(SessionCalls):
         name = self._checked_name(given, "session_id")
         if name != given:
             raise InvalidInput(
-                "session_id holds what looks like a secret, or white space around it; give another."
+                "session_id holds what looks like a secret, or white space around it; give another.",
+                argument="session_id",
             )
         return name
 

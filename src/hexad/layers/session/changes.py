@@ -218,7 +218,10 @@ def step_named(working_set: WorkingSet, step: int | str) -> str:
     Raises `InvalidInput` where several begin like that.
     """
     if isinstance(step, bool) or not isinstance(step, int | str):
-        raise InvalidInput(f"step = {quoted(step)} names no step; give its number, from 1, or how it begins.")
+        raise InvalidInput(
+            f"step = {quoted(step)} names no step; give its number, from 1, or how it begins.",
+            argument="step",
+        )
     if isinstance(step, int):
         if 1 <= step <= len(working_set.substeps):
             return working_set.substeps[step - 1].text

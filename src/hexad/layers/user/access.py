@@ -229,7 +229,9 @@ class UserAccess:
         text = self._plain(key, name, KEY_CHARS_LIMIT)
         found = key_of(text)
         if not found:
-            raise InvalidInput(f"{name} = {quoted(key)} has no letter or digit; give a name, such as 'db'.")
+            raise InvalidInput(
+                f"{name} = {quoted(key)} has no letter or digit; give a name, such as 'db'.", argument=name
+            )
         self._require_harmless(text, name)
         return found
 
@@ -275,9 +277,11 @@ class UserAccess:
     @staticmethod
     def _plain(text: str, name: str, limit: int) -> str:
         if not is_text(text):
-            raise InvalidInput(f"{name} = {quoted(text)} is no text; give a string.")
+            raise InvalidInput(f"{name} = {quoted(text)} is no text; give a string.", argument=name)
         if not text.strip() or "\0" in text or not _encodes(text):
-            raise InvalidInput(f"{name} = {quoted(text)} says nothing that could be stored; give a text.")
+            raise InvalidInput(
+                f"{name} = {quoted(text)} says nothing that could be stored; give a text.", argument=name
+            )
         if len(text) > limit:
             raise LimitExceeded(f"{name} has {len(text):,} characters; at most {limit:,} are kept.")
         return text

@@ -99,9 +99,9 @@ def mined_confidence(support: float) -> float:
 def parse_confidence(value: float, name: str = "confidence") -> float:
     """Return a confidence; raises `InvalidInput` for anything but a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInput(f"{name} = {quoted(value)} is no number; give one from 0 to 1.")
+        raise InvalidInput(f"{name} = {quoted(value)} is no number; give one from 0 to 1.", argument=name)
     if not 0 <= value <= 1:
-        raise InvalidInput(f"{name} = {value!r} is outside of 0 to 1.")
+        raise InvalidInput(f"{name} = {value!r} is outside of 0 to 1.", argument=name)
     return float(value)
 
 
@@ -112,7 +112,9 @@ def value_text(value: JSONValue, name: str = "value") -> str:
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name} = {quoted(value)} is no JSON value; give a text.") from error
+        raise InvalidInput(
+            f"{name} = {quoted(value)} is no JSON value; give a text.", argument=name
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,7 +170,9 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
     spec = detect(parse_place(source, "source"), kind=parse_text(kind, "kind"))
     if spec.kind not in FOREIGN or spec.path is None:
         names = ", ".join(sorted(FOREIGN))
-        raise InvalidInput(f"kind = {kind!r} is no other memory system's; choose one of {names}.")
+        raise InvalidInput(
+            f"kind = {kind!r} is no other memory system's; choose one of {names}.", argument="kind"
+        )
     texts: dict[str, str] = {}
     found = Examination(now=clock.now(), listed=listed, text_of=texts.__getitem__, imported=True)
     values: dict[str, tuple[str, str]] = {}

@@ -102,11 +102,13 @@ class GeneratorAccess:
     def __post_init__(self) -> None:
         if not 0 < self.timeout_s <= _TIMEOUT_MOST_S:
             raise InvalidInput(
-                f"llm_timeout_s = {self.timeout_s!r} cannot be used; give seconds, up to {_TIMEOUT_MOST_S:g}."
+                f"llm_timeout_s = {self.timeout_s!r} cannot be used; give seconds, up to {_TIMEOUT_MOST_S:g}.",
+                argument="llm_timeout_s",
             )
         if not 1 <= self.max_tokens <= 1_000_000:
             raise InvalidInput(
-                f"llm_max_tokens = {self.max_tokens!r} cannot be used; give a number of tokens from 1 to 1,000,000."
+                f"llm_max_tokens = {self.max_tokens!r} cannot be used; give a number of tokens from 1 to 1,000,000.",
+                argument="llm_max_tokens",
             )
 
     def key_for(self, endpoint: Endpoint, *, chosen: bool) -> str | None:

@@ -96,12 +96,19 @@ class RecallOptions:
 
     def __post_init__(self) -> None:
         if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:
-            raise InvalidInput(f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.")
+            raise InvalidInput(
+                f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
+            )
         if self.max_tokens is not None and (not _whole(self.max_tokens) or self.max_tokens < 1):
-            raise InvalidInput(f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.")
+            raise InvalidInput(
+                f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
+            )
         share = self.association
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise InvalidInput(f"association = {quoted(share)} cannot be used; give a number from 0 to 1.")
+            raise InvalidInput(
+                f"association = {quoted(share)} cannot be used; give a number from 0 to 1.",
+                argument="association",
+            )
 
 
 def _whole(number: object) -> bool:

@@ -63,7 +63,9 @@ def check_topic(topic: object) -> str:
     `LimitExceeded` past 10,000.
     """
     if not isinstance(topic, str):
-        raise InvalidInput(f"topic = {topic!r} is no text; give a few words, or '' for no topic.")
+        raise InvalidInput(
+            f"topic = {topic!r} is no text; give a few words, or '' for no topic.", argument="topic"
+        )
     if len(topic) > TOPIC_CHARACTERS_MOST:
         raise LimitExceeded(
             f"The topic has {len(topic):,} characters; at most {TOPIC_CHARACTERS_MOST:,} are read. Give a few words."
@@ -83,7 +85,8 @@ def check_deadline(deadline_ms: object) -> None:
     """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
     if deadline_ms is not None and (not _whole(deadline_ms) or cast("int", deadline_ms) < 1):
         raise InvalidInput(
-            f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1."
+            f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1.",
+            argument="deadline_ms",
         )
 
 
@@ -91,7 +94,9 @@ def check_kind(kind: object) -> str:
     """Return a kind as memories have it; raises `InvalidInput` for what cannot be one."""
     name = slug(kind) if isinstance(kind, str) else ""
     if not name:
-        raise InvalidInput(f"kind = {kind!r} is no kind of memory; give a word, such as 'decision'.")
+        raise InvalidInput(
+            f"kind = {kind!r} is no kind of memory; give a word, such as 'decision'.", argument="kind"
+        )
     return name
 
 
@@ -102,11 +107,12 @@ def _mapping(given: GivenOptions) -> Mapping[str, object]:
             value = json.loads(given)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
-                f'options = {given[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.'
+                f'options = {given[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
             ) from error
     if not isinstance(value, Mapping):
         raise InvalidInput(
-            f'options = {str(given)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.'
+            f'options = {str(given)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.',
+            argument="options",
         )
     return value
 
@@ -119,7 +125,7 @@ def _limit(value: object, name: str, default: int, most: int) -> int:
     if value is None:
         return default
     if not _whole(value):
-        raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.")
+        raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.", argument=name)
     number = cast("int", value)
     return default if number <= 0 else min(number, most)
 
@@ -128,14 +134,18 @@ def _max_tokens(value: object) -> int | None:
     if value is None:
         return None
     if not _whole(value) or cast("int", value) < 1:
-        raise InvalidInput(f"max_tokens = {value!r} must be a whole number, at least 1.")
+        raise InvalidInput(
+            f"max_tokens = {value!r} must be a whole number, at least 1.", argument="max_tokens"
+        )
     return cast("int", value)
 
 
 def _flag(values: Mapping[str, object], name: str) -> bool:
     value = values.get(name, _FLAGS[name])
     if not isinstance(value, bool):
-        raise InvalidInput(f"{name} = {value!r} is neither true nor false; give one of the two.")
+        raise InvalidInput(
+            f"{name} = {value!r} is neither true nor false; give one of the two.", argument=name
+        )
     return value
 
 
@@ -143,25 +153,27 @@ def _slugs(value: object, name: str) -> tuple[str, ...]:
     """Return one word or several as the slugs that memories carry, each once, in the order given."""
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Sequence | set | frozenset):
-        raise InvalidInput(f"{name} = {value!r} is no word and no list of words.")
+        raise InvalidInput(f"{name} = {value!r} is no word and no list of words.", argument=name)
     found: dict[str, None] = {}
     for word in sorted(words, key=str) if isinstance(words, set | frozenset) else words:
         word_slug = slug(word) if isinstance(word, str) else ""
         if not word_slug:
-            raise InvalidInput(f"{name} holds {word!r}, which has no letter or digit; give words.")
+            raise InvalidInput(
+                f"{name} holds {word!r}, which has no letter or digit; give words.", argument=name
+            )
         found[word_slug] = None
     return tuple(found)
 
 
 def _text(value: object, name: str, example: str) -> str | None:
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise InvalidInput(f"{name} = {value!r} is no name; give one, such as {example}.")
+        raise InvalidInput(f"{name} = {value!r} is no name; give one, such as {example}.", argument=name)
     return value
 
 
 def _order(value: object) -> str:
     if not isinstance(value, str) or value not in ORDERS:
-        raise InvalidInput(f"order = {value!r} is not one of {', '.join(ORDERS)}.")
+        raise InvalidInput(f"order = {value!r} is not one of {', '.join(ORDERS)}.", argument="order")
     return value
 
 

@@ -49,6 +49,8 @@ class State:
     json: bool = False
     debug: bool = False
     plain: bool = False
+    command: click.Command | None = None
+    """The one that runs."""
     passphrase: str | None = field(default=None, repr=False)
     user_passphrase: str | None = field(default=None, repr=False)
 
@@ -230,6 +232,11 @@ class Command(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params = [*self.params, *shared_options()]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, noting which one it is for an error to name its options."""
+        ctx.find_root().ensure_object(State).command = self
+        return super().invoke(ctx)
 
     def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help, whole: a list of commands wraps what is longer than its line."""

@@ -16,7 +16,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State
-from hexad.interfaces.cli.app.messages import spoken
+from hexad.interfaces.cli.app.messages import error_message
 
 _HERE: Final = "hexad.interfaces.cli"
 _COMMANDS: Final = {
@@ -100,7 +100,9 @@ def _run(args: list[str]) -> int:
         _say_error(args, given, "UsageError", _usage_message(error))
         return error.exit_code
     except hexad.HexadError as error:
-        _say_error(args, given, type(error).__name__, spoken(_helped(error)))
+        _say_error(
+            args, given, type(error).__name__, _with_remedy(error, error_message(error, given.command))
+        )
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a person gets a sentence
         _say_error(
@@ -109,9 +111,8 @@ def _run(args: list[str]) -> int:
         return hexad.HexadError.exit_code
 
 
-def _helped(error: hexad.HexadError) -> str:
-    """Return the message of an error; document 1's for a memory that is not there ends without what helps."""
-    message = str(error)
+def _with_remedy(error: hexad.HexadError, message: str) -> str:
+    """Return the message with what helps; document 1's for a memory that is not there ends without it."""
     if isinstance(error, hexad.NotFound) and _MEMORY_NOT_FOUND.fullmatch(message):
         return (
             f"{message}. `hexad memory list` shows those there are, with --status any the archived ones too."

@@ -1,9 +1,13 @@
-"""Messages of the library in the words of the command line: options and commands in place of arguments and calls."""
+"""Messages of the library in the words of the command line: its options for arguments, its commands for calls."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+import click
+
+import hexad
 
 _SPOKEN: Final = (
     ("without semantic=True", "without --semantic"),
@@ -39,7 +43,6 @@ _SPOKEN: Final = (
     ("`add_steps`", "`hexad session step`"),
     ("`close_file`", "`hexad session close`"),
     ("`resume` goes on with it", "`hexad session resume` goes on with it"),
-    ("session_id = ", "The id "),
     ("`sessions()`", "`hexad xdb sessions`"),
     ("`start_session`", "`hexad xdb record --session`"),
     ("`windows(pinned=True)`", "`hexad xdb windows --pinned`"),
@@ -54,34 +57,47 @@ _SPOKEN: Final = (
     ("write_copies writes", "`hexad docs copies --write` writes"),
     ("`hx.governance.query()` lists what was decided", "`hexad why TOPIC` says what was decided"),
     ("decide anew without supersedes", "decide anew without --supersedes"),
-    ("alternatives hold ", "--instead-of holds "),
-    ("links hold ", "--link holds "),
-    ("depends_on = ", "--depends-on "),
-    ("rationale = ", "--because "),
-    ("title = ", "TITLE "),
-    ("submission_id = ", "The id "),
-    ("limit = ", "--limit "),
-    ("offset = ", "--offset "),
-    ("confidence = ", "--confidence "),
-    ("tick_range = ", "--ticks "),
-    ("time_range[0] = ", "--since "),
-    ("time_range[1] = ", "--until "),
-    ("time_range = ", "--since and --until "),
-    ("expires_at = ", "--expires "),
     ("needs a concept_id", "needs a concept_id (--concept-id)"),
-    ("entity_type = ", "--entity-type "),
 )
 _UNSPOKEN: Final = re.compile(
     r", or (?:open it |open the store )?(?:with )?key=(?: and (?:the passphrase as text|the 32 bytes|its Path)"
     r"| as text)?"
 )
 """What only a program can do: the command line has no `key=`."""
-"""What the library calls an argument or a call, and what one types for it."""
+_TYPED: Final = {
+    "session_id": "The id",
+    "submission_id": "The id",
+    "time_range[0]": "--since",
+    "time_range[1]": "--until",
+    "time_range": "--since and --until",
+    "expires_at": "--expires",
+}
+"""Arguments of the library that a command has under another name than its own parameters."""
 
 
 def spoken(text: str) -> str:
-    """Return a message of the library in the words of the command line."""
+    """Return a text of the library with commands in place of calls."""
     text = _UNSPOKEN.sub("", text)
     for called, typed in _SPOKEN:
         text = re.sub(rf"(?<!\w){re.escape(called)}", lambda _, typed=typed: typed, text)  # type: ignore[misc]
     return text
+
+
+def error_message(error: hexad.HexadError, command: click.Command | None) -> str:
+    """Return the message of an error, with the option or argument of `command` that its value was typed for."""
+    message, argument = str(error), error.argument
+    typed = None if argument is None else _parameter(argument, command)
+    if argument is not None and typed is not None:
+        # One option, where the library speaks of a list: "links hold" is "--link holds".
+        form = re.compile(rf"(?<!\w){re.escape(argument)} (?:= |(hold) )?")
+        message = form.sub(lambda found: f"{typed} {'holds ' if found[1] else ''}", message, count=1)
+    return spoken(message)
+
+
+def _parameter(argument: str, command: click.Command | None) -> str | None:
+    for parameter in command.params if command is not None else ():
+        if parameter.name == argument and isinstance(parameter, click.Option):
+            return max(parameter.opts, key=len)
+        if parameter.name == argument:
+            return parameter.human_readable_name.strip("[]")
+    return _TYPED.get(argument)

@@ -280,8 +280,7 @@ def _text(hx: Hexad, session_id: str, row: dict[str, Any]) -> Sequence[str]:
     try:
         return hx.xdb.record_many([row], session_id=session_id)
     except _REFUSED as error:
-        said = str(error).removeprefix("Row 0: ").replace("token_count = ", "--tokens ")
-        raise type(error)(said) from error
+        raise type(error)(str(error).removeprefix("Row 0: "), argument=error.argument) from error
 
 
 class _Recorded:

@@ -290,7 +290,9 @@ def _ordered(
             for high in (2, 1, 0)
         ]
     else:
-        raise InvalidInput(f"order = {options.order!r} is unknown; choose 'score' or 'strict'.")
+        raise InvalidInput(
+            f"order = {options.order!r} is unknown; choose 'score' or 'strict'.", argument="order"
+        )
     found: list[tuple[int, float]] = []
     for group in groups:
         found += first(view, scorer, group.nonzero()[0], limit=limit - len(found))
