@@ -77,12 +77,12 @@ def parse_consolidation(table: Mapping[str, object], file: str) -> Consolidation
     >>> parse_consolidation({"nightly": "weekly", "archive_months": 6}, "hexad.toml").every.days
     7
     """
-    known = ConsolidationSettings.__slots__
+    slots = ConsolidationSettings.__slots__
     found: dict[str, object] = {}
     for name, value in table.items():
-        if name not in known:
+        if name not in slots:
             raise InvalidInput(
-                f"[consolidation] in {file}: unknown setting {name!r}; known are {', '.join(known)}."
+                f"[consolidation] in {file}: unknown setting {name!r}; known are {', '.join(slots)}."
             )
         found[name] = _consolidation_value(
             name, value, f"[consolidation] in {file}: {name} = {quoted(value)}"
@@ -137,10 +137,10 @@ class UserSettings:
 
 def parse_user_settings(table: Mapping[str, object], file: str) -> UserSettings:
     """Return what a table `[user]` says; raises `InvalidInput`, naming `file`, for what does not belong there."""
-    known = UserSettings.__slots__
+    slots = UserSettings.__slots__
     for name, value in table.items():
-        if name not in known:
-            raise InvalidInput(f"[user] in {file}: unknown setting {name!r}; known are {', '.join(known)}.")
+        if name not in slots:
+            raise InvalidInput(f"[user] in {file}: unknown setting {name!r}; known are {', '.join(slots)}.")
         if name == "drift_projects":
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or not 1 <= cast("int", value) <= _MOST_PROJECTS:

@@ -627,10 +627,10 @@ class Hexad:
         """
         chosen = parse_bundle_options(options, more)
         with span("recall_kind", space=space, limit=chosen.limit) as seen:
-            found = self._parts.bundles.kind(space, kind, chosen)
-            seen.update(backend=found.backend, items_returned=len(found))
+            kind_list = self._parts.bundles.kind(space, kind, chosen)
+            seen.update(backend=kind_list.backend, items_returned=len(kind_list))
         self._parts.wake()
-        return found
+        return kind_list
 
     def use_context(
         self,
@@ -714,8 +714,8 @@ class Hexad:
             numbers = memories.numbers(
                 filters, status=chosen, order=order, limit=-1 if limit is None else limit, offset=offset
             )
-            found = memories.by_no(numbers)
-        return [found[no] for no in numbers]
+            found_memories = memories.by_no(numbers)
+        return [found_memories[no] for no in numbers]
 
     def count(
         self,
@@ -1280,5 +1280,5 @@ def _consolidation_settings(
 ) -> ConsolidationSettings:
     if archive_months is None:
         return settings
-    given = parse_consolidation({"archive_months": archive_months}, "this call")
-    return replace(settings, archive_months=given.archive_months)
+    consolidation_settings = parse_consolidation({"archive_months": archive_months}, "this call")
+    return replace(settings, archive_months=consolidation_settings.archive_months)

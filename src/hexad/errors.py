@@ -52,12 +52,12 @@ def discreet(message: str) -> str:
     "Is 'sk-l…' a space?"
     """
     if len(message) > VALUE_CHARS_LIMIT:
-        message = _QUOTED.sub(lambda found: f"{found[1]}{found[2][:VALUE_CHARS_LIMIT]}…{found[1]}", message)
+        message = _QUOTED.sub(lambda match: f"{match[1]}{match[2][:VALUE_CHARS_LIMIT]}…{match[1]}", message)
     return _PASSWORD.sub(r"\1:…@", _KEY.sub(_masked, message))
 
 
-def _masked(found: re.Match[str]) -> str:
-    return found[0] if _OWN_ID.fullmatch(found[0]) else f"{found[0][:_KEY_CHARS]}…"
+def _masked(match: re.Match[str]) -> str:
+    return match[0] if _OWN_ID.fullmatch(match[0]) else f"{match[0][:_KEY_CHARS]}…"
 
 
 class HexadError(Exception):

@@ -52,8 +52,8 @@ class Admission:
 
     def note(self, kind: str, detail: dict[str, JSONValue]) -> int:
         """Append a record of what was done here, and return its number."""
-        made = NewAuditRecord(kind=kind, at=self.clock.now(), subject=SYSTEM, detail=detail)
-        return self.ledger.append([made])[0]
+        record = NewAuditRecord(kind=kind, at=self.clock.now(), subject=SYSTEM, detail=detail)
+        return self.ledger.append([record])[0]
 
     @cached_property
     def signing_key(self) -> Ed25519PrivateKey:

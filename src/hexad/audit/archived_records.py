@@ -69,12 +69,12 @@ class KeptContents(NamedTuple):
     """Whether an erasure that goes by subject or session comes upon it."""
 
 
-def whose(kept: Sequence[KeptContents]) -> str:
+def whose(kept_contents: Sequence[KeptContents]) -> str:
     """Return the hash by which the record of an archive says whose the contents of a run are; erasing changes nothing
     of it.
     """  # fmt: skip
     said = hashlib.sha256()
-    for contents in kept:
+    for contents in kept_contents:
         said.update(
             json.dumps([contents.seq, contents.ref.hex(), contents.session, contents.tick]).encode() + b"\n"
         )

@@ -112,19 +112,19 @@ class Archiver:
 
     def opened(self, path: Path) -> ArchiveFile:
         """Return an archive of this ledger; raises `IntegrityError` for any other file."""
-        found = ArchiveFile(path, ciphers=self.ciphers)
-        found.require_key([self._verifier])
-        return found
+        archive_file = ArchiveFile(path, ciphers=self.ciphers)
+        archive_file.require_key([self._verifier])
+        return archive_file
 
     def named(self, path: Path) -> tuple[ArchiveFile, int]:
         """Return an archive that the ledger names, and the number of the record that does.
 
         Raises `NotFound` for one that was not finished: its records are in the ledger.
         """
-        found = self.opened(path)
-        seq = self._named_by(found)
+        archive_file = self.opened(path)
+        seq = self._named_by(archive_file)
         if seq is not None:
-            return found, seq
+            return archive_file, seq
         raise NotFound(f"No record of the ledger names {path}: what it holds is in the ledger itself.")
 
     def unfinished(self, folder: Path) -> Iterator[Path]:
@@ -169,8 +169,8 @@ class Archiver:
         }
 
     def _checkpoint(self, size: int) -> str:
-        made = Checkpoint(origin=self._origin, size=size, root=root_of(size, self._ledger.node))
-        return sign(made, name=self._verifier.name, key=self._key)
+        checkpoint = Checkpoint(origin=self._origin, size=size, root=root_of(size, self._ledger.node))
+        return sign(checkpoint, name=self._verifier.name, key=self._key)
 
     def _written(self, runs: Sequence[Run], before: datetime, size: int) -> Iterator[bytes]:
         described = self._described(runs, before, size)

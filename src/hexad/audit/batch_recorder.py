@@ -112,13 +112,13 @@ class AuditRecorder(Closing):
             "subject": subject,
             "timestamp": timestamp,
         }
-        made = self._sink.made(row, self._clock.now())
+        record = self._sink.made(row, self._clock.now())
         with self._lock:
             if self._closed:
                 raise InvalidInput(
                     "This recorder is closed; make another one with `AuditLogWriter.recorder`."
                 )
-            self._waiting.append(made)
+            self._waiting.append(record)
             self._taken += 1
             mine, count = self._taken, len(self._waiting)
         if self._always or self._trouble is not None or count >= self._batch * _WAITING_BATCHES:

@@ -119,11 +119,11 @@ def read_signed(note: str, verifiers: Sequence[Verifier]) -> Checkpoint:
     text += "\n"
     signed_by = 0
     for line in signatures.removesuffix("\n").split("\n"):
-        found = _SIGNATURE_LINE.fullmatch(line)
-        if found is None:
+        match = _SIGNATURE_LINE.fullmatch(line)
+        if match is None:
             raise IntegrityError(f"{line[:80]!r} is no signature of a signed note.")
         for verifier in verifiers:
-            signed_by += _signed(text, found[1], found[2], verifier)
+            signed_by += _signed(text, match[1], match[2], verifier)
     if not signed_by:
         names = ", ".join(verifier.name for verifier in verifiers) or "no key"
         raise IntegrityError(f"The note is not signed by {names}.")

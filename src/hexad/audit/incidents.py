@@ -90,21 +90,21 @@ class Incidents:
             "times": None if span.times is None else [to_micros(time) for time in span.times],
             "seqs": None if span.seqs is None else list(span.seqs),
         }
-        made = NewAuditRecord(
+        record = NewAuditRecord(
             kind=INCIDENT,
             at=self._clock.now(),
             subject=SYSTEM,
             detail=said,
             payload={"detail": {"reason": mask(reason)}},  # it may speak of persons: kept as contents are
         )
-        (seq,) = self._ledger.append([made])
-        return Mark(record_id=f"audit-{seq}", at=made.at, author=author, reason=mask(reason), span=span)
+        (seq,) = self._ledger.append([record])
+        return Mark(record_id=f"audit-{seq}", at=record.at, author=author, reason=mask(reason), span=span)
 
     def all(self) -> list[Incident]:
         """Return the incidents by name, with how many records of each are in the ledger."""
-        found: dict[str, list[Mark]] = {}
-        asked = LedgerQuery(kinds=[INCIDENT], limit=-1)
-        for record in self._ledger.query(asked):
+        marks: dict[str, list[Mark]] = {}
+        query = LedgerQuery(kinds=[INCIDENT], limit=-1)
+        for record in self._ledger.query(query):
             mark = Mark(
                 record_id=record.id,
                 at=record.timestamp,
@@ -112,10 +112,10 @@ class Incidents:
                 reason=str(record.detail.get("reason", "(erased)")),
                 span=_span(dict(record.detail)),
             )
-            found.setdefault(str(record.detail["name"]), []).append(mark)
+            marks.setdefault(str(record.detail["name"]), []).append(mark)
         return [
             Incident(name=name, marks=marks, records=len(self.numbers(mark.span for mark in marks)))
-            for name, marks in sorted(found.items())
+            for name, marks in sorted(marks.items())
         ]
 
     def asked(self, span: Span) -> LedgerQuery:

@@ -222,24 +222,24 @@ class Ledger:
         lookup = self._lookup(name)
         row = con.execute("SELECT ref, key FROM subjects WHERE lookup = ?", (lookup,)).fetchone()
         if row is not None:
-            known = self._subjects.get(name)
-            if known is None or known.ref != row[0]:
+            known_subject = self._subjects.get(name)
+            if known_subject is None or known_subject.ref != row[0]:
                 ref = row[0]
-                known = self._subjects[name] = Subject(ref, self._unwrap(row[1], ref))
-            return known
+                known_subject = self._subjects[name] = Subject(ref, self._unwrap(row[1], ref))
+            return known_subject
         key = secrets.token_bytes(32)
-        made = Subject(ref_of(key), key)
+        subject = Subject(ref_of(key), key)
         con.execute(
             "INSERT INTO subjects VALUES(?,?,?,?)",
             (
-                made.ref,
-                self._wrap(name.encode("utf-8", "replace"), made.ref),
+                subject.ref,
+                self._wrap(name.encode("utf-8", "replace"), subject.ref),
                 lookup,
-                self._wrap(made.key, made.ref),
+                self._wrap(subject.key, subject.ref),
             ),
         )
         # Kept for later only when the transaction holds: a reference that was rolled back is looked up again.
-        return made
+        return subject
 
     def _lookup(self, name: str) -> bytes:
         return hmac.digest(

@@ -97,7 +97,7 @@ def _whole(hashes: Sequence[bytes]) -> bytes:
     """Return the hash of a whole subtree, level by level: 256 leaves cost half of what they do one by one."""
     while len(hashes) > 1:
         pairs = iter(hashes)
-        hashes = [sha256(_NODE + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
+        hashes = [sha256(_NODE + pair + right).digest() for pair, right in zip(pairs, pairs, strict=True)]
     return hashes[0]
 
 
@@ -106,8 +106,8 @@ def fold(subtrees: Sequence[bytes]) -> bytes:
     if not subtrees:
         return EMPTY_ROOT
     top = subtrees[-1]
-    for left in reversed(subtrees[:-1]):
-        top = node_hash(left, top)
+    for subtree in reversed(subtrees[:-1]):
+        top = node_hash(subtree, top)
     return top
 
 

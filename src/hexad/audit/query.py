@@ -32,47 +32,47 @@ class LedgerQuery:
     offset: int = 0
 
 
-def conditions(asked: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
+def conditions(query: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
     """Return the conditions of a statement over `entries e`, and their values."""
     where = ["e.seq > :after"]
-    params = dict[str, SQLValue](after=asked.after, limit=asked.limit, offset=asked.offset)
-    if asked.before is not None:
+    params = dict[str, SQLValue](after=query.after, limit=query.limit, offset=query.offset)
+    if query.before is not None:
         where.append("e.seq < :before")
-        params["before"] = asked.before
+        params["before"] = query.before
     for column, values in (
-        ("session", asked.sessions),
-        ("kind", asked.kinds),
+        ("session", query.sessions),
+        ("kind", query.kinds),
         (
             "event_type",
-            None if asked.event_types is None else [event_type.value for event_type in asked.event_types],
+            None if query.event_types is None else [event_type.value for event_type in query.event_types],
         ),
     ):
         if values is not None:
             where.append(f"e.{column} IN (SELECT value FROM json_each(:{column}))")
             params[column] = json.dumps(list(values))
-    if asked.kinds is not None and TIMESTEP not in asked.kinds:
+    if query.kinds is not None and TIMESTEP not in query.kinds:
         where.append(f"e.{EVENTS}")
-    if asked.ticks is not None:
+    if query.ticks is not None:
         where.append("e.tick BETWEEN :first AND :last")
-        params |= {"first": asked.ticks[0], "last": asked.ticks[1]}
-    if asked.times is not None:
+        params |= {"first": query.ticks[0], "last": query.ticks[1]}
+    if query.times is not None:
         where.append("e.at >= :since AND e.at < :until")
-        params |= {"since": to_micros(asked.times[0]), "until": to_micros(asked.times[1])}
+        params |= {"since": to_micros(query.times[0]), "until": to_micros(query.times[1])}
     return " AND ".join(where), params
 
 
-def holds(asked: LedgerQuery, said: dict[str, Any]) -> bool:
+def holds(query: LedgerQuery, said: dict[str, Any]) -> bool:
     """Whether a record that says this is asked for; limit and offset left aside."""
-    types = None if asked.event_types is None else [event_type.value for event_type in asked.event_types]
+    types = None if query.event_types is None else [event_type.value for event_type in query.event_types]
     return (
-        said["seq"] > asked.after
-        and (asked.before is None or said["seq"] < asked.before)
-        and (asked.sessions is None or said["session"] in asked.sessions)
-        and (asked.kinds is None or said["kind"] in asked.kinds)
+        said["seq"] > query.after
+        and (query.before is None or said["seq"] < query.before)
+        and (query.sessions is None or said["session"] in query.sessions)
+        and (query.kinds is None or said["kind"] in query.kinds)
         and (types is None or said["event_type"] in types)
         and (
-            asked.ticks is None
-            or (said["tick"] is not None and asked.ticks[0] <= said["tick"] <= asked.ticks[1])
+            query.ticks is None
+            or (said["tick"] is not None and query.ticks[0] <= said["tick"] <= query.ticks[1])
         )
-        and (asked.times is None or to_micros(asked.times[0]) <= said["at"] < to_micros(asked.times[1]))
+        and (query.times is None or to_micros(query.times[0]) <= said["at"] < to_micros(query.times[1]))
     )

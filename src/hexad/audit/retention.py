@@ -94,28 +94,30 @@ class Keeping:
         policy = self.policy
         if policy is None:
             return []
-        archiver, made = self._desk.archiver, list[Archive]()
+        archiver, archives = self._desk.archiver, list[Archive]()
         before = self._desk.clock.now() - policy.days * _DAY
         if policy.folder.is_dir():
             for path in archiver.unfinished(policy.folder):
                 try:
-                    done = archiver.archive(path, before=before, by=POLICY)
+                    archive = archiver.archive(path, before=before, by=POLICY)
                 except Conflict:
                     archiver.discard(path)  # all of it is in the ledger, and an incident marks some of it now
                     continue
-                made += [] if done is None else [done]
+                archives += [] if archive is None else [archive]
         while True:
             out = policy.folder / f"archive-{self._desk.ledger.size():012}.hxa"
-            done = archiver.archive(out, before=before, by=POLICY, limit=limit)
-            if done is None:
-                return made
-            made.append(done)
+            archive = archiver.archive(out, before=before, by=POLICY, limit=limit)
+            if archive is None:
+                return archives
+            archives.append(archive)
 
     def check(self, path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archive:
         """Check an archive of this ledger, or of those with these keys, by itself; see `check_archive`."""
-        found = ArchiveFile(Path(path), ciphers=self._desk.archiver.ciphers)
-        found.require_key([Verifier.parse(verifier) for verifier in verifiers] or [self._desk.verifier])
-        return found.check()
+        archive_file = ArchiveFile(Path(path), ciphers=self._desk.archiver.ciphers)
+        archive_file.require_key(
+            [Verifier.parse(verifier) for verifier in verifiers] or [self._desk.verifier]
+        )
+        return archive_file.check()
 
 
 def check_archive(path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archive:
@@ -124,7 +126,7 @@ def check_archive(path: Path | str, *, verifiers: tuple[str, ...] = ()) -> Archi
     `verifiers` are public keys in their text form, one of which must have signed it; without any, compare `key` of the
     result with the one that you know. Raises `IntegrityError` where anything is wrong, and for one that is sealed.
     """
-    found = ArchiveFile(Path(path))
+    archive_file = ArchiveFile(Path(path))
     if verifiers:
-        found.require_key([Verifier.parse(verifier) for verifier in verifiers])
-    return found.check()
+        archive_file.require_key([Verifier.parse(verifier) for verifier in verifiers])
+    return archive_file.check()

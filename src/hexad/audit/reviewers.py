@@ -104,7 +104,7 @@ class Reviewers:
 
     def list(self) -> list[Reviewer]:
         """Return the reviewers by name, revoked ones too."""
-        return [known.reviewer for _, known in sorted(self._all().items())]
+        return [reviewer.reviewer for _, reviewer in sorted(self._all().items())]
 
     def check(self, credential: str) -> Reviewer:
         """Return whose credential it is; raises `AccessDenied`, which does not say what was wrong with it."""

@@ -206,15 +206,18 @@ class _Check:
             raise _Wrong(
                 first, f"Of the archived records from audit-{first} on some are in the ledger again."
             )
-        kept = self._ledger.gaps.kept(first, past)
-        self._compare_keys(kept, first, named)
+        kept_contents = self._ledger.gaps.kept(first, past)
+        self._compare_keys(kept_contents, first, named)
         self.archived += past - first
-        self.contents += len(kept)
+        self.contents += len(kept_contents)
         if reader is None:
             self._add_pieces(gap)
         else:
             self._read(
-                gap, before, reader, {contents.seq: (contents.ref, contents.nonce) for contents in kept}
+                gap,
+                before,
+                reader,
+                {contents.seq: (contents.ref, contents.nonce) for contents in kept_contents},
             )
         return gap.last
 

@@ -133,18 +133,18 @@ class AuditLogWriter(Closing):
         """Append what `made` returned, in one transaction, and return the numbers: all of it is on the disk."""
         contents = [cast("str", record.payload["raw_content"]) if record.payload else "" for record in made]
         # Looked through for secrets many at once: most hold none, and looking has a price for each look.
-        found = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
+        texts = enumerate(map(self._mask, contents)) if self._mask else self._masking.texts(contents)
         records = list(made)
-        for at, text in found:
+        for at, text in texts:
             records[at] = made[at]._replace(payload={**(made[at].payload or {}), "raw_content": text})
         return self._open.ledger.append(records)
 
     def event(self, event: AuditEvent) -> str:
         """Record that something happened that is no timestep, such as an erasure."""
-        made = NewAuditRecord(
+        record = NewAuditRecord(
             kind=event.what, at=event.at, subject=SYSTEM, detail={"by": self.be_id, **event.detail}
         )
-        return f"audit-{self._open.ledger.append([made])[0]}"
+        return f"audit-{self._open.ledger.append([record])[0]}"
 
     def recorder(
         self,

@@ -71,11 +71,11 @@ class Selection:
             return frozenset({Realm.MEMORIES})
         if self.project:
             return frozenset({Realm.DOCUMENTS})
-        found = frozenset(Realm)
+        found_realms = frozenset(Realm)
         for name, realms in _REACH.items():
             if getattr(self, name) is not None:
-                found &= realms
-        return found
+                found_realms &= realms
+        return found_realms
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return what is given, as JSON."""

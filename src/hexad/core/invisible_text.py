@@ -27,7 +27,7 @@ def revealed(text: str) -> str:
     'ab [hidden: hi]'
     """
     text = re.sub(f"[{NOTHING}]", "", re.sub(_TAGS, _spelled, text))
-    return re.sub(_SELECTORS, lambda found: found.group()[0], re.sub(_JOINER, "", text))
+    return re.sub(_SELECTORS, lambda match: match.group()[0], re.sub(_JOINER, "", text))
 
 
 def escaped(written: str) -> str:
@@ -39,12 +39,12 @@ def escaped(written: str) -> str:
     if written.isascii():
         return written
     for pattern in (_ESCAPED, _JOINER, _SELECTORS):
-        written = re.sub(pattern, lambda found: json.dumps(found.group())[1:-1], written)
+        written = re.sub(pattern, lambda match: json.dumps(match.group())[1:-1], written)
     return written
 
 
-def _spelled(found: re.Match[str]) -> str:
+def _spelled(match: re.Match[str]) -> str:
     letters = "".join(
-        chr(ord(character) - 0xE0000) for character in found.group() if 0xE0020 <= ord(character) <= 0xE007E
+        chr(ord(character) - 0xE0000) for character in match.group() if 0xE0020 <= ord(character) <= 0xE007E
     )
     return f"[hidden: {letters}]"

@@ -59,9 +59,9 @@ def span(name: str, **attributes: str | int | float | bool) -> Iterator[dict[str
         error = type(raised).__name__
         raise
     finally:
-        done = Span(name=name, seconds=perf_counter() - start, attributes=dict(attributes), error=error)
+        span = Span(name=name, seconds=perf_counter() - start, attributes=dict(attributes), error=error)
         for listener in tuple(_listeners):
-            listener(done)
+            listener(span)
 
 
 _SCOPE: Final = "hexad"

@@ -193,8 +193,8 @@ def remove_abandoned(path: Path) -> None:
     ours = re.compile(rf"\.{re.escape(_mark(path))}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.tmp")
     with contextlib.suppress(OSError):
         with os.scandir(path.parent) as entries:
-            found = [path.parent / entry.name for entry in entries if ours.fullmatch(entry.name)]
-        for temporary in found:
+            paths = [path.parent / entry.name for entry in entries if ours.fullmatch(entry.name)]
+        for temporary in paths:
             with contextlib.suppress(OSError):
                 fd = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
                 try:

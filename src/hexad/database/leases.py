@@ -135,14 +135,14 @@ class Lease:
     def holder(self) -> Holder | None:
         """Return who holds the lease, None when nobody does."""
         try:
-            found = _decode(self.path.read_bytes())
+            holder = _decode(self.path.read_bytes())
         except FileNotFoundError:
             return None
-        if found is None:
+        if holder is None:
             return None
-        started = process_started(found.pid)
-        same = started is not None and found.identity.startswith(f"{found.pid}-{started or 0}-")
-        return found if same else None
+        started = process_started(holder.pid)
+        same = started is not None and holder.identity.startswith(f"{holder.pid}-{started or 0}-")
+        return holder if same else None
 
     def release(self) -> None:
         """Give the lease back, if it is held."""
@@ -212,8 +212,8 @@ class OpenLock:
 
     def holders(self) -> list[Holder]:
         """Return every process that has the store open, this one included, oldest first."""
-        found = [holder for path in self._directory.iterdir() if (holder := self._look(path))]
-        return sorted(found, key=lambda holder: (holder.since, holder.identity))
+        holders = [holder for path in self._directory.iterdir() if (holder := self._look(path))]
+        return sorted(holders, key=lambda holder: (holder.since, holder.identity))
 
     def alive(self) -> list[str]:
         """Return the identities of the openings that last; work claimed under any other is free again."""
@@ -320,10 +320,10 @@ class ReadShare:
 def _sharing(path: Path) -> list[int]:
     """Return the processes that hold a lock of a file, as far as the system tells (`/proc/locks`)."""
     try:
-        found, lines = path.stat(), Path("/proc/locks").read_text(encoding="ascii").splitlines()
+        stat, lines = path.stat(), Path("/proc/locks").read_text(encoding="ascii").splitlines()
     except OSError:
         return []
-    mark = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    mark = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
     parts = [line.split() for line in lines]
     return sorted(
         {int(part[4]) for part in parts if len(part) > 5 and part[1] == "FLOCK" and part[5] == mark}

@@ -41,17 +41,17 @@ def overwrite(path: Path) -> None:
     A file with another name somewhere is left: its other name may be somebody's backup. So is anything but a file.
     """
     try:
-        found = path.lstat()
+        found_stat = path.lstat()
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    if not stat.S_ISREG(found_stat.st_mode) or found_stat.st_nlink > 1:
         return
     with files.operation("open", path, "open"):
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         zeros = bytes(_CHUNK_BYTES)
-        for at in range(0, found.st_size, _CHUNK_BYTES):
-            files.write_at(fd, zeros[: found.st_size - at], at, path)
+        for at in range(0, found_stat.st_size, _CHUNK_BYTES):
+            files.write_at(fd, zeros[: found_stat.st_size - at], at, path)
         files.fdatasync(fd, path)
     finally:
         os.close(fd)
@@ -99,6 +99,6 @@ def free_bytes(path: Path) -> int:
 
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder by path, and links, which lead elsewhere."""
-    for found in sorted(folder.rglob("*")):
-        if found.is_symlink() or found.is_file():
-            yield found
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            yield path

@@ -123,17 +123,17 @@ def _write_anew(db: Database, meta: Meta | None) -> bool:
         ).fetchall()
         for (index,) in rows:
             con.execute(f"INSERT INTO {index}({index}) VALUES('optimize')")
-    with _turn(db) as held:
-        if held is None:
+    with _turn(db) as connection:
+        if connection is None:
             return False
         with translated(db.path):
             try:
-                held.sqlite.execute("PRAGMA query_only = OFF").fetchall()
-                held.sqlite.execute("VACUUM").fetchall()
+                connection.sqlite.execute("PRAGMA query_only = OFF").fetchall()
+                connection.sqlite.execute("VACUUM").fetchall()
             except apsw.BusyError:
                 return False
             finally:
-                held.sqlite.execute("PRAGMA query_only = ON").fetchall()
+                connection.sqlite.execute("PRAGMA query_only = ON").fetchall()
     if meta is not None:
         meta.put(CLEANED, "vacuum")
     return True

@@ -584,10 +584,10 @@ class Xdb:
 
     def get_buds(self, status: BudStatus | str | None = None) -> list[Tag]:
         """Return the buds, of one status or of all, by name."""
-        found: list[Tag] = []
-        while page := self.find_tags(tag_type=TagType.BUD, bud_status=status, limit=1_000, offset=len(found)):
-            found += page
-        return found
+        tags: list[Tag] = []
+        while page := self.find_tags(tag_type=TagType.BUD, bud_status=status, limit=1_000, offset=len(tags)):
+            tags += page
+        return tags
 
     def get_bud_examples(self, bud_tag_id: str, *, limit: int = 100, offset: int = 0) -> list[TimestepRecord]:
         """Return the timesteps that carry a bud, however it was applied, by session and tick."""
@@ -940,8 +940,8 @@ def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate
         return call(handle._xdb, *args, **kwargs)
 
     # What help and completion show: no session to give.
-    left = [parameter for name, parameter in signature.parameters.items() if name != "session_id"]
-    method.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+    left_parameters = [parameter for name, parameter in signature.parameters.items() if name != "session_id"]
+    method.__signature__ = signature.replace(parameters=left_parameters)  # type: ignore[attr-defined]
     return method
 
 

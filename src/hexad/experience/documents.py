@@ -90,10 +90,10 @@ class WorkingCopies:
 
     def list(self) -> Iterator[WorkingCopy]:
         """Yield every copy, those of documents by path, then files without a document."""
-        known: set[Path] = set()
+        known_paths: set[Path] = set()
         for document in self._documents.find(DocumentFilter()):
             file = self.file(document)
-            known.add(file)
+            known_paths.add(file)
             yield WorkingCopy(
                 path=file.relative_to(self.directory).as_posix(),
                 document_id=document.id,
@@ -102,7 +102,7 @@ class WorkingCopies:
         for folder in sorted(_TYPES):
             for file in sorted((self.directory / folder).rglob("*")):
                 hidden = any(part.startswith(".") for part in file.relative_to(self.directory).parts)
-                if file not in known and not hidden and (file.is_file() or file.is_symlink()):
+                if file not in known_paths and not hidden and (file.is_file() or file.is_symlink()):
                     yield WorkingCopy(
                         path=file.relative_to(self.directory).as_posix(),
                         document_id=None,
@@ -351,17 +351,17 @@ class DocumentRepository:
         self._db.require_writable()
         # The copy goes first: a program that is killed in between leaves a document whose copy is missing, and not a
         # copy that `read_copies` would take for a new document.
-        said = {version.content_hash for version in self._documents.versions(document.id)}
-        self._copies.remove(document, said)
+        content_hashes = {version.content_hash for version in self._documents.versions(document.id)}
+        self._copies.remove(document, content_hashes)
         with self._db.transaction():
-            said |= {version.content_hash for version in self._documents.versions(document.id)}
+            content_hashes |= {version.content_hash for version in self._documents.versions(document.id)}
             self._removed.archive(document.id, at=self._db.clock.now())
             if purge:
                 self._removed.purge(document.id, at=self._db.clock.now(), key=self._needs.key())
-        self._copies.remove(document, said)
-        found = self._removed.find(document.id)
-        assert found is not None
-        return found
+        self._copies.remove(document, content_hashes)
+        removed_document = self._removed.find(document.id)
+        assert removed_document is not None
+        return removed_document
 
     def _purged(self, path_or_id: str, *, purge: bool) -> RemovedDocument:
         departed = self._removed.find(path_or_id) if purge else None

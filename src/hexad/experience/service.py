@@ -56,7 +56,7 @@ class Compacting:
 
 def build_compacting(
     needs: ExperienceNeeds,
-    given: CompactingNeeds,
+    compacting_needs: CompactingNeeds,
     experience: Experience,
     replies: ReplyMaker,
     *,
@@ -67,9 +67,9 @@ def build_compacting(
     summarizer = Summarizer(
         mask=experience.masking.text,
         counter=CharacterCounter(),
-        configured=lambda: _configured(given, settings.compaction_model),
+        configured=lambda: _configured(compacting_needs, settings.compaction_model),
     )
-    remembrance = SummaryMemories(needs.db, given.writer, visibility=experience.visibility)
+    remembrance = SummaryMemories(needs.db, compacting_needs.writer, visibility=experience.visibility)
     drafter = Drafter(
         needs.db,
         experience.reader,
@@ -94,7 +94,7 @@ def build_compacting(
             replies=replies,
             skip=experience.skip,
             remember=remember,
-            wake=needs.wake if given.background else None,
+            wake=needs.wake if compacting_needs.background else None,
             compact_after=timedelta(hours=settings.compact_after_hours),
         )
     )
@@ -109,12 +109,12 @@ def build_compacting(
     return Compacting(windows=windows, compactor=compactor, summarizer=summarizer, remembrance=remembrance)
 
 
-def _configured(given: CompactingNeeds, model: str | None) -> tuple[MeteredGenerator, str | None] | None:
+def _configured(needs: CompactingNeeds, model: str | None) -> tuple[MeteredGenerator, str | None] | None:
     """Return the generator that the settings name for compaction, and the model to ask for; None for none."""
     if not model:
         return None
     named = None if model == _DEFAULT else model
-    generator = given.generator_for(named)
+    generator = needs.generator_for(named)
     return None if generator is None else (generator, named)
 
 

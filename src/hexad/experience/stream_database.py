@@ -291,7 +291,7 @@ class Experience:
             return []
         if question.text is not None:
             return self.visibility.holding(
-                question, lambda asked: recall_text(self.reader, self.events, self._sessions, asked)
+                question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
             )
         return self.visibility.timesteps(self.reader.query(question))
 
@@ -318,10 +318,10 @@ class Experience:
         """Return one timestep, None when there is none with this id."""
         session_id, tick = parse_timestep_id(timestep_id)
         try:
-            found = self.query(StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
+            records = self.query(StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
         except NotFound:
             return None
-        return found[0] if found else None
+        return records[0] if records else None
 
     def was_recorded(self, session_id: str, tick: int) -> bool:
         """Whether a session has a tick, also one that is COLD by now; raises `NotFound` for an unknown session."""
@@ -336,10 +336,10 @@ class Experience:
     def events_at(self, session_id: str, tick: int) -> list[str]:
         """Return the event of a timestep, or of the record that stands for it; `NotFound` for an unknown session."""
         self.recorder.flush()
-        found = events_at(self.reader, session_id, tick)
+        events = events_at(self.reader, session_id, tick)
         number = self._sessions.number(session_id)
-        if found or number is None:
-            return found
+        if events or number is None:
+            return events
         cold = self._compressed.covering(number, tick)
         return [] if cold is None or cold.event_id is None else [cold.event_id]
 
@@ -367,8 +367,8 @@ class Experience:
         if session_id is not None:
             self._sessions.get(session_id)
             number = self._sessions.number(session_id)
-        found = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
-        return [self.visibility.compressed(record) for record in found]
+        records = self._compressed.find(number, level=level, times=times, limit=limit, offset=offset)
+        return [self.visibility.compressed(record) for record in records]
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet."""

@@ -313,8 +313,8 @@ class Summarizer:
         """Return a summary of texts, a generator's or else a local one; no text for none."""
         if order.most < 1 or not any(text.strip() for text in texts):
             return Summary(text="", tokens=0)
-        found = self.generated(texts, order)
-        return found or self.local(texts, most=min(order.most, max(order.aim, 1)))
+        summary = self.generated(texts, order)
+        return summary or self.local(texts, most=min(order.most, max(order.aim, 1)))
 
     def generated(self, texts: Sequence[str], order: SummaryOrder) -> Summary | None:
         """Return a generator's summary of texts; None where there is no generator, or nothing of it can be used."""
@@ -374,16 +374,16 @@ class Summarizer:
             log.warning("A summary is made locally: %s", error)
             return None
         text = self._mask(whole_characters(reply.text).strip())
-        found = self._measured(text, reply.model)
-        if not text or found.tokens > most:
+        summary = self._measured(text, reply.model)
+        if not text or summary.tokens > most:
             log.warning(
                 "A summary is made locally: %s wrote %s tokens, and 1 to %s can be used.",
                 reply.model,
-                found.tokens,
+                summary.tokens,
                 most,
             )
             return None
-        return found
+        return summary
 
     def _prompt(self, texts: Sequence[str], order: SummaryOrder) -> Prompt:
         tokens = min(order.most, max(order.aim, 1))

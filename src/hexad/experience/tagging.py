@@ -96,20 +96,20 @@ class TagPlaces:
         if match not in ("all", "any"):
             raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.", argument="match")
         with self._db.read():
-            found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
-            known = {tag.id for tag in found if tag is not None}
+            found_tags = [self.resolve(tag) for tag in dict.fromkeys(tags)]
+            known_tag_ids = {tag.id for tag in found_tags if tag is not None}
             if match == "any":
-                return self._covered(known, session_id, ticks) if known else {}
-            if None in found:
+                return self._covered(known_tag_ids, session_id, ticks) if known_tag_ids else {}
+            if None in found_tags:
                 return {}
-            answers = [self._covered([tag_id], session_id, ticks) for tag_id in sorted(known)]
+            answers = [self._covered([tag_id], session_id, ticks) for tag_id in sorted(known_tag_ids)]
         return _in_all(answers)
 
     def tag_sets(self, tags: Sequence[str]) -> list[frozenset[str]]:
         """Return for each tag the ids that count as it: its own and those of the concepts below; none of no tag."""
         with self._db.read():
-            found = [self.resolve(tag) for tag in dict.fromkeys(tags)]
-            return [frozenset() if tag is None else self._counting([tag.id])[1] for tag in found]
+            found_tags = [self.resolve(tag) for tag in dict.fromkeys(tags)]
+            return [frozenset() if tag is None else self._counting([tag.id])[1] for tag in found_tags]
 
     def _counting(self, tag_ids: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Return the tags that count as one of these, and those of them that count when a rule applied them."""
@@ -143,10 +143,10 @@ class TagPlaces:
         ranges = list(placed.ranges)
         ranges += [known for _, known in placed.events if known is not None]
         waiting = sorted({event_id for event_id, known in placed.events if known is None})
-        told = self._events.ticks_of(session_id, waiting) if waiting and self._events is not None else {}
-        for where in told.values():
+        ticks = self._events.ticks_of(session_id, waiting) if waiting and self._events is not None else {}
+        for where in ticks.values():
             ranges += where
-        unknown = {event_id for event_id in waiting if not told.get(event_id)}
+        unknown = {event_id for event_id in waiting if not ticks.get(event_id)}
         return ranges, frozenset(unknown)
 
     # What a tick carries -----------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class TagPlaces:
         with self._db.read():
             events = self._events_at(session_id, tick) if event_ids is None else event_ids
             direct = self._applications.touching(session_id, (tick, tick), event_ids=events)
-            found = (
+            tag_applications = (
                 [
                     tag_application
                     for application in direct
@@ -171,7 +171,7 @@ class TagPlaces:
                 if inherited
                 else direct
             )
-            hidden = self._hidden({application.tag_id for application in found})
+            hidden = self._hidden({application.tag_id for application in tag_applications})
             by_rule = {
                 application.id: application.tag_id
                 for application in direct
@@ -179,7 +179,7 @@ class TagPlaces:
             }
             return [
                 application
-                for application in found
+                for application in tag_applications
                 if application.id not in by_rule
                 or hidden.isdisjoint((application.tag_id, by_rule[application.id]))
             ]
@@ -201,8 +201,8 @@ class TagPlaces:
     ) -> list[Tag]:
         """Return the tags on a tick, each once, in the order in which they were applied."""
         with self._db.read():
-            found = self.applications_at(session_id, tick, event_ids=event_ids, inherited=inherited)
-            ids = dict.fromkeys(application.tag_id for application in found)
+            applications = self.applications_at(session_id, tick, event_ids=event_ids, inherited=inherited)
+            ids = dict.fromkeys(application.tag_id for application in applications)
             tags = self._tags.by_ids(ids)
         return [tags[tag_id] for tag_id in ids]
 
@@ -232,7 +232,7 @@ class CommentPlaces:
 def _in_all(answers: Sequence[Mapping[str, TaggedTicks]]) -> dict[str, TaggedTicks]:
     """Return the ticks that every answer has, by session."""
     first, *rest = answers
-    found: dict[str, TaggedTicks] = {}
+    found_ticks: dict[str, TaggedTicks] = {}
     for session, ticks in first.items():
         ranges, unknown = ticks.ranges, ticks.unknown_events
         for answer in rest:
@@ -240,8 +240,8 @@ def _in_all(answers: Sequence[Mapping[str, TaggedTicks]]) -> dict[str, TaggedTic
             ranges = intersection(ranges, other.ranges)
             unknown = unknown | other.unknown_events
         if ranges or unknown:
-            found[session] = TaggedTicks(ranges=ranges, unknown_events=unknown)
-    return found
+            found_ticks[session] = TaggedTicks(ranges=ranges, unknown_events=unknown)
+    return found_ticks
 
 
 class StreamEvents:
@@ -541,8 +541,8 @@ class Tagging:
         ticks: TickRange | None = None,
     ) -> dict[str, tuple[TickRange, ...]]:
         """Return for each session where the tags are, for `StepQuery.tagged`; an event that is gone is nowhere."""
-        found = self.places.ranges(session_id, tags, match=match, ticks=ticks)
-        return {session: tagged.ranges for session, tagged in found.items() if tagged.ranges}
+        found_ticks = self.places.ranges(session_id, tags, match=match, ticks=ticks)
+        return {session: tagged.ranges for session, tagged in found_ticks.items() if tagged.ranges}
 
     # Comments ---------------------------------------------------------------------------------------------------
 

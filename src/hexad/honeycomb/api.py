@@ -402,8 +402,8 @@ class HoneycombFacade:
         fixed = None if score is None else parse_share(score, "score")
         with self._stores.db.transaction():
             edges = self._new_edges(cast("list[tuple[int, int]]", given), name, fixed)
-            made = self._nodes.edges.insert(edges, at=self._now())
-            return [edge_of(row) for row in self._nodes.placed(made)]
+            rows = self._nodes.edges.insert(edges, at=self._now())
+            return [edge_of(row) for row in self._nodes.placed(rows)]
 
     def neighbors(self, node: int | str) -> list[HoneycombEdge]:
         """Return the edges of a node's main ring, the strongest first. Raises `NotFound`."""

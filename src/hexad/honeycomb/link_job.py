@@ -359,7 +359,7 @@ class LinkJob:
     def _connect(self, batch: _Batch, fact: LinkEvidence, bonds: Mapping[int, _Bond]) -> None:
         batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
         times = self._links.times(bonds)
-        made = batch.edges.setdefault(fact.no, [])
+        edges = batch.edges.setdefault(fact.no, [])
         for other in sorted(bonds):
             if other not in batch.rows or other not in times:
                 continue  # not active, or it has no vector yet: it is looked at again when it has
@@ -369,7 +369,7 @@ class LinkJob:
             score = self._score(cosine, gap, bond)
             at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
             for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
-                made.append(
+                edges.append(
                     NewEdge(
                         from_id=ends[0],
                         to_id=ends[1],

@@ -262,9 +262,10 @@ class _IngestRun:
         if self._options.dry_run:
             if self._vanishes:
                 met = self._met | {OVERVIEW_ID}
-                gone = [state for name, state in self._states.items() if name not in met]
+                gone_item_states = [state for name, state in self._states.items() if name not in met]
                 self.report.archived = sum(
-                    item_state.memory_no is not None and not item_state.hidden for item_state in gone
+                    item_state.memory_no is not None and not item_state.hidden
+                    for item_state in gone_item_states
                 )
             return
         if self._vanishes:
@@ -292,13 +293,13 @@ class _IngestRun:
         prefixes: tuple[str, ...] = (skip.source_id + "#part-",)
         if skip.reason.startswith(NOT_READABLE):
             prefixes += (skip.source_id + "/",)
-        return (known for known in self._states if known.startswith(prefixes))
+        return (state for state in self._states if state.startswith(prefixes))
 
     def _remember(self, source_id: str, fingerprint: str, state: ItemState) -> None:
-        seen = ItemState(
+        item_state = ItemState(
             fingerprint=self._stamped(fingerprint), content_hash=state.content_hash, memory_no=state.memory_no
         )
-        self._seen.append((self._name(source_id), seen))
+        self._seen.append((self._name(source_id), item_state))
 
     def _flush(self) -> None:
         if not self._items and not self._seen:

@@ -51,18 +51,18 @@ class Watcher:
         head = head_commit(folder) if git else None
         changed: list[Path] | None = None
         for paths in _changes(folder, stop):
-            wanted = [path for path in paths if _relevant(path, folder, matches)]
+            wanted_paths = [path for path in paths if _relevant(path, folder, matches)]
             if changed is None:
                 self._put_all(folder, pattern, space=space, tags=tags)
             elif matches is not None:
-                for path in wanted:
+                for path in wanted_paths:
                     if path.exists():
                         self._queue.put(path, space=space, tags=tags)
                     else:
                         self._queue.vanished(path, space=space)
-            elif wanted:
+            elif wanted_paths:
                 self._queue.put(folder, space=space, tags=tags)
-            changed = wanted
+            changed = wanted_paths
             if git and (now := head_commit(folder)) != head:
                 span = f"{head}..{now}" if head else str(now)
                 self._queue.put(f"git:{folder}?{span}", space=space, tags=tags)

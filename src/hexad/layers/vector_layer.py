@@ -114,10 +114,12 @@ class RecalledLayer:
         filters = replace(query.filters, origins=_ORIGINS[self._name])
         if not query.text.strip():
             return self._latest(filters, query.now, limit)
-        found = self._shared.hits(query)
-        hits: Sequence[Hit] = [hit for hit in found if hit.layer == self._name.value][:limit]
+        found_hits = self._shared.hits(query)
+        hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value][:limit]
         beside = self._name is MemoryLayer.GOVERNANCE and limit <= LIMIT_BESIDE and not query.asks_why
-        if not beside and len(hits) < min(limit, ENOUGH) and len(found) == SHARED:  # others fill the answer
+        if (
+            not beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
+        ):  # others fill the answer
             options = RecallOptions(
                 filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
             )
@@ -128,9 +130,10 @@ class RecalledLayer:
     def _latest(self, filters: Filters, now: datetime, limit: int) -> list[MemoryItem]:
         """Return the memories that pass, the last changed first: nothing is asked of them."""
         numbers = self._memories.numbers(filters, order="updated", limit=limit)
-        found = self._memories.by_no(numbers)
+        memories = self._memories.by_no(numbers)
         hits = [
-            Hit(memory=found[no], chunk=None, score=0.0, parts={}, layer=self._name.value) for no in numbers
+            Hit(memory=memories[no], chunk=None, score=0.0, parts={}, layer=self._name.value)
+            for no in numbers
         ]
         return [item_of(hit, self._name, now=now) for hit in hits]
 

@@ -217,11 +217,16 @@ def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
     return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 
 
-def _same_secret(record: EncryptionRecord, made: EncryptionRecord, new: KeyGiven) -> bool:
+def _same_secret(record: EncryptionRecord, encryption_record: EncryptionRecord, new: KeyGiven) -> bool:
     """Whether the new key opens the store as it is; a passphrase gives another key with each record's salt."""
-    if made.place.provider in (PASSPHRASE, COMMAND) and record.place.provider == made.place.provider:
+    if (
+        encryption_record.place.provider in (PASSPHRASE, COMMAND)
+        and record.place.provider == encryption_record.place.provider
+    ):
         return opens_with_same(record, fetch(record.place, new))
-    return made.place.provider != PASSPHRASE and opens_with_same(record, fetch(made.place, new))
+    return encryption_record.place.provider != PASSPHRASE and opens_with_same(
+        record, fetch(encryption_record.place, new)
+    )
 
 
 def _given(directory: Path, key: Key) -> KeyGiven:

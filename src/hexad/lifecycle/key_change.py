@@ -113,9 +113,9 @@ class KeyChange:
         self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven, *, key: Key = None
     ) -> EncryptionReport:
         """Carry the change out, with the store alone. `make` makes the new key when all is ready for it."""
-        found = None if old is None else old.record
+        record = None if old is None else old.record
         with alone(self.directory, self._what, self._clock):
-            require_unchanged(self.directory, found)
+            require_unchanged(self.directory, record)
             self._conversion(old, None).require_space()
         for attempt in range(_ATTEMPTS):
             self.seal_logs(key)
@@ -134,8 +134,8 @@ class KeyChange:
     def _convert(
         self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven
     ) -> EncryptionReport:
-        found = None if old is None else old.record
-        require_unchanged(self.directory, found)
+        encryption_record = None if old is None else old.record
+        require_unchanged(self.directory, encryption_record)
         made = None if make is None else make()
         try:
             if made is not None:
@@ -152,7 +152,7 @@ class KeyChange:
             conversion.run(None if made is None else made.record, step=step)
         except BaseException:
             record = read_record(self.directory)
-            if made is not None and not (self.directory / FOLDER).exists() and record == found:
+            if made is not None and not (self.directory / FOLDER).exists() and record == encryption_record:
                 forget(made.record.place)
             raise
         return self._report(conversion, record=None if made is None else made.record)

@@ -150,9 +150,9 @@ def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
         raise InvalidInput(f"{str(start)!r} is a file; give the folder of a project.")
     if not start.exists():
         raise NotFound(f"There is no folder {str(start)!r}; create it, or give another path.")
-    found = find_store(start)
-    if found is not None:
-        return found
+    found_path = find_store(start)
+    if found_path is not None:
+        return found_path
     if not create:
         raise NotFound(
             f"There is no store in {str(start.resolve())!r} or above it. "

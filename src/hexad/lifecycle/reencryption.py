@@ -301,9 +301,9 @@ def _vacuumed(source: apsw.Connection, target: str) -> str | None:
 
 def _require_same(source: apsw.Connection, copy: apsw.Connection, path: Path) -> None:
     """Raise `IntegrityError` for a copy that is damaged, or in which a table has not as many rows."""
-    found = copy.execute("PRAGMA integrity_check(1)").fetchall()
-    if found != [("ok",)]:
-        raise IntegrityError(f"The copy {path} is damaged: {found[0][0]}. Nothing was changed.")
+    rows = copy.execute("PRAGMA integrity_check(1)").fetchall()
+    if rows != [("ok",)]:
+        raise IntegrityError(f"The copy {path} is damaged: {rows[0][0]}. Nothing was changed.")
     for pragma, right in (("application_id", APPLICATION_ID), ("user_version", None)):
         said = copy.execute(f"PRAGMA {pragma}").fetchall()[0][0]
         if said != (right if right is not None else source.execute(f"PRAGMA {pragma}").fetchall()[0][0]):

@@ -189,14 +189,14 @@ def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
 
 def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
     """Return, by row number, the fact that each of a line took the place of, in time in proportion to the line."""
-    found: dict[int, FactRow] = {}
+    rows: dict[int, FactRow] = {}
     seen = _FactStates()
     for row in sorted(line, key=lambda each: each.order):
         before = seen.otherwise(row, of=lambda rank, own: rank <= own)
         if before is not None:
-            found[row.no] = before
+            rows[row.no] = before
         seen.add(row)
-    return found
+    return rows
 
 
 class _FactStates:

@@ -246,7 +246,7 @@ class Erasing:
             count = memories.active(selection)
             erased = [Erased(place=MEMORIES, count=count)] if count else []
         why = _ONLY_PURGED if not purge else _OWNERS
-        left = beyond if not purge or not owner else ()
+        left_entries = beyond if not purge or not owner else ()
         at, key = self._needs.clock.now(), secrets.token_bytes(32)
         receipt = ErasureReceipt(
             id="dry-run",
@@ -256,7 +256,9 @@ class Erasing:
             dry_run=True,
             selection=selection,
             erased=_added(erased),
-            kept=tuple(LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left),
+            kept=tuple(
+                LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left_entries
+            ),
             flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
@@ -354,10 +356,10 @@ class Erasing:
         return stream is not None and stream.complete(waiting, book)
 
     def _receipt(self, begun: Begun, key: bytes, kept: Sequence[LeftInPlace]) -> ErasureReceipt:
-        known = self._erasures.receipt(begun.id)
-        assert known is not None, begun.id
+        known_receipt = self._erasures.receipt(begun.id)
+        assert known_receipt is not None, begun.id
         receipt = replace(
-            known,
+            known_receipt,
             selection=begun.selection,
             kept=tuple(kept),
             files=tuple(str(path) for path in self._needs.memories.removed_files),

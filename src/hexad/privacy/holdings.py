@@ -66,11 +66,11 @@ class Holdings:
         """Yield memories whatever their status, each with its earlier versions and what is known of its use."""
         after = 0
         while numbers := self._numbers(held, after):
-            found = self._memories.by_no(numbers)
+            memories = self._memories.by_no(numbers)
             more = self._more(numbers)
             for no in numbers:
-                if no in found:  # it may have been purged since its number was read
-                    yield {**found[no].to_dict(), **more.get(no, {})}
+                if no in memories:  # it may have been purged since its number was read
+                    yield {**memories[no].to_dict(), **more.get(no, {})}
             after = numbers[-1]
 
     def links(self, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
@@ -92,8 +92,8 @@ class Holdings:
             " LIMIT :limit OFFSET :offset",
             {**_asked(held, 0), "limit": limit, "offset": offset},
         )
-        found = self._memories.by_no([row[0] for row in rows])
-        return [found[row[0]] for row in rows if row[0] in found]
+        memories = self._memories.by_no([row[0] for row in rows])
+        return [memories[row[0]] for row in rows if row[0] in memories]
 
     def _numbers(self, held: DataOwner, after: int) -> list[int]:
         rows = self._db.query(

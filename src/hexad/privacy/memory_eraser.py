@@ -151,7 +151,7 @@ class MemoryEraser:
     def _flag_hidden(self, gone: Sequence[int]) -> None:
         """Mark what rests on memories that go and is hidden from whoever lets them go, who is not told of it."""
         every = ErasedMemories(self._stores.db)
-        hidden = {no for found in every.dependants(gone, self._summaries) for no in found}
+        hidden = {no for dependant in every.dependants(gone, self._summaries) for no in dependant}
         if hidden:
             every.flag(hidden)
 

@@ -20,8 +20,8 @@ _ID: Final = re.compile(rb'"id": ("(?:[^"\\]|\\.)*")')
 
 def space_files(directory: Path, spaces: Sequence[str]) -> list[Path]:
     """Return the space files of these spaces that are there."""
-    found = [space_file(directory / "spaces", name) for name in spaces]
-    return [path for path in found if path.is_file()]
+    paths = [space_file(directory / "spaces", name) for name in spaces]
+    return [path for path in paths if path.is_file()]
 
 
 def write_again(stores: Stores, directory: Path, space: str, own: OwnFiles) -> tuple[int, int]:

@@ -364,11 +364,11 @@ def _clear(db: Database, index: str) -> int:
             if len(border) < 2:
                 continue
             # The first byte says of which index of prefixes the word is; there is one index, of whole words.
-            found = con.execute(
+            row = con.execute(
                 "SELECT CAST(term AS BLOB) FROM temp.words_left WHERE term >= CAST(? AS TEXT) LIMIT 1",
                 (border[1:],),
             ).fetchone()
-            left = border[:1] + found[0] if found is not None else None
+            left = border[:1] + row[0] if row is not None else None
             if left is not None and left.startswith(border):
                 continue  # something says it, or a word that begins like it
             if left is None or (of_next == segment and left >= end):

@@ -43,11 +43,11 @@ def parse_scope(scope: str, session: str | None) -> Scope:
     Raises `InvalidInput`.
     """
     try:
-        found = Scope(scope)
+        found_scope = Scope(scope)
     except ValueError:
         valid = ", ".join(member.value for member in Scope)
         raise InvalidInput(f"scope = {quoted(scope)} is not one of {valid}.", argument="scope") from None
-    if (found is Scope.SESSION) != (session is not None):
+    if (found_scope is Scope.SESSION) != (session is not None):
         raise InvalidInput(
             "Scope 'session' needs a session's id; give session."
             if session is None
@@ -55,7 +55,7 @@ def parse_scope(scope: str, session: str | None) -> Scope:
         )
     if session is not None and (not isinstance(session, str) or not session):
         raise InvalidInput(f"session = {quoted(session)} is no session's id.", argument="session")
-    return found
+    return found_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,10 @@ class WipeReport:
             for receipt in self.receipts
             if receipt.selection is not None and (receipt.selection.space or receipt.selection.project)
         ]
-        told = {entry.place for receipt in whole for entry in receipt.erased} if self.dry_run else set()
+        places = {entry.place for receipt in whole for entry in receipt.erased} if self.dry_run else set()
         for receipt in self.receipts:
             for entry in receipt.erased:
-                if receipt in whole or entry.place not in told:
+                if receipt in whole or entry.place not in places:
                     found[entry.place] = found.get(entry.place, 0) + entry.count
         found.update(self.user)
         also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}

@@ -80,18 +80,18 @@ def wipe(
 def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
     """Remove the tags that people made; concepts come from packs and say nothing of anybody."""
     xdb = parts.experiencing.xdb
-    found: list[Tag] = []
+    tags: list[Tag] = []
     for kind in TagType:
         if kind is TagType.CONCEPT:
             continue
         while page := xdb.find_tags(
-            tag_type=kind, limit=_PAGE, offset=sum(tag.tag_type is kind for tag in found)
+            tag_type=kind, limit=_PAGE, offset=sum(tag.tag_type is kind for tag in tags)
         ):
-            found += page
+            tags += page
     if not dry_run:
-        for tag in found:
+        for tag in tags:
             xdb.remove_tag(tag.id, force=True)
-    return len(found)
+    return len(tags)
 
 
 def _wipe_nodes(parts: Parts, *, dry_run: bool) -> int:

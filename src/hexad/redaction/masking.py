@@ -48,8 +48,8 @@ class Masking:
 
     def secret_in(self, name: str) -> str | None:
         """Return the rule by which a name holds a secret, None where it holds none."""
-        found = find(name, rules=self._name_rules)
-        return found[0].rule if found else None
+        findings = find(name, rules=self._name_rules)
+        return findings[0].rule if findings else None
 
     def secret_among(self, texts: Sequence[str]) -> bool:
         """Whether any of the names may hold a secret; where none does, none of them does by itself."""
@@ -104,11 +104,11 @@ class Masking:
     def _tokens(self, tokens: list[str]) -> list[str]:
         # Removing one value can uncover another.
         for _ in range(_PASSES_LIMIT):
-            found = find("".join(tokens), rules=self._rules)
-            if not found:
+            findings = find("".join(tokens), rules=self._rules)
+            if not findings:
                 break
             tokens = _without(
-                tokens, [(finding.start, finding.end, f"[REDACTED:{finding.rule}]") for finding in found]
+                tokens, [(finding.start, finding.end, f"[REDACTED:{finding.rule}]") for finding in findings]
             )
         return tokens
 

@@ -143,12 +143,12 @@ def _is_email(text: str, start: int, at: int, domain: str) -> bool:
 
 
 def _find_phones(text: str) -> Iterator[SecretSpan]:
-    for found in _PHONES.finditer(text):
-        digits = sum(char.isdigit() for char in found[0])
-        if 9 <= digits <= 15 and _is_phone(found[0], digits):
-            yield SecretSpan("phone", found.start(), found.end(), FROM_NAME)
-    for found in _PHONE_WORD.finditer(text):
-        yield SecretSpan("phone", found.start(1), found.end(1), FROM_NAME)
+    for match in _PHONES.finditer(text):
+        digits = sum(char.isdigit() for char in match[0])
+        if 9 <= digits <= 15 and _is_phone(match[0], digits):
+            yield SecretSpan("phone", match.start(), match.end(), FROM_NAME)
+    for match in _PHONE_WORD.finditer(text):
+        yield SecretSpan("phone", match.start(1), match.end(1), FROM_NAME)
 
 
 def _is_phone(text: str, digits: int) -> bool:
@@ -158,12 +158,12 @@ def _is_phone(text: str, digits: int) -> bool:
 
 
 def _find_cards(text: str) -> Iterator[SecretSpan]:
-    for found in (*_DIGITS.finditer(text), *_DOTTED.finditer(text)):
-        digits = _plain(found[0])
-        if len(digits) == len(found[0]) and (len(digits) > 16 or _is_numbered(text, found.start())):
+    for match in (*_DIGITS.finditer(text), *_DOTTED.finditer(text)):
+        digits = _plain(match[0])
+        if len(digits) == len(match[0]) and (len(digits) > 16 or _is_numbered(text, match.start())):
             continue
         if _is_card(digits) and len(set(digits)) > 1:
-            yield SecretSpan("card", found.start(), found.end(), FROM_SHAPE)
+            yield SecretSpan("card", match.start(), match.end(), FROM_SHAPE)
 
 
 def _plain(text: str) -> str:
@@ -201,17 +201,17 @@ def luhn_valid(digits: str) -> bool:
 
 
 def _find_ibans(text: str) -> Iterator[SecretSpan]:
-    for found in _IBAN.finditer(text):
-        length = _IBAN_LENGTHS.get(found[0][:2].upper())
+    for match in _IBAN.finditer(text):
+        length = _IBAN_LENGTHS.get(match[0][:2].upper())
         if length is None:
             continue
-        end = _end_of_chars(text, found.start(), found.end(), length)
+        end = _end_of_chars(text, match.start(), match.end(), length)
         if end is None:
             continue
-        iban = _plain(text[found.start() : end])
+        iban = _plain(text[match.start() : end])
         # In small letters much else looks like one: then most of it has to be digits.
         if (iban.isupper() or 2 * sum(map(str.isdecimal, iban)) > length) and iban_valid(iban):
-            yield SecretSpan("iban", found.start(), end, FROM_SHAPE)
+            yield SecretSpan("iban", match.start(), end, FROM_SHAPE)
 
 
 def _end_of_chars(text: str, start: int, stop: int, count: int) -> int | None:
@@ -233,30 +233,30 @@ def _find_ssns(text: str) -> Iterator[SecretSpan]:
     lowered = text.lower()
     named = "ssn" in lowered or "social security" in lowered
     for pattern in (_SSN, _SSN_WORD) if named else (_SSN,):
-        for found in pattern.finditer(text):
-            area, group, serial = map(_plain, (found[1], found[3], found[4]))
+        for match in pattern.finditer(text):
+            area, group, serial = map(_plain, (match[1], match[3], match[4]))
             if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
                 continue
-            yield SecretSpan("ssn", found.start(1), found.end(), FROM_SHAPE)
+            yield SecretSpan("ssn", match.start(1), match.end(), FROM_SHAPE)
 
 
 def _find_ipv4(text: str) -> Iterator[SecretSpan]:
-    for found in _IPV4.finditer(text):
-        octets = found[0].split(".")
+    for match in _IPV4.finditer(text):
+        octets = match[0].split(".")
         if any(int(octet) > 255 or (octet[0] == "0" and len(octet) > 1) for octet in octets):
             continue
-        if octets[0] in ("0", "127", "255") or octets[3] == "0" or found[0].startswith(_OID_ARCS):
+        if octets[0] in ("0", "127", "255") or octets[3] == "0" or match[0].startswith(_OID_ARCS):
             continue
         if all(len(octet) == 1 for octet in octets):
             continue
-        if _VERSION_BEFORE.search(text, max(0, found.start() - 16), found.start()) is None:
-            yield SecretSpan("ipv4", found.start(), found.end(), FROM_SHAPE)
+        if _VERSION_BEFORE.search(text, max(0, match.start() - 16), match.start()) is None:
+            yield SecretSpan("ipv4", match.start(), match.end(), FROM_SHAPE)
 
 
 def _find_ipv6(text: str) -> Iterator[SecretSpan]:
-    for found in _IPV6.finditer(text):
-        if _is_ipv6(found[0]):
-            yield SecretSpan("ipv6", found.start(), found.end(), FROM_SHAPE)
+    for match in _IPV6.finditer(text):
+        if _is_ipv6(match[0]):
+            yield SecretSpan("ipv6", match.start(), match.end(), FROM_SHAPE)
 
 
 def _is_ipv6(address: str) -> bool:

@@ -85,21 +85,21 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
     of what they cover; secrets go before personal data. `path` says what file the text is from: in env files every
     value counts. Placeholders of an earlier redaction are never part of a finding.
     """
-    kept = [found.span() for found in _PLACEHOLDER.finditer(text)]
+    kept = [match.span() for match in _PLACEHOLDER.finditer(text)]
     view = _searchable(text)
     secrets = _secret_spans(view, rules, path) if rules.secrets else []
     secrets += _repeated(view, secrets)
     personal = [*_pattern_spans(view, rules), *_personal_spans(view, rules)]
     if not secrets and not personal:
         return []
-    found = _resolved(text, secrets, "secret", rules, kept)
-    taken = [(finding.start, finding.end) for finding in found]
-    found += [
+    findings = _resolved(text, secrets, "secret", rules, kept)
+    taken = [(finding.start, finding.end) for finding in findings]
+    findings += [
         finding
         for finding in _resolved(text, personal, "pii", rules, kept)
         if not _overlaps(taken, finding.start, finding.end)
     ]
-    return sorted(found, key=lambda finding: finding.start)
+    return sorted(findings, key=lambda finding: finding.start)
 
 
 def redact(text: str, *, rules: RedactionRules, salt: bytes, path: str | None = None) -> Redacted:
@@ -142,10 +142,10 @@ def _searchable(text: str) -> str:
     the quotes and line breaks are then where the rules expect them.
     """
     if "[REDACTED:" in text:
-        text = _PLACEHOLDER.sub(lambda found: "\0" * len(found[0]), text)
+        text = _PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), text)
     if "\\" in text:
         text = _ESCAPED_BREAK.sub(" \n", text)
-        text = _ESCAPED_QUOTE.sub(lambda found: f"{found[1]} " if found[1] else f" {found[2]}", text)
+        text = _ESCAPED_QUOTE.sub(lambda match: f"{match[1]} " if match[1] else f" {match[2]}", text)
     return text
 
 
@@ -197,20 +197,20 @@ def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
 def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     for name, pattern in rules.patterns:
         group = "value" if "value" in pattern.groupindex else 0
-        for found in pattern.finditer(text):
-            if found[group]:
-                yield SecretSpan(name, *found.span(group), FROM_STRUCTURE)
+        for match in pattern.finditer(text):
+            if match[group]:
+                yield SecretSpan(name, *match.span(group), FROM_STRUCTURE)
 
 
 def _resolved(
     text: str, spans: Iterable[SecretSpan], kind: Kind, rules: RedactionRules, kept: list[tuple[int, int]]
 ) -> list[RedactionFinding]:
     """Return the spans that are not allowed, overlapping ones joined, without the placeholders inside them."""
-    wanted = [span for span in spans if not _allowed(text[span.start : span.end], rules)]
+    wanted_spans = [span for span in spans if not _allowed(text[span.start : span.end], rules)]
     findings: list[RedactionFinding] = []
     cluster: list[SecretSpan] = []
     end = -1
-    for span in sorted(wanted, key=lambda span: (span.start, -span.end)):
+    for span in sorted(wanted_spans, key=lambda span: (span.start, -span.end)):
         if cluster and span.start >= end:
             findings += _joined(text, cluster, end, kind, kept)
             cluster = []

@@ -55,7 +55,7 @@ def passages(
     if memory.turn is not None and len(chunks) == 1:
         spoken = [memory.raw, _exchange(memory, before)]
         return [Passage(memory_no=no, chunk_no=chunks[0].no, text=text) for text in spoken]
-    found = [
+    passages = [
         Passage(
             memory_no=no,
             chunk_no=stored.no,
@@ -63,10 +63,10 @@ def passages(
         )
         for stored in chunks
     ]
-    if len(found) > 1:
+    if len(passages) > 1:
         beginning = memory.raw[: BEGINNING_TOKENS * CHARACTERS_PER_TOKEN]
-        found.append(Passage(memory_no=no, chunk_no=None, text=_titled(title, beginning)))
-    return found
+        passages.append(Passage(memory_no=no, chunk_no=None, text=_titled(title, beginning)))
+    return passages
 
 
 def _exchange(memory: Memory, before: tuple[str, str] | None) -> str:
@@ -248,15 +248,15 @@ class EmbeddingJob:
     ) -> Sequence[FloatRow] | None:
         """Return the passages' vectors; None when it is to stop. A file of a thousand chunks takes many turns."""
         rows: list[FloatRow] = []
-        said = [passage.text for passage in texts]
+        passage_texts = [passage.text for passage in texts]
         try:
-            with self._charge(said, space) as embed:
-                for start in range(0, len(said), GROUP_PASSAGES):
+            with self._charge(passage_texts, space) as embed:
+                for start in range(0, len(passage_texts), GROUP_PASSAGES):
                     if start and turn.stop():
                         return None
-                    with span("embed", count=len(said)):
-                        rows.extend(embed(said[start : start + GROUP_PASSAGES]))
-                    if start + GROUP_PASSAGES < len(said):
+                    with span("embed", count=len(passage_texts)):
+                        rows.extend(embed(passage_texts[start : start + GROUP_PASSAGES]))
+                    if start + GROUP_PASSAGES < len(passage_texts):
                         turn.beat()
         except ProviderError as error:
             self._give_back(numbers, error)

@@ -363,12 +363,12 @@ class SpacesFacade(SpaceMetadataCalls):
     # How a space ends -------------------------------------------------------------------------------------------
 
     def _reset(self, space: Space, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> None:
-        def finish(found: Space) -> None:
-            self._stores.purges.forget_sources(found.no)
+        def finish(found_space: Space) -> None:
+            self._stores.purges.forget_sources(found_space.no)
             if metadata:
-                masked = self._files.importer().masked(metadata, found.policies)
-                self._stores.spaces.set_metadata(found.name, masked, at=at)
-            self._stores.spaces.restart(found.name, at=at)
+                masked = self._files.importer().masked(metadata, found_space.policies)
+                self._stores.spaces.set_metadata(found_space.name, masked, at=at)
+            self._stores.spaces.restart(found_space.name, at=at)
 
         self._empty(space, "reset", at=at, may=self._refuse_reset, finish=finish)
 
@@ -389,13 +389,13 @@ class SpacesFacade(SpaceMetadataCalls):
         done = False
         while not done:
             with self._stores.db.transaction():
-                found = self._stores.spaces.get(space.name)
-                may(found)
-                numbers = self._stores.purges.numbers_of_space(found.no, limit=PURGE_BATCH)
+                found_space = self._stores.spaces.get(space.name)
+                may(found_space)
+                numbers = self._stores.purges.numbers_of_space(found_space.no, limit=PURGE_BATCH)
                 purged = self._needs.purger.purge(numbers, reason=what, at=at)
                 done = len(numbers) < PURGE_BATCH
                 if done:
-                    finish(found)
+                    finish(found_space)
                 detail: dict[str, JSONValue] = {"space": space.name, "purged": purged, "finished": done}
                 self._audit.record(AuditEvent(what=what, at=at, detail=detail))
         self._needs.purger.scrub()
@@ -435,10 +435,10 @@ class SpacesFacade(SpaceMetadataCalls):
 
     def _exports(self, space: Space) -> Sequence[Path]:
         """Return the exports of a space that lie where exports go without being told."""
-        found = [space_file(self._needs.directory / "exports", space.name)]
+        paths = [space_file(self._needs.directory / "exports", space.name)]
         with contextlib.suppress(InvalidInput):  # nothing was exported to where an export would not go
-            found.append(self._default_path(space))
-        return [path for path in dict.fromkeys(found) if _is_file(path)]
+            paths.append(self._default_path(space))
+        return [path for path in dict.fromkeys(paths) if _is_file(path)]
 
     def _show_to_whom_it_concerns(self, space: Space, old: Policies, new: Policies) -> int:
         """Say of a space's memories who may see them, where that has changed; returns of how many."""

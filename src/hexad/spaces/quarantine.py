@@ -69,8 +69,8 @@ class QuarantineFacade:
                 order="updated",
                 limit=-1 if limit is None else limit,
             )
-            found = memories.by_no(numbers)
-        return [found[no] for no in numbers]
+            found_memories = memories.by_no(numbers)
+        return [found_memories[no] for no in numbers]
 
     def count(self, *, space: str | None = None) -> int:
         """Return how many wait. Raises what `list` does."""

@@ -215,8 +215,8 @@ class _Judge:
 
     def is_due(self, row: AgedRow) -> bool:
         """Whether a memory is past its lifetime; archiving by hand counts as a change."""
-        kept = lifetime(self._policies, row)
-        return kept is not None and self._at - row.updated_at >= kept
+        kept_lifetime = lifetime(self._policies, row)
+        return kept_lifetime is not None and self._at - row.updated_at >= kept_lifetime
 
     def has_work(self, row: AgedRow) -> bool:
         """Whether anything is to be done with a memory that is due."""
@@ -225,8 +225,8 @@ class _Judge:
     def split(self, rows: Sequence[AgedRow]) -> tuple[list[AgedRow], list[AgedRow]]:
         """Return which are archived and which are purged."""
         purged = [row for row in rows if self._is_to_be_purged(row)]
-        gone = {row.no for row in purged}
-        return [row for row in rows if row.no not in gone], purged
+        gone_row_nos = {row.no for row in purged}
+        return [row for row in rows if row.no not in gone_row_nos], purged
 
     def _is_to_be_purged(self, row: AgedRow) -> bool:
         if self._wait is None:

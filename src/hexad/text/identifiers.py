@@ -42,9 +42,9 @@ def split_identifiers(text: str) -> list[str]:
             continue
         if word.isalpha() and (word.islower() or word[1:].islower() or word.isupper()):
             continue
-        found = _PART.findall(word) if word.isascii() else _parts_of_any_script(word)
-        if len(found) > 1 and len(_DIGITS.findall(word)) <= DIGIT_RUNS_LIMIT:
-            parts += [part for part in found if len(part) > 1 or part.isdigit()]
+        words = _PART.findall(word) if word.isascii() else _parts_of_any_script(word)
+        if len(words) > 1 and len(_DIGITS.findall(word)) <= DIGIT_RUNS_LIMIT:
+            parts += [part for part in words if len(part) > 1 or part.isdigit()]
     return parts
 
 

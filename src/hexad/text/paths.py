@@ -141,9 +141,9 @@ def folder_problem(name: str) -> str | None:
     >>> folder_problem("graft-7"), folder_problem("a/b")
     (None, "use letters, digits, '_', '-' and single '.' inside; it becomes the name of a folder.")
     """  # fmt: skip
-    known = {character for character in name if character.isalnum() or character in "_.-"}
+    known_characters = {character for character in name if character.isalnum() or character in "_.-"}
     marks = {character for character in name[1:] if unicodedata.category(character)[0] == "M"}
-    if not name or set(name) - known - marks or name[0] == "." or name[-1] == "." or ".." in name:
+    if not name or set(name) - known_characters - marks or name[0] == "." or name[-1] == "." or ".." in name:
         return "use letters, digits, '_', '-' and single '.' inside; it becomes the name of a folder."
     return _space_problem(name)
 

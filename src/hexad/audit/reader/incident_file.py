@@ -103,14 +103,14 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
         data = place.read_bytes()
     body, _, last = data.removesuffix(b"\n").rpartition(b"\n")
     body += b"\n"
-    given = [Verifier.parse(key) for key in verifiers]
+    given_verifiers = [Verifier.parse(key) for key in verifiers]
     try:
         header, *rest = [json.loads(line) for line in body.splitlines()]
         verifier = Verifier.parse(header["key"])
-        known = given or [verifier]
+        known_verifiers = given_verifiers or [verifier]
         signature = base64.b64decode(json.loads(last)["signature"], validate=True)
         right = json.dumps({"signature": base64.b64encode(signature).decode()}).encode() == last
-        if header["form"] != FORM or not right or data[-1:] != b"\n" or verifier not in known:
+        if header["form"] != FORM or not right or data[-1:] != b"\n" or verifier not in known_verifiers:
             raise _wrong(place, "it is signed by another key, or in another form")
         _require_signed(verifier, signature, body)
         checkpoint = read_signed(header["checkpoint"], [verifier])

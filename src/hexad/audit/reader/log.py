@@ -78,9 +78,9 @@ class Marking:
     def get(self, name: str, *, reviewer_credential: str) -> Incident:
         """Return an incident; the question is a record. Raises `NotFound`."""
         reviewer = self._desk.admitted(reviewer_credential)
-        found = self._named(name, reviewer)
+        incident = self._named(name, reviewer)
         self._desk.note(LISTED, {"reviewer": reviewer.name, "name": name, "shown": 1})
-        return found
+        return incident
 
     def export(
         self, name: str, out: Path | str, *, reviewer_credential: str, archives: Sequence[Path | str] = ()
@@ -101,13 +101,13 @@ class Marking:
         ledger = self._desk.ledger
         with ledger.db.read():
             head = ledger.head()
-            found = self._shown(incident, archives)
+            records = self._shown(incident, archives)
             note = sign(
                 Checkpoint(origin=self._desk.origin, size=head.size, root=head.root),
                 name=self._desk.verifier.name,
                 key=self._desk.signing_key,
             )
-            leaves = {record.seq: record.leaf for record in found if record.is_archived}
+            leaves = {record.seq: record.leaf for record in records if record.is_archived}
             known: dict[tuple[int, int], bytes] = {}
 
             def node(level: int, place: int) -> bytes:
@@ -116,37 +116,37 @@ class Marking:
                     top = known[level, place] = ledger.node(level, place, leaves)
                 return top
 
-            proved = ((record, inclusion_proof(record.seq, head.size, node)) for record in found)
+            proved = ((record, inclusion_proof(record.seq, head.size, node)) for record in records)
             described = {
                 "incident": incident.to_dict(),
-                "records": len(found),
+                "records": len(records),
                 "key": str(self._desk.verifier),
                 "exported_at": self._desk.clock.now().isoformat(),
                 "checkpoint": note,
             }
             written = lines(described, proved, key=self._desk.signing_key)
             files.stream_write(path, written, may_replace=lambda: _require_absent(path))
-        return len(found)
+        return len(records)
 
     def _shown(self, incident: Incident, archives: Sequence[Path | str]) -> list[Shown]:
         """Return the records of an incident, those that are in archives too."""
         ledger = self._desk.ledger
         spans = [mark.span for mark in incident.marks]
-        found: dict[int, Shown] = {}
+        records: dict[int, Shown] = {}
         for seq in self._incidents.numbers(spans):
             for number, body, _, nonce, ciphertext in ledger.gaps.leaving(seq, seq + 1):
-                found[number] = Shown.of(ledger, number, body, nonce, ciphertext)
-        asked = [self._incidents.asked(span) for span in spans]
+                records[number] = Shown.of(ledger, number, body, nonce, ciphertext)
+        queries = [self._incidents.asked(span) for span in spans]
         for path in archives:
             archive, _ = self._desk.archiver.named(Path(path))
             for record in archive.kept():
                 said = record.said()
-                if any(holds(each, said) for each in asked):
+                if any(holds(each, said) for each in queries):
                     shown = Shown.of(
                         ledger, record.seq, record.body, ledger.gaps.nonce(record.seq), record.ciphertext
                     )
-                    found[record.seq] = replace(shown, is_archived=True)
-        return [found[seq] for seq in sorted(found)]
+                    records[record.seq] = replace(shown, is_archived=True)
+        return [records[seq] for seq in sorted(records)]
 
     def _named(self, name: str, reviewer: Reviewer) -> Incident:
         for incident in self._within(reviewer):
@@ -155,11 +155,11 @@ class Marking:
         raise NotFound(f"There is no incident {name!r}. See `hexad audit incident list`.")
 
     def _within(self, reviewer: Reviewer) -> list[Incident]:
-        found = self._incidents.all()
+        incidents = self._incidents.all()
         if reviewer.sessions is None:
-            return found
+            return incidents
         known = []
-        for incident in found:
+        for incident in incidents:
             marks = [mark for mark in incident.marks if mark.span.session in reviewer.sessions]
             if marks:
                 records = len(self._incidents.numbers(mark.span for mark in marks))
@@ -169,9 +169,9 @@ class Marking:
     def list(self, *, reviewer_credential: str) -> list[Incident]:
         """Return the incidents by name, as far as the reviewer's scope goes; the question is a record."""
         reviewer = self._desk.admitted(reviewer_credential)
-        found = self._within(reviewer)
-        self._desk.note(LISTED, {"reviewer": reviewer.name, "shown": len(found)})
-        return found
+        incidents = self._within(reviewer)
+        self._desk.note(LISTED, {"reviewer": reviewer.name, "shown": len(incidents)})
+        return incidents
 
 
 def _require_absent(path: Path) -> None:
@@ -229,16 +229,18 @@ class AuditLog(Closing):
                 f"{QUERY_LIMIT:,}.",
                 argument="limit",
             )
-        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        query = _asked(session_id, tick_range, time_range, event_types, kinds)
         reviewer = self._desk.admitted(reviewer_credential)
-        within, where = _within(asked, reviewer), dict[str, JSONValue]()
+        within, where = _within(query, reviewer), dict[str, JSONValue]()
         if archive is None:
-            found = self._ledger.query(replace(within, limit=limit, offset=offset))
+            found_records = self._ledger.query(replace(within, limit=limit, offset=offset))
         else:
             records, where = self._archived(parse_path(archive, "archive"), within)
-            found = list(itertools.islice(records, offset, offset + limit))
-        self._desk.note(QUERY, {"reviewer": reviewer.name, "shown": len(found), **_said(asked), **where})
-        return list(map(without_secrets, found))
+            found_records = list(itertools.islice(records, offset, offset + limit))
+        self._desk.note(
+            QUERY, {"reviewer": reviewer.name, "shown": len(found_records), **_said(query), **where}
+        )
+        return list(map(without_secrets, found_records))
 
     def export(
         self,
@@ -254,11 +256,11 @@ class AuditLog(Closing):
 
         Records that are made meanwhile are not among them.
         """
-        asked = _asked(session_id, tick_range, time_range, event_types, kinds)
+        query = _asked(session_id, tick_range, time_range, event_types, kinds)
         reviewer = self._desk.admitted(reviewer_credential)
-        within = replace(_within(asked, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
+        within = replace(_within(query, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
         shown = self._ledger.count(within)
-        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(asked)})
+        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(query)})
         return self._pages(within)
 
     def export_to(
@@ -296,19 +298,19 @@ class AuditLog(Closing):
         files.stream_write(out, lines(), may_replace=lambda: _require_new(out))
         return written
 
-    def _pages(self, asked: LedgerQuery) -> Iterator[AuditRecord]:
-        found = self._ledger.query(asked)
-        while found:
-            yield from map(without_secrets, found)
-            found = self._ledger.query(replace(asked, after=found[-1].seq))
+    def _pages(self, query: LedgerQuery) -> Iterator[AuditRecord]:
+        records = self._ledger.query(query)
+        while records:
+            yield from map(without_secrets, records)
+            records = self._ledger.query(replace(query, after=records[-1].seq))
 
-    def _archived(self, path: Path, asked: LedgerQuery) -> tuple[Iterator[AuditRecord], dict[str, JSONValue]]:
+    def _archived(self, path: Path, query: LedgerQuery) -> tuple[Iterator[AuditRecord], dict[str, JSONValue]]:
         """Return the records of an archive that are asked for, decrypted, and how a record names the archive."""
-        found, seq = self._desk.archiver.named(path)
+        archive_file, seq = self._desk.archiver.named(path)
 
         def records() -> Iterator[AuditRecord]:
-            for record in found.kept():
-                if holds(asked, record.said()):
+            for record in archive_file.kept():
+                if holds(query, record.said()):
                     nonce = self._ledger.gaps.nonce(record.seq)
                     yield self._ledger.revealed(record.seq, record.body, nonce, record.ciphertext)
 
@@ -332,7 +334,7 @@ class AuditLog(Closing):
         as for every question, also to a reviewer of some sessions.
         """
         parse_text(subject, "subject")
-        asked = _asked(session_id, tick_range, None, None, None)
+        query = _asked(session_id, tick_range, None, None, None)
         if (not session_id) == (not subject) or (tick_range is not None and not session_id):
             raise InvalidInput("Name a session, perhaps with a range of its ticks, or a subject.")
         if subject == SYSTEM:
@@ -341,7 +343,7 @@ class AuditLog(Closing):
                 argument="subject",
             )
         reviewer = self._desk.admitted_to_all(reviewer_credential, "erase contents")
-        ticks: JSONValue = None if asked.ticks is None else [list(asked.ticks)]
+        ticks: JSONValue = None if query.ticks is None else [list(query.ticks)]
         work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
         if dry_run:
             count = meant(self._ledger, [work])
@@ -390,8 +392,8 @@ class AuditLog(Closing):
         can make again.
         """
         head = self._ledger.head()
-        made = Checkpoint(origin=self.origin, size=head.size, root=head.root)
-        note = sign(made, name=KEY_NAME, key=self._desk.signing_key)
+        checkpoint = Checkpoint(origin=self.origin, size=head.size, root=head.root)
+        note = sign(checkpoint, name=KEY_NAME, key=self._desk.signing_key)
         if out is not None and not files.create_exclusive(out, note.encode(), mode=0o644):
             raise Conflict(f"{out} is there already, and may be an older checkpoint. Give another name.")
         return note
@@ -500,28 +502,28 @@ def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _said(asked: LedgerQuery) -> dict[str, JSONValue]:
+def _said(query: LedgerQuery) -> dict[str, JSONValue]:
     """Return how the record of a question repeats it."""
-    types = asked.event_types
+    types = query.event_types
     return {
-        "session": None if asked.sessions is None else asked.sessions[0],
-        "ticks": None if asked.ticks is None else list(asked.ticks),
-        "times": None if asked.times is None else [time.isoformat() for time in asked.times],
+        "session": None if query.sessions is None else query.sessions[0],
+        "ticks": None if query.ticks is None else list(query.ticks),
+        "times": None if query.times is None else [time.isoformat() for time in query.times],
         "event_types": None if types is None else [event_type.value for event_type in types],
-        "kinds": None if asked.kinds is None else list(asked.kinds),
+        "kinds": None if query.kinds is None else list(query.kinds),
     }
 
 
-def _within(asked: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
+def _within(query: LedgerQuery, reviewer: Reviewer) -> LedgerQuery:
     """Return the question as far as the reviewer's scope goes."""
     if reviewer.sessions is None:
-        return asked
-    wanted = (
+        return query
+    wanted_sessions = (
         reviewer.sessions
-        if asked.sessions is None
-        else [session for session in asked.sessions if session in reviewer.sessions]
+        if query.sessions is None
+        else [session for session in query.sessions if session in reviewer.sessions]
     )
-    return replace(asked, sessions=list(wanted))
+    return replace(query, sessions=list(wanted_sessions))
 
 
 def _seq(record_id: str) -> int:

@@ -69,10 +69,10 @@ class StoreKeys:
 
     def cipher(self, purpose: str) -> FileCipher:
         """Return what seals and opens files and values for a purpose."""
-        found = self._ciphers.get(purpose)
-        if found is None:
-            found = self._ciphers[purpose] = FileCipher(self.derive(purpose))
-        return found
+        cipher = self._ciphers.get(purpose)
+        if cipher is None:
+            cipher = self._ciphers[purpose] = FileCipher(self.derive(purpose))
+        return cipher
 
 
 def cipher_of(keys: StoreKeys | None, purpose: str) -> FileCipher | None:

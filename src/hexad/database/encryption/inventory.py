@@ -111,8 +111,8 @@ def links_in_the_way(directory: Path) -> list[str]:
     What is behind them is the store's and would be left under the old key. A link among the files of documents,
     exports and spaces leads to a file of somebody else's.
     """
-    found = [path for path in files_below(directory) if path.is_symlink()]
-    return [str(path.relative_to(directory)) for path in found if _is_in_the_way(path, directory)]
+    paths = [path for path in files_below(directory) if path.is_symlink()]
+    return [str(path.relative_to(directory)) for path in paths if _is_in_the_way(path, directory)]
 
 
 def _is_in_the_way(link: Path, directory: Path) -> bool:

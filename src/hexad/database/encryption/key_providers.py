@@ -317,10 +317,10 @@ def read_key_file(path: Path) -> bytes:
             "HEXAD_KEY_FILE to where it is, or open the store with key=."
         ) from error
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        found_stat = os.fstat(fd)
+        if not stat.S_ISREG(found_stat.st_mode):
             raise AccessDenied(f"The key file {path} is no file.")
-        mode = stat.S_IMODE(found.st_mode)
+        mode = stat.S_IMODE(found_stat.st_mode)
         if mode & 0o077:
             raise AccessDenied(
                 f"The key file {path} has mode {mode:04o}: other users may read or change it. Run `chmod 600 {path}`, "
@@ -397,10 +397,10 @@ def _of_keyring(place: KeyPlace) -> bytes:
     except ImportError as error:
         raise _no_keyring("the package is not installed (`pip install 'hexad[keyring]'`)") from error
     try:
-        found = keyring.get_password(_SERVICE, place.id)
+        password = keyring.get_password(_SERVICE, place.id)
     except keyring.errors.KeyringError as error:
         raise _no_keyring(f"{type(error).__name__}") from error
-    key = None if found is None else _parsed(found.encode("utf-8", "replace"))
+    key = None if password is None else _parsed(password.encode("utf-8", "replace"))
     if key is None:
         raise AccessDenied(
             f"The store is encrypted, and this user's keyring has no key {place.id!r} of the service {_SERVICE!r}. "
@@ -418,10 +418,10 @@ def _create_in_keyring(place: KeyPlace) -> bytes:
     key = secrets.token_bytes(KEY_BYTES)
     try:
         keyring.set_password(_SERVICE, place.id, key.hex())
-        kept = keyring.get_password(_SERVICE, place.id)
+        password = keyring.get_password(_SERVICE, place.id)
     except keyring.errors.KeyringError as error:
         raise _no_keyring(f"{type(error).__name__}") from error
-    if kept != key.hex():
+    if password != key.hex():
         raise _no_keyring("what was put into it could not be read back")
     return key
 

@@ -191,9 +191,9 @@ def unlock_or_create(
     directory: Path, given: KeyGiven, lock: OpenLock | None, *, database: str = DATABASE
 ) -> StoreKeys | None:
     """Return the keys of a store; with a key that was given, one that is not there yet begins encrypted."""
-    found = unlock(directory, given, database=database)
-    if found is not None or not given.explicit or lock is None:
-        return found
+    keys = unlock(directory, given, database=database)
+    if keys is not None or not given.explicit or lock is None:
+        return keys
     try:
         with lock.alone("begin an encrypted store", wait_s=_WAIT_S):
             if (directory / RECORD).exists() or is_plain(directory / database) is not None:

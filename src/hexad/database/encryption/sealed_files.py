@@ -104,9 +104,9 @@ class SealedReader:
         """Return what stands next; raises `IntegrityError` where it was changed."""
         begin = self.tell()
         end = self.size if length < 0 else min(begin + length, self.size)
-        found = self.part(begin, end)
-        self._places.at = begin + len(found)
-        return found
+        part = self.part(begin, end)
+        self._places.at = begin + len(part)
+        return part
 
     def part(self, begin: int, end: int) -> bytes:
         """Return the plain content from `begin` to before `end`; raises `IntegrityError` where it was changed."""
@@ -124,14 +124,14 @@ class SealedReader:
             block = self._cache.get(self._header, number)
             if block is not None:
                 cached[number] = block
-        wanted = [number for number in range(first, last + 1) if number not in cached]
-        sealed = memoryview(self._sealed(wanted[0], wanted[-1]) if wanted else b"")
+        wanted_numbers = [number for number in range(first, last + 1) if number not in cached]
+        sealed = memoryview(self._sealed(wanted_numbers[0], wanted_numbers[-1]) if wanted_numbers else b"")
         step = sealed_block_bytes()
         for number in range(first, last + 1):
             if number in cached:
                 yield cached[number]
                 continue
-            at = (number - wanted[0]) * step
+            at = (number - wanted_numbers[0]) * step
             block = self._blocks.open(number, sealed[at : at + step], last=number == self._last)
             if number in (first, last):
                 self._cache.put(self._header, number, block)

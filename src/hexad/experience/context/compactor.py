@@ -440,9 +440,9 @@ class Compactor:
         ended. Raises `NotFound` for a session that was never started.
         """
         state = self._compactions.state_of(session_id)
-        made: list[CompactionRecord] = []
+        records: list[CompactionRecord] = []
         if not _may_expire(state, trigger):
-            return made
+            return records
         with self._alone(state.number, wait=True):
             while not (stop() or self._closed):
                 record = self._round(state.number, trigger, whole=True)
@@ -451,10 +451,10 @@ class Compactor:
                     if through:
                         self._needs.replies.release(session_id, [(1, through)])
                     break
-                made.append(record)
-            if made:
+                records.append(record)
+            if records:
                 self._needs.remember()
-        return made
+        return records
 
     def expire_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compact the windows of sessions in which nothing was recorded for long; returns how many compactions."""

@@ -66,8 +66,8 @@ class ContextWindows:
         """Return compactions in the order in which they were made; raises `NotFound` for an unknown session."""
         if session_id is not None:
             self.compactions.state_of(session_id)
-        found = self.compactions.find(session_id=session_id, limit=limit, offset=offset)
-        return [self.visibility.compaction(record) for record in found]
+        records = self.compactions.find(session_id=session_id, limit=limit, offset=offset)
+        return [self.visibility.compaction(record) for record in records]
 
     def compact(self, session_id: str) -> CompactionRecord | None:
         """Compact a window now; None when there is nothing to compact."""

@@ -144,7 +144,7 @@ class WindowAccounts:
         self._recorder.flush()
         states = self._compactions.states_of(session_ids)
         windows = {state.session_id: (state.compacted_through + 1, state.next_tick) for state in states}
-        found = windows_totals(self._reader, windows)
+        found_totals = windows_totals(self._reader, windows)
         return [
             Fill(
                 state=state,
@@ -154,7 +154,7 @@ class WindowAccounts:
                 last_tick=totals.last,
             )
             for state in states
-            for totals in [found.get(state.number, WindowTotals(state.compacted_through, 0, 0))]
+            for totals in [found_totals.get(state.number, WindowTotals(state.compacted_through, 0, 0))]
         ]
 
     def look(self, counter: WindowCounter) -> bool:

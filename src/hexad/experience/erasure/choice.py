@@ -162,16 +162,16 @@ class Chooser:
                 if number in there:
                     there[number].append((first, last))
         reached = self._rows.next_ticks(partly)
-        found: list[ChosenSession] = []
+        sessions: list[ChosenSession] = []
         for session in going:
             if session.whole:
-                found.append(session)
+                sessions.append(session)
                 continue
             everything = union([*there[session.number], *self._departed.cold(session.number)])
             last = max([reached[session.number] - 1, *(end for _, end in everything)])
             rest = union([*difference(everything, session.ticks), (last + 1, TICK_LIMIT)])
-            found.append(replace(session, rest=rest))
-        return found
+            sessions.append(replace(session, rest=rest))
+        return sessions
 
     # How many are left ------------------------------------------------------------------------------------------
 
@@ -184,8 +184,11 @@ class Chooser:
         """
         left = erased - sum(row.timesteps for row in removed)
         found: dict[int, int] = {}
-        known = {row.no for row in (*removed, *emptied)}
-        for row in (*sorted(emptied, key=lambda row: -row.timesteps), *self._rows.other_coarse(known)):
+        known_row_nos = {row.no for row in (*removed, *emptied)}
+        for row in (
+            *sorted(emptied, key=lambda row: -row.timesteps),
+            *self._rows.other_coarse(known_row_nos),
+        ):
             if not left:
                 break
             taken = min(left, max(row.timesteps - 1, 0))
@@ -219,15 +222,15 @@ class _RecordFilter:
         cold, replies = self._departed.cold(number), self._rows.replies(number)
         told = union(tick for reply in replies for tick in reply.ticks)
         blurred = self._blurred[number] = difference(cold, told)
-        taken = [reply for reply in replies if self._takes(number, reply)]
+        taken_rows = [reply for reply in replies if self._takes(number, reply)]
         going = self._going[number] = self._blurred_going(number, blurred, coarse)
         return ChosenSession(
             number=number,
             id=self._named[number],
             live=live,
-            cold=union([*(tick for reply in taken for tick in reply.ticks), *going]),
+            cold=union([*(tick for reply in taken_rows for tick in reply.ticks), *going]),
             rest=(),
-            replies=taken,
+            replies=taken_rows,
             whole=self.whole,
         )
 

@@ -229,9 +229,9 @@ class RowRemoval:
 
     def _take_records(self, choice: Choice, book: ErasureBook) -> set[str]:
         book.erased(RECORDS, self._compressed.delete([row.no for row in choice.removed]))
-        known = {row.no: row for row in choice.emptied}
+        known_rows = {row.no: row for row in choice.emptied}
         for no, timesteps in choice.recounts.items():
-            if no not in known:
+            if no not in known_rows:
                 old = self._compressed.by_numbers([no])[no]
                 tokens = old.token_count * timesteps // max(old.timesteps, 1)
                 self._rows.recount(no, timesteps=timesteps, tokens=tokens)
@@ -274,8 +274,8 @@ class RowRemoval:
             if session.whole or not intersection(kept, [compaction.ticks]):
                 departed.append(compaction.no)
                 continue
-            left = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
-            texts = [text for text in self._rows.summaries_of(left) if text != GONE]
+            left_reply_nos = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
+            texts = [text for text in self._rows.summaries_of(left_reply_nos) if text != GONE]
             most = max(len(compaction.summary) // 4, 1)
             summary, tokens = self._shortened(texts, most) if texts else self._shortened([GONE], len(GONE))
             self._rows.remake_compaction(
@@ -350,12 +350,12 @@ class RowRemoval:
         book.erased(APPLICATIONS, self._targets.remove_applications(departed))
         self._targets.narrow_applications(narrowed)
         book.erased(NOTES, notes)
-        said = [
+        target_nos = [
             target.no
             for target in self._targets.comments(session.id, hull)
             if _parts(target, session, events)[0]
         ]
-        book.erased(COMMENTS, self._targets.remove_comments(said))
+        book.erased(COMMENTS, self._targets.remove_comments(target_nos))
 
 
 def _parts(
@@ -519,8 +519,8 @@ class StreamEraser:
             for no, ticks in self._targets.windows(session.number):
                 kept = intersection(session.rest, [ticks])
                 if kept and intersection(session.touched, [ticks]):
-                    found = range_totals(self._experience.reader, {session.id: kept})
-                    tokens[no] = sum(part.tokens for part in found)
+                    totals = range_totals(self._experience.reader, {session.id: kept})
+                    tokens[no] = sum(part.tokens for part in totals)
             named = self._targets.open_events(session.id)
             if named:
                 where = self._events.ticks_of(session.id, named)
@@ -554,8 +554,10 @@ class StreamEraser:
         return self._taken_out(waiting, book)
 
     def _taken_out(self, waiting: Pending, book: ErasureBook) -> bool:
-        given = waiting.work["sessions"]
-        sessions = [int(str(session)) for session in given] if isinstance(given, list) else []
+        given_sessions = waiting.work["sessions"]
+        sessions = (
+            [int(str(session)) for session in given_sessions] if isinstance(given_sessions, list) else []
+        )
         if not self._files.left(sessions):
             return True
         taken = self._files.take_out()

@@ -549,8 +549,8 @@ class ErasedDocuments:
 
     def remove_copies(self, work: Mapping[str, JSONValue]) -> None:
         """Remove the working copies that a pending note names, unless another document lies there by now."""
-        given = work["copies"]
-        for copy in given if isinstance(given, list) else []:
+        copies = work["copies"]
+        for copy in copies if isinstance(copies, list) else []:
             folder, _, path = str(copy).partition("/")
             taken = self._db.query_one(
                 "SELECT 1 FROM documents WHERE path = ? AND doc_type = ?",

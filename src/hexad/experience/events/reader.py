@@ -85,18 +85,18 @@ class PieceSources:
     name: Callable[[str], str]
 
 
-def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str:
+def create_events(cursor: duckdb.DuckDBPyConnection, piece_sources: PieceSources) -> str:
     """Return the statement that gives each event once, whole.
 
     `rows`, `gone` and `gone_ranges` are registered with the cursor where there are any.
     """
-    spans = list(_spans(given))
-    mixed = _mixed(spans) | _left(cursor, given)
+    spans = list(_spans(piece_sources))
+    mixed = _mixed(spans) | _left(cursor, piece_sources)
     sources: dict[int, int] = defaultdict(int)
     for _, session, _, _ in spans:
         sources[session] += session not in mixed
     divided = sorted(session for session, count in sources.items() if count > 1)
-    relations, params = _fresh(given, mixed)
+    relations, params = _fresh(piece_sources, mixed)
     parts = list[str]()
     if relations:
         fresh = f"({' UNION ALL '.join(relations)})"
@@ -104,9 +104,9 @@ def create_events(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> str
             cursor.execute(f"CREATE TEMP TABLE fresh AS {fresh}", params)
             fresh = "fresh"
         parts.append(f"SELECT {PIECE_COLUMNS}, source FROM {fresh}")
-    if given.sides:
-        conditions = [_one_of("session", mixed, negated=True), *_scope(given)]
-        paths = ", ".join(_literal(given.name(side)) for side in given.sides.values())
+    if piece_sources.sides:
+        conditions = [_one_of("session", mixed, negated=True), *_scope(piece_sources)]
+        paths = ", ".join(_literal(piece_sources.name(side)) for side in piece_sources.sides.values())
         parts.append(
             f"SELECT {PIECE_COLUMNS}, filename AS source FROM read_parquet([{paths}], hive_partitioning = false,"
             f" filename = true) WHERE {' AND '.join(conditions)}"
@@ -172,17 +172,17 @@ def _goes_on(piece: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
     )
 
 
-def _spans(given: PieceSources) -> Iterator[tuple[str, int, int, int]]:
+def _spans(sources: PieceSources) -> Iterator[tuple[str, int, int, int]]:
     """Yield each source with the sessions that it holds, and their first and last ticks."""
     import numpy as np
 
-    for path, ranges in given.held.items():
+    for path, ranges in sources.held.items():
         for session_range in ranges:
-            if given.session in (None, session_range.session):
+            if sources.session in (None, session_range.session):
                 yield path, session_range.session, *session_range.ticks
-    if given.table is not None:
-        for session in np.unique(given.table["session"]).tolist():
-            ticks = given.table["tick"][given.table["session"] == session]
+    if sources.table is not None:
+        for session in np.unique(sources.table["session"]).tolist():
+            ticks = sources.table["tick"][sources.table["session"] == session]
             yield _LOGS, session, int(ticks.min()), int(ticks.max())
 
 
@@ -197,54 +197,54 @@ def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
     return found
 
 
-def _left(cursor: duckdb.DuckDBPyConnection, given: PieceSources) -> set[int]:
+def _left(cursor: duckdb.DuckDBPyConnection, sources: PieceSources) -> set[int]:
     """Return the sessions in whose files of events there are ticks that left."""
-    if given.departed is None or not given.sides:
+    if sources.departed is None or not sources.sides:
         return set()
     rows = cursor.execute(
         f"SELECT DISTINCT session FROM {_READ} steps SEMI JOIN gone_ranges gone ON gone.session = steps.session"
         " AND gone.first_tick <= steps.last_tick AND gone.last_tick >= steps.first_tick",
-        [sorted(map(given.name, given.sides.values()))],
+        [sorted(map(sources.name, sources.sides.values()))],
     ).fetchall()
     return {row[0] for row in rows}
 
 
-def _fresh(given: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
+def _fresh(sources: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     """Return the statements that put together what no file of events has, and their parameters."""
-    departed = "" if given.departed is None else given.departed.outside("gone")
+    departed = "" if sources.departed is None else sources.departed.outside("gone")
     relations, params = list[str](), list[Any]()
 
     def add(reads: Sequence[str], conditions: Sequence[str], source: str, values: Sequence[Any]) -> None:
         rows = " UNION ALL ".join(f"SELECT {_NEEDED} FROM {relation}" for relation in reads)
-        where = " AND ".join([*conditions, *_scope(given)])
+        where = " AND ".join([*conditions, *_scope(sources)])
         steps = f"(SELECT {_NEEDED} FROM ({rows}) steps{departed} WHERE {where})"
         relations.append(f"SELECT {PIECE_COLUMNS}, {_literal(source)} AS source FROM ({pieces(steps)})")
         params.extend(values)
 
     others = [_one_of("session", mixed, negated=True)]
-    for path in given.held:
-        if path not in given.sides:
-            add([_READ], others, path, [[given.name(path)]])
-    if given.table is not None:
+    for path in sources.held:
+        if path not in sources.sides:
+            add([_READ], others, path, [[sources.name(path)]])
+    if sources.table is not None:
         add([f"({RELATION})"], others, _LOGS, [])
     if mixed:
         paths = [
-            given.name(path)
-            for path, held in given.held.items()
+            sources.name(path)
+            for path, held in sources.held.items()
             if any(session_range.session in mixed for session_range in held)
         ]
         reads = [_READ] if paths else []
-        logs = [f"({RELATION})"] if given.table is not None else []
+        logs = [f"({RELATION})"] if sources.table is not None else []
         add([*reads, *logs], [_one_of("session", mixed)], "", [paths] if paths else [])
     return relations, params
 
 
-def _scope(given: PieceSources) -> list[str]:
+def _scope(sources: PieceSources) -> list[str]:
     found = []
-    if given.session is not None:
-        found.append(f"session = {given.session}")
-    if given.event is not None:
-        found.append(f"event = {_literal(given.event)}")
+    if sources.session is not None:
+        found.append(f"session = {sources.session}")
+    if sources.event is not None:
+        found.append(f"event = {_literal(sources.event)}")
     return found
 
 
@@ -471,12 +471,12 @@ class EventReader:
         """
         departed = TickRanges(sources.departed) if sources.departed else None
         table = self.of_logs(sources, departed, event=event, ticks=ticks)
-        held = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
+        session_ranges = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
         sides = self._manifest.sides(EVENTS)
-        of = ((path, side) for path in held for side in sides.get(Path(path).name, ()))
+        of = ((path, side) for path in session_ranges for side in sides.get(Path(path).name, ()))
         files = {path: str(self._segments / side.name) for path, side in of}
         given = PieceSources(
-            held=held,
+            held=session_ranges,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
             table=table,
             departed=departed,
@@ -690,21 +690,23 @@ def recall_text(
     """Return what `StreamReader.query` does, and the tokens that only together with others hold the question's text."""
     end = question.offset + question.limit
     first = replace(question, limit=end, offset=0)
-    found = reader.query(first)
+    records = reader.query(first)
     if question.text is not None and len(question.text) > 1:
         until = None
-        if question.strongest is None and len(found) == end:
+        if question.strongest is None and len(records) == end:
             # What is spelled after the last answer would not be among them.
-            number = sessions.number(found[-1].session_id)
-            until = None if number is None else (number, found[-1].tick)
+            number = sessions.number(records[-1].session_id)
+            until = None if number is None else (number, records[-1].tick)
         spelled = events.spelling(first, question.text, until)
         if spelled:
-            known = {record.id for record in found}
+            known_record_ids = {record.id for record in records}
             others = [
-                record for record in _spelled(reader, sessions, first, spelled) if record.id not in known
+                record
+                for record in _spelled(reader, sessions, first, spelled)
+                if record.id not in known_record_ids
             ]
-            found = list(merge(found, others, key=_order(sessions, question)))
-    return found[question.offset : end]
+            records = list(merge(records, others, key=_order(sessions, question)))
+    return records[question.offset : end]
 
 
 def _spelled(

@@ -228,7 +228,7 @@ class EventTexts:
             sources = self._reader.sources(StepQuery())
             try:
                 # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
-                self._state = found = self._changed(before, sources, revision)
+                self._state = state = self._changed(before, sources, revision)
             except _TooMuchError:
                 self._state, self._too_much = None, True
                 return None
@@ -236,7 +236,7 @@ class EventTexts:
                 if not self._reader.outdated(sources):
                     raise
             else:
-                return found
+                return state
         raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
 
     def _revision(self) -> object:
@@ -244,13 +244,13 @@ class EventTexts:
         return log_states(self._reader.log_directory), self._manifest.state()
 
     def _changed(self, before: _State | None, sources: StreamSources, revision: object) -> _State:
-        held = self._manifest.ranges()
+        session_ranges = self._manifest.ranges()
         names = {Path(path).name for path in sources.paths}
-        if not names <= held.keys():
+        if not names <= session_ranges.keys():
             raise StorageFailure("A segment was replaced while it was looked at; ask again.")
         segments: dict[int, tuple[frozenset[str], int]] = {}
         for name in names:
-            for session_range in held[name]:
+            for session_range in session_ranges[name]:
                 known, last = segments.get(session_range.session, (frozenset(), 0))
                 segments[session_range.session] = known | {name}, max(last, session_range.ticks[1])
         logs, added, anew = _read(sources.logs, {} if before is None else before.logs)

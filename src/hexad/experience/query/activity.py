@@ -69,9 +69,9 @@ class ActivityQuestion:
 
     def seen_by(self, permitted: Callable[[str], bool]) -> ActivityQuestion:
         """Return the question of whoever may see these concepts only: others are as if they had never occurred."""
-        given = self.concepts
-        seen = None if given is None else [concept for concept in given if permitted(concept)]
-        return replace(self, concepts=seen, permitted=permitted)
+        concepts = self.concepts
+        seen_concepts = None if concepts is None else [concept for concept in concepts if permitted(concept)]
+        return replace(self, concepts=seen_concepts, permitted=permitted)
 
 
 def activity(db: Database, reader: StreamReader, question: ActivityQuestion) -> list[ActivityBucket]:
@@ -126,12 +126,12 @@ class _Counting:
         return wanted[0] if wanted else 0
 
     def _add_stream_concepts(self, selection: StepSelection, first: int) -> None:
-        given = self._question.concepts
+        concepts = self._question.concepts
         params: list[Any] = [*selection.params, first]
         which = ""
-        if given is not None:
+        if concepts is not None:
             which = "WHERE list_contains(?, concept)"
-            params.append(selection.concepts.numbers(list(given)))
+            params.append(selection.concepts.numbers(list(concepts)))
         selection.cursor.execute(
             "CREATE OR REPLACE TEMP TABLE active AS SELECT began, concept, count(*) AS count, sum(score) AS total,"
             " max(score) AS peak FROM (SELECT began, unnest(concepts) AS concept, unnest(scores) AS score FROM"
@@ -139,7 +139,7 @@ class _Counting:
             " GROUP BY began, concept",
             params,
         )
-        chosen = self._chosen(selection) if given is None else dict.fromkeys(given, 0.0)
+        chosen = self._chosen(selection) if concepts is None else dict.fromkeys(concepts, 0.0)
         numbers = selection.concepts.numbers(list(chosen))
         rows = selection.cursor.execute(
             "SELECT * FROM active WHERE list_contains(?, concept)", [numbers]
@@ -166,8 +166,8 @@ class _Counting:
 
     def _strongest(self, totals: Mapping[str, float]) -> dict[str, float]:
         permitted = self._question.permitted
-        seen = [item for item in totals.items() if permitted is None or permitted(item[0])]
-        return dict(sorted(seen, key=lambda item: (-item[1], item[0]))[:STRONGEST])
+        seen_items = [item for item in totals.items() if permitted is None or permitted(item[0])]
+        return dict(sorted(seen_items, key=lambda item: (-item[1], item[0]))[:STRONGEST])
 
     # COLD records -------------------------------------------------------------------------------------------------
 
@@ -244,8 +244,8 @@ class _Counting:
         for bucket in self._buckets.values():
             for name, concept in bucket.concepts.items():
                 totals[name] = totals.get(name, 0.0) + concept.total
-        given = self._question.concepts
-        order = [*(self._strongest(totals) if given is None else given)]
+        concepts = self._question.concepts
+        order = [*(self._strongest(totals) if concepts is None else concepts)]
         return [
             ActivityBucket(
                 start=from_micros(at),

@@ -168,9 +168,11 @@ class _Spans:
     sessions: tuple[int, int]
     ticks: Sequence[tuple[int, int]]
 
-    def meets(self, held: SessionRange) -> bool:
-        inside = self.sessions[0] <= held.session <= self.sessions[1]
-        return inside and any(first <= held.ticks[1] and last >= held.ticks[0] for first, last in self.ticks)
+    def meets(self, session_range: SessionRange) -> bool:
+        inside = self.sessions[0] <= session_range.session <= self.sessions[1]
+        return inside and any(
+            first <= session_range.ticks[1] and last >= session_range.ticks[0] for first, last in self.ticks
+        )
 
     @property
     def condition(self) -> str:
@@ -188,9 +190,9 @@ def parts_of(
     rows = sum(session_range.rows for some in held.values() for session_range in some)
     found = []
     for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
-        wanted = [path for path, some in held.items() if any(map(spans.meets, some))]
-        if wanted:
-            found.append(SegmentPart(paths=wanted, condition=spans.condition))
+        wanted_paths = [path for path, some in held.items() if any(map(spans.meets, some))]
+        if wanted_paths:
+            found.append(SegmentPart(paths=wanted_paths, condition=spans.condition))
     return found
 
 
@@ -413,13 +415,13 @@ class StreamReader:
         for _ in range(_ATTEMPTS):
             sources = self.sources(question, cold=question)
             try:
-                found = self._query(question, sources)
+                records = self._query(question, sources)
             except StorageFailure:
                 if not self.outdated(sources):
                     raise
                 continue
-            if found is not None:
-                return found
+            if records is not None:
+                return records
         raise StorageFailure(_TOO_FAST)
 
     def _query(
@@ -596,10 +598,13 @@ class StreamReader:
             )
 
     def _parts(self, places: TickRanges, segments: Sequence[StreamSegment]) -> list[SegmentPart]:
-        held = self._manifest.ranges(set(places.plain["session"].tolist()))
+        session_ranges = self._manifest.ranges(set(places.plain["session"].tolist()))
         return parts_of(
             places.plain,
-            {str(self._segments / segment.name): held.get(segment.name, ()) for segment in segments},
+            {
+                str(self._segments / segment.name): session_ranges.get(segment.name, ())
+                for segment in segments
+            },
         )
 
     def _present(
@@ -616,16 +621,16 @@ class StreamReader:
         return {path: side for path, side in found.items() if os.path.exists(side)}
 
     def _read_logs(self) -> dict[str, Frames]:
-        found: dict[str, Frames] = {}
+        frames: dict[str, Frames] = {}
         with self._lock:
             for path in list_logs(self.log_directory):
                 # Taken out while it is read: after an error it is read anew.
                 log = read_log(path, self._known.pop(path.name, None), cipher=self.engine.cipher)
                 if log is not None:
                     merge_small(log)
-                    found[path.name] = log
-            self._known = dict(found)
-            return {name: replace(log, frames=list(log.frames)) for name, log in found.items()}
+                    frames[path.name] = log
+            self._known = dict(frames)
+            return {name: replace(log, frames=list(log.frames)) for name, log in frames.items()}
 
 
 def _is_short(question: StepQuery) -> bool:

@@ -43,7 +43,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
 
     The ranges of a session are sorted and apart, as `union` returns them.
     """
-    found: list[RangeTotals] = []
+    totals: list[RangeTotals] = []
     for session_id in sorted(ranges):
         some = ranges[session_id]
         if not some:
@@ -51,7 +51,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
         hull = (some[0][0], some[-1][1])
         question = StepQuery(session_id=session_id, ticks=hull, tagged={session_id: some})
         rows = reader.ask(question, _totals, light=True)
-        found += [
+        totals += [
             RangeTotals(
                 session_id=session_id,
                 requested=(first, last),
@@ -63,7 +63,7 @@ def range_totals(reader: StreamReader, ranges: Mapping[str, Ranges]) -> list[Ran
             )
             for first, last, lowest, highest, since, until, steps, tokens in rows
         ]
-    return found
+    return totals
 
 
 def tick_at(reader: StreamReader, session_id: str, ranges: Ranges, place: int) -> int | None:
@@ -162,9 +162,10 @@ def was_recorded(
 def last_recorded(reader: StreamReader, cold: ColdRanges, session_id: str, number: int) -> int:
     """Return the last tick that a session has, also one that left the stream; 0 where nothing was recorded."""
     everything = (0, TICK_LIMIT)
-    found = range_totals(reader, {session_id: (everything,)})
+    totals = range_totals(reader, {session_id: (everything,)})
     return max(
-        [totals.ticks[1] for totals in found] + [end for _, end in cold.ranges(number, everything)], default=0
+        [totals.ticks[1] for totals in totals] + [end for _, end in cold.ranges(number, everything)],
+        default=0,
     )
 
 
@@ -219,9 +220,9 @@ def live_steps(reader: StreamReader, session_id: str, *, after: int, last: int, 
     while True:
         # All ticks at once would put a long session in order to look at its beginning.
         until = min(after + reach, last)
-        found = _steps(reader, session_id, (after + 1, until), limit)
-        if len(found) >= limit or until >= last:
-            return found
+        steps = _steps(reader, session_id, (after + 1, until), limit)
+        if len(steps) >= limit or until >= last:
+            return steps
         reach *= 8
 
 

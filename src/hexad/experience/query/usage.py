@@ -191,9 +191,9 @@ def _measured(
     selection: StepSelection, protected: Mapping[int, Mapping[Fidelity, Ranges]]
 ) -> tuple[Extent, dict[Fidelity, Extent]]:
     """Return how much there is, and how much of it at each fidelity that protects it."""
-    found = dict.fromkeys(PROTECTING, Extent())
+    extents = dict.fromkeys(PROTECTING, Extent())
     if selection.steps is None:
-        return Extent(), found
+        return Extent(), extents
 
     def measure(joined: str) -> Extent:
         # Read to its end: while a result is open DuckDB lets nothing be registered.
@@ -208,8 +208,8 @@ def _measured(
         ranges = TickRanges({number: some[fidelity] for number, some in protected.items() if some[fidelity]})
         if len(ranges.plain["session"]):
             selection.cursor.register("kept", ranges.table)
-            found[fidelity] = measure(ranges.inside("kept"))
-    return measure(""), found
+            extents[fidelity] = measure(ranges.inside("kept"))
+    return measure(""), extents
 
 
 def _compaction(row: Row) -> CompactionRow:

@@ -215,10 +215,10 @@ def _named(
 
     if given is None:
         return np.zeros(rows, np.intp)
-    known = len(numbers)
+    count = len(numbers)
     try:
         places = np.array([numbers[name] for name in given], np.intp)
-        intake.take_names(map(_text, list(numbers)[known:]), what)
+        intake.take_names(map(_text, list(numbers)[count:]), what)
     except (InvalidInput, TypeError) as error:
         raise _Unusual from error
     return places

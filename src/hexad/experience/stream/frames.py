@@ -152,7 +152,7 @@ class FrameWriter:
         """Return the frame of these records; it must be the next that is appended to the log, where it has `at` bytes.
         """  # fmt: skip
         numbers = self._numbers
-        known = len(numbers)
+        count = len(numbers)
         session, tick, times, kind, flags, token, tokens, role, event, activations, contents = zip(
             *steps, strict=True
         )
@@ -164,21 +164,21 @@ class FrameWriter:
         )  # fmt: skip
         concepts = [numbers[concept] for row in activations for concept in row]
         scores = [score for row in activations for score in row.values()]
-        return self._framed(columns, concepts, scores, b"".join(texts), known, at=at)
+        return self._framed(columns, concepts, scores, b"".join(texts), count, at=at)
 
     def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int, at: int) -> bytes:
         """Return the frame of a batch, recorded `now`; it must be the next that is appended, as with `frame`."""
         import numpy as np
 
         numbers = self._numbers
-        known = len(numbers)
+        count = len(numbers)
         number = np.array([numbers[string] for string in batch.strings], "<u4")
         columns = (
             np.full(len(batch), session, "<u4"), ticks, np.where(batch.at == NO_TIME, now, batch.at), batch.kind,
             batch.flags, batch.token, batch.tokens, number[batch.roles], number[batch.events], batch.activations,
             batch.lengths,
         )  # fmt: skip
-        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, known, at=at)
+        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, count, at=at)
 
     def _framed(
         self,

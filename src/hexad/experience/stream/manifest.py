@@ -145,7 +145,7 @@ class SegmentManifest:
 
     def ranges(self, sessions: Collection[int] | None = None) -> dict[str, list[SessionRange]]:
         """Return what each segment holds of which sessions, of these only, by the segment's name."""
-        found: dict[str, list[SessionRange]] = {}
+        session_ranges: dict[str, list[SessionRange]] = {}
         for row in self._db.query(
             "SELECT s.name, r.session_no, r.rows, r.first_tick, r.last_tick, r.first_at, r.last_at"
             " FROM stream_segment_sessions r JOIN stream_segments s ON s.no = r.segment_no"
@@ -154,10 +154,10 @@ class SegmentManifest:
             {"sessions": None if sessions is None else dump(sorted(sessions))},
         ):
             session, rows, first, last, since, until = row[1:]
-            found.setdefault(row[0], []).append(
+            session_ranges.setdefault(row[0], []).append(
                 SessionRange(session=session, rows=rows, ticks=(first, last), times=(since, until))
             )
-        return found
+        return session_ranges
 
     def retire(self, log: str) -> None:
         """Take a log that holds no record out of the stream."""

@@ -46,10 +46,10 @@ def merged(frames: Sequence[Columns]) -> Columns:
     )
 
 
-def merge_small(found: Frames) -> None:
+def merge_small(frames: Frames) -> None:
     """Join the frames of a log once they have become many: each costs a query some microseconds."""
-    if len(found.frames) >= MERGED_FRAMES:
-        found.frames = [merged(found.frames)]
+    if len(frames.frames) >= MERGED_FRAMES:
+        frames.frames = [merged(frames.frames)]
 
 
 def flat(

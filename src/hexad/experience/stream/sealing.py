@@ -167,10 +167,10 @@ class SegmentUpkeep:
                 rows = self._count(segment, left)
                 self._rewrite([_Candidate(segment=segment, cold_rows=rows, departed=left)])
                 dropped += [segment] if rows == segment.rows else []
-        made = [segment for segment in self._manifest.segments() if segment.name not in before]
+        segments = [segment for segment in self._manifest.segments() if segment.name not in before]
         sides = self._manifest.sides()
-        size = sum(segment.bytes for segment in (*dropped, *made))
-        size += sum(side.bytes for segment in made for side in sides.get(segment.name, ()))
+        size = sum(segment.bytes for segment in (*dropped, *segments))
+        size += sum(side.bytes for segment in segments for side in sides.get(segment.name, ()))
         return size, problems
 
     def _is_whole(self, segment: StreamSegment, problems: list[str]) -> bool:
@@ -357,8 +357,8 @@ class Sealer:
         for name in self.manifest.replaced():
             self._files.remove(name)
             self.manifest.forget_replaced(name)
-        left = list_logs(self.logs)
-        logs = [path.name for path in left]
+        left_paths = list_logs(self.logs)
+        logs = [path.name for path in left_paths]
         for path in sorted(self.segments.iterdir()):
             if path.name.endswith(TEMPORARY) or (
                 path.name.endswith(SUFFIX)
@@ -366,13 +366,15 @@ class Sealer:
                 and leftover(path, self._engine, self.manifest, logs)
             ):
                 files.unlink(path)
-        known = {side.name for sides in self.manifest.sides().values() for side in sides}
+        known_side_names = {side.name for sides in self.manifest.sides().values() for side in sides}
         for path in sorted(self.segments.iterdir()):
             if path.suffix not in SIDE_SUFFIXES.values():
                 continue
             segment = path.with_suffix(SUFFIX)
             # Beside a segment that is kept although nobody knows it, its sidecar stays too.
-            if path.name not in known and (not segment.exists() or self.manifest.has(segment.name)):
+            if path.name not in known_side_names and (
+                not segment.exists() or self.manifest.has(segment.name)
+            ):
                 files.unlink(path)
         for name in self.manifest.retired(logs):
             files.unlink(self.logs / name)
@@ -381,10 +383,10 @@ class Sealer:
         problems: list[str] = []
         done_logs = done_rows = segments = removed = freed = 0
         with contextlib.ExitStack() as locks:
-            left = list(self._left(locks))
-            if not (all or self._due(left)):
+            left_paths = list(self._left(locks))
+            if not (all or self._due(left_paths)):
                 return StreamReport()
-            found = list(_readable(left, problems, self._engine.cipher))
+            found = list(_readable(left_paths, problems, self._engine.cipher))
             self._before(found)
             for group in _seal_groups(found):
                 if stop():
@@ -420,12 +422,12 @@ class Sealer:
                 locks.callback(os.close, fd)
                 yield path
 
-    def _due(self, left: Sequence[Path]) -> bool:
+    def _due(self, left_paths: Sequence[Path]) -> bool:
         """Whether the logs are together large, or one is old; they are not read for that."""
-        if sum(path.stat().st_size for path in left) >= LOG_BYTES:
+        if sum(path.stat().st_size for path in left_paths) >= LOG_BYTES:
             return True
         oldest = to_micros(self._clock.now()) - round(SEAL_AGE_S * 1e6)
-        return any(begun_at(path) <= oldest for path in left)
+        return any(begun_at(path) <= oldest for path in left_paths)
 
     def _write(self, group: Sequence[tuple[Path, Frames]]) -> int:
         """Write what logs hold as a segment, but for what left for COLD records; return how many timesteps."""
@@ -476,9 +478,9 @@ class Sealer:
 
 
 def _readable(
-    left: Sequence[Path], problems: list[str], cipher: FileCipher | None
+    left_paths: Sequence[Path], problems: list[str], cipher: FileCipher | None
 ) -> Iterator[tuple[Path, Frames]]:
-    for path in left:
+    for path in left_paths:
         try:
             log = read_log(path, cipher=cipher)
         except IntegrityError as error:

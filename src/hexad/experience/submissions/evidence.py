@@ -500,26 +500,26 @@ class EvidencePackages:
         write_json(folder / MANIFEST, sealed(manifest), self._own)
 
     def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
-        found = {
+        applications = {
             application.id: application
             for session, ticks, events in _places(ranges, rows)
             for application in self._applications.touching(session, ticks, event_ids=events)
         }
-        hidden = self._needs.visibility.hidden({application.tag_id for application in found.values()})
+        hidden = self._needs.visibility.hidden({application.tag_id for application in applications.values()})
         shown = (
             application
-            for application in found.values()
+            for application in applications.values()
             if application.tag_id not in hidden or application.source is TagSource.MANUAL
         )
         return sorted(shown, key=lambda application: (application.created_at, application.id))
 
     def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
-        found = {
+        comments = {
             comment.id: comment
             for session, ticks, events in _places(ranges, rows)
             for comment in self._comments.touching(session, ticks, event_ids=events)
         }
-        return sorted(found.values(), key=lambda comment: (comment.created_at, comment.id))
+        return sorted(comments.values(), key=lambda comment: (comment.created_at, comment.id))
 
     def _place(self, temporary: Path, path: Path) -> None:
         """Give a package its name, unless one that says the same has it; another one goes."""

@@ -66,9 +66,9 @@ class Submissions:
                 argument="submission_id",
             )
         tag = self._bud(bud)
-        known = self._same(wanted, tag)
-        if known is not None:
-            return known
+        submission = self._same(wanted, tag)
+        if submission is not None:
+            return submission
         return decided(
             self._db,
             prepare=lambda: self._evidence(tag),
@@ -85,18 +85,18 @@ class Submissions:
         return tag
 
     def _same(self, submission_id: str, tag: Tag) -> Submission | None:
-        known = self._submissions.get(submission_id)
-        if known is None:
+        submission = self._submissions.get(submission_id)
+        if submission is None:
             return None
-        if known.bud_tag_id != tag.id:
+        if submission.bud_tag_id != tag.id:
             raise Conflict(
-                f"Submission {submission_id!r} is there, of the bud {known.bud_tag_id!r}; give another id."
+                f"Submission {submission_id!r} is there, of the bud {submission.bud_tag_id!r}; give another id."
             )
-        if known.status is not SubmissionStatus.OPEN:
+        if submission.status is not SubmissionStatus.OPEN:
             raise Conflict(
-                f"Submission {submission_id!r} was {known.status.value} already; submit again under another id."
+                f"Submission {submission_id!r} was {submission.status.value} already; submit again under another id."
             )
-        return known
+        return submission
 
     def _evidence(self, tag: Tag) -> list[RangeTotals]:
         """Return what of a tag's ranges is in full detail."""
@@ -122,9 +122,9 @@ class Submissions:
         return self._sessions.number(session_id) or 0
 
     def _submit(self, tag: Tag, submission_id: str, evidence: Sequence[RangeTotals]) -> Submission:
-        known = self._same(submission_id, tag)  # somebody else may have been first
-        if known is not None:
-            return known
+        submission = self._same(submission_id, tag)  # somebody else may have been first
+        if submission is not None:
+            return submission
         bud = self._tags.require(tag.id)
         if bud.bud_status is BudStatus.ABANDONED:
             raise Conflict(f"The bud {bud.name!r} was abandoned; `update_bud_status` takes it up again.")
@@ -133,7 +133,7 @@ class Submissions:
                 f"The bud {bud.name!r} has no example in full detail; tag timesteps, events or ranges that have."
             )
         self._check_folder(submission_id)
-        numbers = [self._tiers.submit(self._number(found.session_id), found) for found in evidence]
+        numbers = [self._tiers.submit(self._number(totals.session_id), totals) for totals in evidence]
         self._submissions.add(submission_id, bud.id, numbers, at=self._db.clock.now())
         if bud.bud_status in _AT_WORK:
             self._tags.set_bud_status(bud.id, BudStatus.TRAINING)
@@ -159,15 +159,15 @@ class Submissions:
             raise InvalidInput(f"accepted = {accepted!r} is neither True nor False.", argument="accepted")
         status = SubmissionStatus.ACCEPTED if accepted else SubmissionStatus.REJECTED
         with self._db.transaction():
-            known = self._submissions.require(submission_id)
+            submission = self._submissions.require(submission_id)
             numbers = self._submissions.window_numbers(submission_id)
-            if known.status is SubmissionStatus.OPEN:
+            if submission.status is SubmissionStatus.OPEN:
                 self._submissions.resolve(submission_id, status, at=self._db.clock.now())
                 self._tiers.resolve(numbers, accepted=accepted)
-                self._move_bud(known.bud_tag_id, accepted=accepted)
-            elif known.status is not status:
+                self._move_bud(submission.bud_tag_id, accepted=accepted)
+            elif submission.status is not status:
                 raise Conflict(
-                    f"Submission {submission_id!r} was {known.status.value} already; it cannot be {status.value}."
+                    f"Submission {submission_id!r} was {submission.status.value} already; it cannot be {status.value}."
                 )
         self._tiers.settle_numbers(numbers)
         return self._submissions.require(submission_id)
@@ -205,14 +205,14 @@ class Submissions:
         tag = self._needs.resolve_tag(name_or_id)
         if tag is None:
             raise NotFound(f"Tag {name_or_id!r} is not there; `find_tags` lists what there is.")
-        found: list[TimeWindow] = []
+        windows: list[TimeWindow] = []
         for session, ranges in sorted(self._needs.tagged(tag.id).items()):
-            found += [
+            windows += [
                 window
                 for window in self._tiers.find(session_id=session, ticks=_hull(ranges))
                 if intersection(ranges, [(window.start_tick, window.end_tick)])
             ]
-        return found
+        return windows
 
 
 def check_submission_id(submission_id: str) -> str:

@@ -68,11 +68,11 @@ class Compactions:
             f"SELECT {_STATE} FROM sessions WHERE id IN (SELECT value FROM json_each(?))",
             (dump(list(session_ids)),),
         )
-        found = {state.session_id: state for state in map(_window_state, rows)}
-        missing = [session_id for session_id in session_ids if session_id not in found]
+        window_states = {state.session_id: state for state in map(_window_state, rows)}
+        missing = [session_id for session_id in session_ids if session_id not in window_states]
         if missing:
             raise _unknown(missing[0])
-        return [found[session_id] for session_id in session_ids]
+        return [window_states[session_id] for session_id in session_ids]
 
     def _state(self, where: str, value: SQLValue) -> WindowState:
         row = self._db.query_one(f"SELECT {_STATE} FROM sessions WHERE {where}", (value,))

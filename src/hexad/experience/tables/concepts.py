@@ -248,12 +248,12 @@ def _put_tags(con: Connection, pack: ConceptPack, at: datetime) -> None:
             for concept in pack.concepts
         ),
     )
-    taken = con.execute(
+    taken_row = con.execute(
         "SELECT t.id, t.tag_type FROM json_each(?) j JOIN tags t ON t.id = j.value WHERE t.concept_id IS NULL LIMIT 1",
         (dump([concept.id for concept in pack.concepts]),),
     ).fetchone()
-    if taken is not None:
-        raise Conflict(f"The tag {taken[0]!r} has the id of a concept of pack {pack.id!r}, and is none.")
+    if taken_row is not None:
+        raise Conflict(f"The tag {taken_row[0]!r} has the id of a concept of pack {pack.id!r}, and is none.")
 
 
 def _adopt(con: Connection, pack: ConceptPack) -> None:

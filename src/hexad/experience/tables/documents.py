@@ -336,16 +336,16 @@ class RemovedDocuments:
         """Take a document and its versions out of the repository, and keep them; raises `NotFound`."""
         document = self._documents.require(document_id)
         with self._db.joined() as con:
-            kept = con.execute(
+            kept_row = con.execute(
                 f"SELECT {', '.join(_KEPT)}, no FROM documents WHERE id = ?", (document_id,)
             ).fetchone()
-            assert kept is not None
-            no = kept[-1]
+            assert kept_row is not None
+            no = kept_row[-1]
             versions = con.execute(
                 f"SELECT {', '.join(_VERSION)} FROM document_versions WHERE document_no = ? ORDER BY revision",
                 (no,),
             ).fetchall()
-            body = json.dumps({"document": kept[:-1], "versions": versions}, ensure_ascii=False)
+            body = json.dumps({"document": kept_row[:-1], "versions": versions}, ensure_ascii=False)
             for table in ("document_versions", "document_tags"):
                 con.execute(f"DELETE FROM {table} WHERE document_no = ?", (no,))
             con.execute("DELETE FROM documents WHERE no = ?", (no,))

@@ -136,14 +136,14 @@ class Tags:
     def insert(self, tag: Tag) -> int:
         """Store a new tag; returns its row number. Raises `Conflict` for an id or a name that is taken."""
         with self._db.joined() as con:
-            taken = con.execute(
+            taken_row = con.execute(
                 "SELECT id, name FROM tags WHERE id = ?1 OR concept_id = ?2"
                 " OR (?2 IS NULL AND concept_id IS NULL AND tag_type = ?3 AND folded = ?4)",
                 (tag.id, tag.concept_id, tag.tag_type, folded_name(tag.name)),
             ).fetchone()
-            if taken is not None:
+            if taken_row is not None:
                 raise Conflict(
-                    f"Tag {taken[0]!r} ({taken[1]!r}) is there already; use it, or give another name."
+                    f"Tag {taken_row[0]!r} ({taken_row[1]!r}) is there already; use it, or give another name."
                 )
             con.execute(
                 "INSERT INTO tags(id, name, folded, tag_type, concept_id, entity_type, bud_status, created_at,"

@@ -107,10 +107,10 @@ class Windows:
 
     def get(self, window_id: str) -> WindowRow:
         """Return one window; raises `NotFound`."""
-        found = self._read("w.id = :id", {"id": window_id})
-        if not found:
+        rows = self._read("w.id = :id", {"id": window_id})
+        if not rows:
             raise NotFound(f"Window {window_id!r} is not there; `windows()` lists those that there are.")
-        return found[0]
+        return rows[0]
 
     def find(
         self,
@@ -304,15 +304,15 @@ class SubmissionTable:
 
     def get(self, submission_id: str) -> Submission | None:
         """Return one submission, None when there is none of this id."""
-        found = self._read("WHERE id = ?", (submission_id,))
-        return found[0] if found else None
+        submissions = self._read("WHERE id = ?", (submission_id,))
+        return submissions[0] if submissions else None
 
     def require(self, submission_id: str) -> Submission:
         """Return one submission; raises `NotFound`."""
-        found = self.get(submission_id)
-        if found is None:
+        submission = self.get(submission_id)
+        if submission is None:
             raise NotFound(f"Submission {submission_id!r} is not there; `submissions()` lists what there is.")
-        return found
+        return submission
 
     def find(
         self, *, status: SubmissionStatus | None = None, bud_tag_id: str | None = None

@@ -265,12 +265,12 @@ class AutoTagger:
             end = min(log.at + SLICE_ROWS, log.rows)
             if log.at >= end:
                 break
-            found = log.runs(end, threshold=self._threshold, permits=self._permits())
-            if found:
+            runs = log.runs(end, threshold=self._threshold, permits=self._permits())
+            if runs:
                 with self._db.transaction():
                     mine = self._progress.advance(name, before=noted, now=end)
                     if mine:
-                        made += self._store(found)
+                        made += self._store(runs)
                 if not mine:
                     noted = self._progress.rows(name)  # somebody else was faster, or sealed it
                     continue
@@ -330,19 +330,23 @@ class AutoTagger:
                 )
 
     def _join(
-        self, session_id: str, ticks: TickRange, confidence: float, beside: Sequence[TagApplication]
+        self,
+        session_id: str,
+        ticks: TickRange,
+        confidence: float,
+        beside_applications: Sequence[TagApplication],
     ) -> None:
         """Make one application of a run and of those that it touches; the first of them stays."""
         first, last = ticks
-        for application in beside:
+        for application in beside_applications:
             first = min(first, application.target.range_start or 0)
             last = max(last, application.target.range_end or 0)
             confidence = max(confidence, application.confidence)
-        kept, *rest = beside
+        kept_application, *rest = beside_applications
         for application in rest:
             self._applications.remove(application.id)
         self._applications.change(
-            replace(kept, target=_target(session_id, (first, last)), confidence=confidence)
+            replace(kept_application, target=_target(session_id, (first, last)), confidence=confidence)
         )
 
     def _tag(self, concept: str) -> str | None:
@@ -382,10 +386,12 @@ class _LogReader:
 
     def read(self, path: Path, cipher: FileCipher | None) -> None:
         """Read what was added to the file since; what cannot be read yet is left for another time."""
-        known = self.frames if self.frames is not None and self.frames.offset else None
-        found = read_log(path, known, cipher=cipher)
-        if found is not None and found is not known:  # from the beginning: it was cut after a failed write
-            self.frames, self.base = found, 0
+        known_frames = self.frames if self.frames is not None and self.frames.offset else None
+        frames = read_log(path, known_frames, cipher=cipher)
+        if (
+            frames is not None and frames is not known_frames
+        ):  # from the beginning: it was cut after a failed write
+            self.frames, self.base = frames, 0
 
     def runs(self, end: int, *, threshold: float, permits: Callable[[str], bool]) -> Sequence[ActiveRun]:
         """Return where concepts were active in what was not looked at yet, up to `end`."""

@@ -168,13 +168,13 @@ def _concepts(objects: Sequence[_Object], pack_id: str, head: _Object, path: Pat
         for key in _CHILDREN:
             for child in _strings(entry.get(key), f"{key} of {term!r}", path):
                 inverted.setdefault(child, []).append(term)
-    found: dict[str, Concept] = {}
+    concepts: dict[str, Concept] = {}
     for entry in objects:
         concept = _concept(entry, pack_id, inverted, seen_by, path)
-        if concept.id in found:
+        if concept.id in concepts:
             raise InvalidInput(f"The pack {path} has the concept {concept.id!r} twice.")
-        found[concept.id] = concept
-    return tuple(found.values())
+        concepts[concept.id] = concept
+    return tuple(concepts.values())
 
 
 def _term(entry: _Object, path: Path) -> str:

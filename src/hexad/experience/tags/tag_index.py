@@ -216,9 +216,9 @@ class TagIndex:
             entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
         said = None if description is None else self._text(description, "description")
         with self._db.transaction():
-            known = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
-            if known is not None:
-                return _same(known, concept_id=concept_id, entity_type=entity_type, description=said)
+            known_tag = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
+            if known_tag is not None:
+                return _same(known_tag, concept_id=concept_id, entity_type=entity_type, description=said)
             tag = Tag(
                 id=self._needs.ids.new("tag") if concept_id is None else concept_id,
                 name=wanted,
@@ -245,10 +245,10 @@ class TagIndex:
 
     def resolve_or_create(self, name_or_id: str) -> Tag:
         """Return what `resolve` finds, else a new custom tag of this name."""
-        known = self.resolve(name_or_id)
-        if known is not None:
-            self.working_set.add(known)
-            return known
+        tag = self.resolve(name_or_id)
+        if tag is not None:
+            self.working_set.add(tag)
+            return tag
         with self._db.transaction():
             # Asked again in line: another process may have made it meanwhile.
             return self.resolve(name_or_id) or self.create_tag(name_or_id)
@@ -347,17 +347,17 @@ class TagIndex:
 
     def _named(self, name_or_id: str) -> Tag:
         """Return the tag of this id, else of this name; raises `NotFound`."""
-        known = self.resolve(name_or_id)
-        return self._tags.require(name_or_id if known is None else known.id)
+        tag = self.resolve(name_or_id)
+        return self._tags.require(name_or_id if tag is None else tag.id)
 
     def update_bud_status(self, tag_id: str, status: BudStatus | str) -> Tag:
         """Change where a bud stands; raises `NotFound`, and `InvalidInput` for a tag that is no bud."""
-        wanted = parse_choice(BudStatus, status, "status")
+        bud_status = parse_choice(BudStatus, status, "status")
         with self._db.transaction():
             tag = self._named(tag_id)
             if tag.tag_type is not TagType.BUD:
                 raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
-            return self._tags.set_bud_status(tag.id, wanted)
+            return self._tags.set_bud_status(tag.id, bud_status)
 
     def get_bud_examples(self, tag_id: str, *, limit: int = 100, offset: int = 0) -> list[TimestepRecord]:
         """Return the timesteps that carry a bud: by themselves, by their event or in a range, by session and tick.

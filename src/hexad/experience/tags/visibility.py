@@ -111,8 +111,8 @@ class ConceptVisibility:
             return frozenset()
         permits = self._lenses.refresh()
         doubtful = [tag_id for tag_id in tag_ids if not permits(tag_id)]
-        known = self._tags.by_ids(doubtful) if doubtful else {}
-        return frozenset(tag.id for tag in known.values() if tag.concept_id is not None)
+        known_tags = self._tags.by_ids(doubtful) if doubtful else {}
+        return frozenset(tag.id for tag in known_tags.values() if tag.concept_id is not None)
 
     def activations(self, given: Mapping[str, float]) -> Mapping[str, float]:
         """Return the activations that may be seen."""
@@ -144,13 +144,13 @@ class ConceptVisibility:
         )
         end = question.offset + question.limit
         text = question.text.casefold()
-        found = self.timesteps(ask(replace(question, limit=end + coarse, offset=0)))
-        kept = [
+        records = self.timesteps(ask(replace(question, limit=end + coarse, offset=0)))
+        kept_records = [
             record
-            for record in found
+            for record in records
             if record.compression_level <= CompressionLevel.REPLY or text in record.content.casefold()
         ]
-        return kept[question.offset : end]
+        return kept_records[question.offset : end]
 
     def _content(self, timestep_record: TimestepRecord) -> str:
         if timestep_record.compression_level <= CompressionLevel.REPLY:

@@ -158,8 +158,8 @@ def _peaks(records: Sequence[CompressedRecord], kept: Mapping[str, float]) -> di
 
 def _digits(level: CompressionLevel, sources: Sequence[str]) -> str:
     # Records are compressed once and then gone, so what they were tells their successor from every other.
-    told = "\n".join([level.name, *sources]).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(told).hexdigest()[:_ID_DIGITS]
+    data = "\n".join([level.name, *sources]).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
 
 
 def _level(given: CompressionLevel | str) -> CompressionLevel:
@@ -355,8 +355,8 @@ class CompressionPass:
         return narrate(gist, names=names, covered=self._covered(gist)), LOCAL
 
     def _names(self, gist: Gist) -> Names:
-        known = self._tags.by_ids([*gist.concepts, *gist.tags])
-        return lambda id: known[id].name if id in known else plain_name(id)
+        known_tags = self._tags.by_ids([*gist.concepts, *gist.tags])
+        return lambda id: known_tags[id].name if id in known_tags else plain_name(id)
 
     def _covered(self, gist: Gist) -> set[str]:
         """Return the concepts that a stronger one is above or below in the hierarchy."""

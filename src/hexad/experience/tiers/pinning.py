@@ -105,15 +105,15 @@ class _Substitutes:
 
     def of(self, row: WindowRow) -> list[CompressedRecord]:
         """Return the records that stand for a window, in order; none while another window protects all of it."""
-        found: dict[str, CompressedRecord] = {}
+        records: dict[str, CompressedRecord] = {}
         told: list[tuple[int, int]] = []
         for first, last, reply in self._places[bisect_left(self._lasts, row.ticks[0]) :]:
             if first > row.ticks[1]:
                 break
-            found[reply] = self._replies[reply]
+            records[reply] = self._replies[reply]
             told.append((first, last))
-        if found and not difference(intersection(self._departed, [row.ticks]), union(told)):
-            return list(found.values())
+        if records and not difference(intersection(self._departed, [row.ticks]), union(told)):
+            return list(records.values())
         if self._coarse is None:
             question = StepQuery(session_id=row.session_id)
             self._coarse = sorted(
@@ -125,7 +125,7 @@ class _Substitutes:
             for record in self._coarse
             if record.start_time <= row.end_time and record.end_time >= row.start_time
         )
-        return [*coarse, *found.values()]
+        return [*coarse, *records.values()]
 
 
 def _window(row: WindowRow, submission_ids: Sequence[str]) -> TimeWindow:
@@ -237,11 +237,11 @@ class PinnedWindows:
         number = self._sessions.number(session_id)
         assert number is not None
         departed = self._departed.ranges(number, wanted)
-        found = range_totals(self._needs.reader, {session_id: (wanted,)})
-        reached = max([totals.ticks[1] for totals in found] + [last for _, last in departed], default=0)
+        totals = range_totals(self._needs.reader, {session_id: (wanted,)})
+        reached = max([totals.ticks[1] for totals in totals] + [last for _, last in departed], default=0)
         if reached < wanted[1]:
             self._check_recorded(session_id, number, wanted)
-        if not found:
+        if not totals:
             shown = f"{wanted[0]} to {wanted[1]} of session {session_id!r}"
             if self._departed.cold(number, wanted):
                 raise Conflict(
@@ -251,11 +251,11 @@ class PinnedWindows:
         pinned = self._windows.find(pinned=True, fidelities=[Fidelity.WARM])
         return _PinRequest(
             session_no=number,
-            found=found[0],
+            found=totals[0],
             departed=departed,
             pinned=pinned,
             used_tokens=self._tokens(pinned),
-            after_tokens=self._tokens(pinned, found[0]),
+            after_tokens=self._tokens(pinned, totals[0]),
         )
 
     def _check_recorded(self, session_id: str, number: int, wanted: tuple[int, int]) -> None:
@@ -361,7 +361,7 @@ class PinnedWindows:
         """  # fmt: skip
         touched = union_by_session((row.session_no, row.ticks) for row in rows)
         ranges: dict[int, list[tuple[int, int]]] = {}
-        done: list[WindowRow] = []
+        done_rows: list[WindowRow] = []
         with self._db.read():
             for session, some in touched.items():
                 through = self._compactions.state(session).compacted_through
@@ -371,11 +371,11 @@ class PinnedWindows:
                     if ticks is not None:
                         ranges.setdefault(session, []).append(ticks)
                         if ticks == row.ticks:
-                            done.append(row)
+                            done_rows.append(row)
             names = self._sessions.names(ranges)
         for number, going in ranges.items():
             self._needs.replies.release(names[number], union(going))
-        self._note_cold(done)
+        self._note_cold(done_rows)
 
     def _note_cold(self, rows: Collection[WindowRow]) -> None:
         """Note of windows that nothing of theirs is in full detail any more, where that is so."""
@@ -429,8 +429,8 @@ class PinnedWindows:
         if fidelity in (Fidelity.HOT, Fidelity.COLD):
             stored = [Fidelity.HOT, Fidelity.COLD]
         rows = self._windows.find(session_no=number, ticks=ticks, fidelities=stored, pinned=pinned)
-        found = self._values.of(rows)
-        return found if fidelity is None else [window for window in found if window.fidelity is fidelity]
+        windows = self._values.of(rows)
+        return windows if fidelity is None else [window for window in windows if window.fidelity is fidelity]
 
     # Submissions' windows ---------------------------------------------------------------------------------------
 
@@ -484,8 +484,8 @@ def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, 
     return {session: union(ranges) for session, ranges in found.items()}
 
 
-def _holds(found: RangeTotals) -> FullDetail:
-    return FullDetail(start_time=found.start_time, end_time=found.end_time, token_count=found.tokens)
+def _holds(totals: RangeTotals) -> FullDetail:
+    return FullDetail(start_time=totals.start_time, end_time=totals.end_time, token_count=totals.tokens)
 
 
 def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:

@@ -143,10 +143,10 @@ class SummaryMemories:
         done = 0
         while self._writer is not None and not stop():
             numbers = self._remembered.new_records(limit=_BATCH)
-            found = self._compressed.by_numbers(numbers)
+            records = self._compressed.by_numbers(numbers)
             for number in numbers:
-                if number in found and not self._written(
-                    self._draft_of_record(self._visibility.compressed(found[number]))
+                if number in records and not self._written(
+                    self._draft_of_record(self._visibility.compressed(records[number]))
                 ):
                     return done
                 if not self._noted(self._remembered.note_record, number):

@@ -159,8 +159,8 @@ class ReplyMaker:
         last = ranges[-1][1]
         if count(ranges) <= CHUNK_TIMESTEPS:
             return last
-        found = tick_at(self._reader, session_id, ranges, CHUNK_TIMESTEPS - 1)
-        return last if found is None else found
+        tick = tick_at(self._reader, session_id, ranges, CHUNK_TIMESTEPS - 1)
+        return last if tick is None else tick
 
     def _records(self, session_id: str, events: Sequence[StreamEvent]) -> list[CompressedRecord]:
         texts = self._masking.events(events)
@@ -200,11 +200,11 @@ class ReplyMaker:
         named = [event.event_id for event in events if event.event_id is not None]
         hull = (min(event.ticks[0][0] for event in events), max(event.ticks[-1][1] for event in events))
         applications = self._applications.touching(session_id, hull, event_ids=named)
-        known = self._tags.by_ids({application.tag_id for application in applications})
+        known_tags = self._tags.by_ids({application.tag_id for application in applications})
         counts = [(Counter[str](), Counter[str]()) for _ in events]
         places = _Places(events)
         for application in applications:
-            is_concept = known[application.tag_id].tag_type is TagType.CONCEPT
+            is_concept = known_tags[application.tag_id].tag_type is TagType.CONCEPT
             for at, ticks in places.of(application.target):
                 counts[at][is_concept][application.tag_id] += ticks
         return [

@@ -215,19 +215,19 @@ class PressureRun:
         return max(BATCH_LEAST, min(math.ceil(self._excess / mean), most))
 
     def _count(self, passed: PassResult) -> None:
-        known = self._steps.get(
+        step = self._steps.get(
             passed.source,
             CompressionStep(
                 source=passed.source, target=passed.target, records=0, into=0, bytes_freed=0, passes=0
             ),
         )
         self._steps[passed.source] = replace(
-            known,
-            records=known.records + passed.records,
-            into=known.into + passed.into,
-            bytes_freed=known.bytes_freed + passed.bytes_freed,
-            passes=known.passes + 1,
-            largest_batch=max(known.largest_batch, passed.batch),
+            step,
+            records=step.records + passed.records,
+            into=step.into + passed.into,
+            bytes_freed=step.bytes_freed + passed.bytes_freed,
+            passes=step.passes + 1,
+            largest_batch=max(step.largest_batch, passed.batch),
         )
         self._written_by.update(passed.written_by)
 
@@ -341,8 +341,8 @@ class StorageManager:
     def _by_fidelity(
         self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
     ) -> dict[Fidelity, Amount]:
-        found = extents(self._needs.db, self._needs.reader)
-        timesteps = sum(extent.timesteps for extent in found.values())
+        found_extents = extents(self._needs.db, self._needs.reader)
+        timesteps = sum(extent.timesteps for extent in found_extents.values())
         amounts = {
             fidelity: Amount(
                 records=extent.timesteps,
@@ -350,7 +350,7 @@ class StorageManager:
                 tokens=extent.tokens,
                 bytes=round(stream_bytes * extent.timesteps / timesteps) if timesteps else 0,
             )
-            for fidelity, extent in found.items()
+            for fidelity, extent in found_extents.items()
         }
         cold = Amount(
             records=sum(level.records for level in levels.values()),

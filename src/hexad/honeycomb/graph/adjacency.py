@@ -123,8 +123,8 @@ class Adjacency:
     def _followed(self) -> Rings:
         return self._current() if self._kept is None else self._used
 
-    def _keep(self, kept: Rings, count: int) -> None:
-        self._kept, self._used = kept, Rings._make(column[:count] for column in kept)
+    def _keep(self, rings: Rings, count: int) -> None:
+        self._kept, self._used = rings, Rings._make(column[:count] for column in rings)
 
     def _current(self) -> Rings:
         change = self._changes.current(FAMILY)
@@ -168,8 +168,8 @@ class Adjacency:
         there = rings.flags > 0
         left = int(there.sum())
         if len(there) - left > len(there) // _ROOM:
-            kept = Rings._make(column[there] for column in rings)
-            self._keep(_scattered(kept, np.arange(left), left), left)
+            kept_rings = Rings._make(column[there] for column in rings)
+            self._keep(_scattered(kept_rings, np.arange(left), left), left)
 
     def _make_room(self, ids: Sequence[int]) -> None:
         """Give the ids that have none an empty row."""
@@ -180,17 +180,17 @@ class Adjacency:
         new = wanted[~np.isin(wanted, rings.ids[_places(rings, ids)])]
         if not len(new):
             return
-        kept, before = self._kept, len(rings.ids)
+        kept_rings, before = self._kept, len(rings.ids)
         count = before + len(new)
         if before and new[0] < rings.ids[-1]:  # a memory that was linked after later ones
             merged = np.union1d(rings.ids, new)
-            kept = _scattered(rings, np.searchsorted(merged, rings.ids), count)
-            kept.ids[:count] = merged
+            kept_rings = _scattered(rings, np.searchsorted(merged, rings.ids), count)
+            kept_rings.ids[:count] = merged
         else:
-            if count > len(kept.ids):
-                kept = _scattered(rings, np.arange(before), count)
-            kept.ids[before:count] = new
-        self._keep(kept, count)
+            if count > len(kept_rings.ids):
+                kept_rings = _scattered(rings, np.arange(before), count)
+            kept_rings.ids[before:count] = new
+        self._keep(kept_rings, count)
 
     def _fill(self, rings: Rings, changed: Sequence[NodeRow]) -> None:
         import numpy as np
@@ -249,8 +249,8 @@ def _empty(count: int) -> Rings:
 
 def _scattered(rings: Rings, places: Ints, count: int) -> Rings:
     """Return the rows at these places of larger arrays, with room for some more at the end."""
-    made = _empty(count + count // _ROOM)
-    columns: Sequence[NDArray[Any]] = made
-    for column, kept in zip(columns, rings, strict=True):
-        column[places] = kept
-    return made
+    new_rings = _empty(count + count // _ROOM)
+    columns: Sequence[NDArray[Any]] = new_rings
+    for column, ring in zip(columns, rings, strict=True):
+        column[places] = ring
+    return new_rings

@@ -67,11 +67,11 @@ class EntryIndex:
             return []
         with self._lock:
             candidates = self._refreshed(len(vector)).candidates(unit, limit + _MORE)
-        found = self._nodes.embeddings_of(candidates)
-        if not found:
+        contents = self._nodes.embeddings_of(candidates)
+        if not contents:
             return []
-        cosines = cosines_of(vector, _rows(found))
-        exact = zip((content.node_id for content in found), cosines, strict=True)
+        cosines = cosines_of(vector, _rows(contents))
+        exact = zip((content.node_id for content in contents), cosines, strict=True)
         return sorted(exact, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def nbytes(self) -> int:

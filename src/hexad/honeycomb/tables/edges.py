@@ -165,16 +165,16 @@ class HoneycombEdges:
     def drop_pair(self, first: int, other: int, *, auto_only: bool) -> int:
         """Remove the edges between two nodes, in both directions; returns how many there were."""
         with self._db.joined() as con:
-            found = [_pair(con, first, other), _pair(con, other, first)]
-            gone = [edge for edge in found if edge is not None and (edge.is_auto or not auto_only)]
-            self._drop(con, gone)
-        return len(gone)
+            rows = [_pair(con, first, other), _pair(con, other, first)]
+            gone_rows = [edge for edge in rows if edge is not None and (edge.is_auto or not auto_only)]
+            self._drop(con, gone_rows)
+        return len(gone_rows)
 
     def drop_derived(self) -> int:
         """Remove every derived edge, before they are derived anew; what somebody inserted closes ranks."""
         with self._db.joined() as con:
             rev = bump(con, FAMILY)
-            kept = con.execute(
+            kept_rows = con.execute(
                 f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN"
                 " (SELECT from_id FROM honeycomb_edges WHERE is_auto) AND NOT is_auto"
                 " ORDER BY from_id, ring, seat"
@@ -185,8 +185,8 @@ class HoneycombEdges:
                 (rev,),
             )
             con.execute("DELETE FROM honeycomb_edges WHERE is_auto")
-            gone = con.changes
-            by_node = _by_node(kept)
+            changes = con.changes
+            by_node = _by_node(kept_rows)
             for node, edges in by_node.items():
                 con.execute("DELETE FROM honeycomb_edges WHERE from_id = ?", (node,))
                 ranked = sorted(edges, key=lambda edge: (-edge.score, edge.to_id))
@@ -197,7 +197,7 @@ class HoneycombEdges:
                     "UPDATE honeycomb_nodes SET main = ?, overflow = ? WHERE id = ?",
                     (min(len(ranked), SEATS), max(len(ranked) - SEATS, 0), node),
                 )
-        return gone
+        return changes
 
     @staticmethod
     def _drop(con: Connection, edges: Collection[EdgeRow]) -> None:
@@ -332,11 +332,11 @@ def _row(row: Row | None) -> EdgeRow:
 
 
 def _by_node(rows: Iterable[Row]) -> dict[int, list[EdgeRow]]:
-    found: dict[int, list[EdgeRow]] = {}
+    found_rows: dict[int, list[EdgeRow]] = {}
     for row in rows:
         edge = _row(row)
-        found.setdefault(edge.from_id, []).append(edge)
-    return found
+        found_rows.setdefault(edge.from_id, []).append(edge)
+    return found_rows
 
 
 def _overflow_place(count: int) -> tuple[int, int]:

@@ -56,15 +56,16 @@ class SeenRings:
         ]
         below = self._edges.overflow(open_ended) if open_ended else {}
         visible |= self._visible({edge.to_id for edges in below.values() for edge in edges})
-        found: dict[int, list[EdgeRow]] = {}
+        rows: dict[int, list[EdgeRow]] = {}
         for node, edges in main.items():
-            seen = [edge for edge in (*edges, *below.get(node, ())) if edge.to_id in visible]
-            seen.sort(key=lambda edge: (-edge.score, edge.to_id))
-            if seen:
-                found[node] = [
-                    edge._replace(ring=place // SEATS, seat=place % SEATS) for place, edge in enumerate(seen)
+            seen_edges = [edge for edge in (*edges, *below.get(node, ())) if edge.to_id in visible]
+            seen_edges.sort(key=lambda edge: (-edge.score, edge.to_id))
+            if seen_edges:
+                rows[node] = [
+                    edge._replace(ring=place // SEATS, seat=place % SEATS)
+                    for place, edge in enumerate(seen_edges)
                 ]
-        return found
+        return rows
 
 
 _OWN = "own_nodes"

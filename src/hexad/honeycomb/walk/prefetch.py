@@ -107,9 +107,9 @@ class Prefetch:
 
     def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the edges in overflow of some nodes, and look up where they lead."""
-        found = self._stores.honeycomb.overflow(ids) if ids else {}
-        self.load(edge.to_id for edges in found.values() for edge in edges)
-        return found
+        rows = self._stores.honeycomb.overflow(ids) if ids else {}
+        self.load(edge.to_id for edges in rows.values() for edge in edges)
+        return rows
 
     def _node_texts(self, ids: Sequence[int]) -> dict[int, NodeText]:
         nodes = self._stores.honeycomb

@@ -174,14 +174,14 @@ def seeds_of(
 ) -> WalkStart:
     """Return what recall finds, its scores stretched from 0 to 1."""
     filters = Filters(spaces=None if space is None else (space,), roles=roles)
-    found, notes, row = recaller.rank(query, filters, limit=SEEDS_MOST)
+    seeds, notes, row = recaller.rank(query, filters, limit=SEEDS_MOST)
     vector: list[float] | None = None if row is None else row.tolist()
-    if not found:
+    if not seeds:
         return WalkStart([], notes, vector)
-    most, least = found[0].score, found[-1].score
+    most, least = seeds[0].score, seeds[-1].score
     width = most - least
     entries = [
-        Entry(seed.no, (seed.score - least) / width if width else 1.0, seed.chunk_no) for seed in found
+        Entry(seed.no, (seed.score - least) / width if width else 1.0, seed.chunk_no) for seed in seeds
     ]
     return WalkStart(entries, notes, vector)
 
@@ -434,7 +434,7 @@ class JitWalker:
 
     def _pieces(self, walk: Walk) -> tuple[JitPiece, ...]:
         """Return what was taken, with cosines with the query where the lengths of the vectors agree."""
-        told = {} if walk.focus is None else self._cosines(walk.taken, walk.focus)
+        cosines = {} if walk.focus is None else self._cosines(walk.taken, walk.focus)
         return tuple(
             JitPiece(
                 id=said.node_id,
@@ -444,7 +444,7 @@ class JitWalker:
                 tokens=tokens,
                 depth=way.depth,
                 strength=walk.strengths[said.node_id],
-                relevance_to_focus=told.get(said.node_id),
+                relevance_to_focus=cosines.get(said.node_id),
                 via=None if way.edge is None else edge_of(way.edge),
             )
             for said, form, text, tokens, way in walk.taken
@@ -456,10 +456,10 @@ class JitWalker:
         own = [piece.said.node_id for piece in taken if piece.said.memory_id is None]
         memories = [piece.said.node_id for piece in taken if piece.said.memory_id is not None]
         told: dict[int, float] = {}
-        found = self._stores.honeycomb.embeddings_of(own) if own else []
+        contents = self._stores.honeycomb.embeddings_of(own) if own else []
         rows = [
             (content.node_id, content.embedding, content.format, content.scale)
-            for content in found
+            for content in contents
             if content.dimensions == len(focus)
         ]
         if rows:

@@ -67,8 +67,8 @@ def _lines(path: Path) -> Iterator[Placed | Skip]:
         waiting.clear()
         yield found
     if waiting:
-        seen = waiting[0].reason if met is None else f"of the first, {keys_of(met)}"
-        refuse(path, "mem0's export", f"no line has a memory; {seen}")
+        reason = waiting[0].reason if met is None else f"of the first, {keys_of(met)}"
+        refuse(path, "mem0's export", f"no line has a memory; {reason}")
 
 
 def _export(path: Path) -> Iterator[Placed | Skip]:

@@ -57,13 +57,13 @@ def read_memory_md(path: Path) -> Iterator[Placed | Skip]:
         raise InvalidInput(
             f"{str(path / INDEX)!r} is a link that leads out of its folder; name the file itself."
         )
-    found = {
+    paths = {
         file.relative_to(path).as_posix(): file
         for file in sorted(path.rglob("*.md"))
         if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
     }
-    files = {name: file for name, file in found.items() if not leads_out(file, path)}
-    yield from (Skip(source_id=name, reason=LEADS_OUT) for name in found if name not in files)
+    files = {name: file for name, file in paths.items() if not leads_out(file, path)}
+    yield from (Skip(source_id=name, reason=LEADS_OUT) for name in paths if name not in files)
     pointers: dict[str, str] = {}
     for note in _notes(files[INDEX], INDEX, files):
         if isinstance(note, _Pointer):

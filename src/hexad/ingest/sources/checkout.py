@@ -51,10 +51,10 @@ class Checkout:
         if self.head is None:
             return ()
         try:
-            found = os.stat(self.head)
+            stat = os.stat(self.head)
         except OSError:
             return (0,)
-        return found.st_mtime_ns, found.st_ino, found.st_size
+        return stat.st_mtime_ns, stat.st_ino, stat.st_size
 
 
 def checkout(folder: Path) -> Checkout:
@@ -64,10 +64,10 @@ def checkout(folder: Path) -> Checkout:
     """
     folder = folder.resolve()
     for at in (folder, *folder.parents):
-        found = _git_folder(at / ".git")
-        if found is None:
+        found_folder = _git_folder(at / ".git")
+        if found_folder is None:
             continue
-        git, common = found
+        git, common = found_folder
         repository = common.parent if common.name == ".git" else at if common == git else common
         head = git / "HEAD"
         place = Workplace(repository=str(repository), worktree=str(at), branch=_branch(head, at))

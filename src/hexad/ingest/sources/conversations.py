@@ -270,12 +270,12 @@ def read_conversations(
             continue
         number, record = entry
         fallback = _own_conversation(record, number, path.stem)
-        for said in turns_of(record):
+        for turn in turns_of(record):
             where = f"record {number}"
-            if isinstance(said, NoTurn):
-                yield Skip(source_id=where, reason=f"{where}: {said.reason}")
+            if isinstance(turn, NoTurn):
+                yield Skip(source_id=where, reason=f"{where}: {turn.reason}")
             else:
-                yield from intake.take(reader.item(said, fallback), where=where)
+                yield from intake.take(reader.item(turn, fallback), where=where)
 
 
 def _own_conversation(record: object, number: int, stem: str) -> str:
@@ -292,30 +292,30 @@ class _Reader:
         self._uri = uri
         self._positions: dict[tuple[str, str], int] = {}
 
-    def item(self, said: SaidTurn, fallback: str) -> Item:
+    def item(self, turn: SaidTurn, fallback: str) -> Item:
         """Return the turn as an item, at the next position of its session."""
-        conversation = clean(said.conversation or fallback)
-        session = clean(said.session or conversation)
+        conversation = clean(turn.conversation or fallback)
+        session = clean(turn.session or conversation)
         position = self._positions.get((conversation, session), 0)
         self._positions[conversation, session] = position + 1
         own = session.removeprefix(conversation).strip("/")
-        metadata: dict[str, JSONValue] = {**said.metadata, "project": self._project, "source": self._uri}
-        if said.title:
-            metadata["title"] = said.title
-        time = read_time(said.time)
-        if time is None and isinstance(said.time, str):
-            metadata["time"] = said.time
+        metadata: dict[str, JSONValue] = {**turn.metadata, "project": self._project, "source": self._uri}
+        if turn.title:
+            metadata["title"] = turn.title
+        time = read_time(turn.time)
+        if time is None and isinstance(turn.time, str):
+            metadata["time"] = turn.time
         return Item(
-            source_id=clean(said.id)
-            if said.id
+            source_id=clean(turn.id)
+            if turn.id
             else "/".join(filter(None, [conversation, own, str(position)])),
-            text=clean(said.text),
+            text=clean(turn.text),
             kind="turn",
             path=memory_path(self._project, conversation, own),
-            title=said.title,
+            title=turn.title,
             time=time,
             turn=Turn(
-                conversation=conversation, session=session, position=position, speaker=clean(said.speaker)
+                conversation=conversation, session=session, position=position, speaker=clean(turn.speaker)
             ),
             metadata=metadata,
         )

@@ -92,14 +92,14 @@ def detect(source: str | Path, *, kind: str | None = None) -> SourceSpec:
     if path.is_dir():
         if wanted not in (None, SourceKind.FOLDER):
             raise InvalidInput(f"{str(path)!r} is a folder and cannot be read as {kind!r}; name a file.")
-        found = SourceKind.FOLDER
+        source_kind = SourceKind.FOLDER
     elif path.is_file():
         if wanted is SourceKind.FOLDER:
             raise InvalidInput(f"{str(path)!r} is a file, not a folder; leave the kind out or name a folder.")
-        found = wanted or _kind_of_file(path)
+        source_kind = wanted or _kind_of_file(path)
     else:
         raise InvalidInput(f"{str(path)!r} is neither a file nor a folder; pass its content as text instead.")
-    return SourceSpec(kind=found, uri=safe_id(path.as_posix()), path=path)
+    return SourceSpec(kind=source_kind, uri=safe_id(path.as_posix()), path=path)
 
 
 def _detect_foreign(path: Path, kind: SourceKind) -> SourceSpec:

@@ -165,7 +165,7 @@ def _range(commits: str | None) -> tuple[str, ...]:
 
 def _git(folder: Path, *arguments: str, stdin: str = "") -> bytes:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*_GIT, *arguments],
             cwd=folder,
             input=stdin.encode("ascii"),
@@ -181,13 +181,13 @@ def _git(folder: Path, *arguments: str, stdin: str = "") -> bytes:
         raise InvalidInput(
             f"git cannot be run in {str(folder)!r}: {error.strerror}. Install git, or read the folder instead."
         ) from error
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip()
+    if process.returncode:
+        reason = process.stderr.decode("utf-8", "replace").strip()
         raise InvalidInput(
-            f"git {arguments[0]} in {str(folder)!r} failed: {reason or done.returncode}. "
+            f"git {arguments[0]} in {str(folder)!r} failed: {reason or process.returncode}. "
             "Name a folder inside a repository and a range that it knows."
         )
-    return done.stdout
+    return process.stdout
 
 
 def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:

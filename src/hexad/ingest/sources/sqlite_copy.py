@@ -162,10 +162,10 @@ def _copied(path: Path, log: Path, folder: Path) -> Path:
 
 def _mark(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return stat.st_size, stat.st_mtime_ns
 
 
 @contextmanager

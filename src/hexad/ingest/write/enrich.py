@@ -41,18 +41,18 @@ class Meaning:
 
 def understand(draft: Draft, *, project: str, spans: Sequence[Section] | None = None) -> Meaning:
     """Return what `draft`, already clean and redacted, is about. `spans` are chunks that the caller cut."""
-    found = _summaries(draft)
+    summaries = _summaries(draft)
     kind = slug(draft.kind) if draft.kind is not None else DEFAULT_KIND
     if draft.path is not None:
         path = normalize_path(draft.path)
     else:
-        topic = slug(" ".join((draft.title or found.micro).split()[:_PATH_WORDS])) or _UNTITLED
+        topic = slug(" ".join((draft.title or summaries.micro).split()[:_PATH_WORDS])) or _UNTITLED
         path = normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{topic}")
     return Meaning(
         kind=kind,
         path=path,
         tags=slugs(draft.tags or ()),
-        summaries=found,
+        summaries=summaries,
         spans=tuple(
             cut(draft.text, sections=draft.sections, first_line=draft.first_line) if spans is None else spans
         ),
@@ -65,8 +65,12 @@ def _summaries(draft: Draft) -> Summaries:
     micro, short, long = draft.summary_micro, draft.summary_short, draft.summary_long
     if micro and short and long:
         return Summaries(micro=micro, short=short, long=long)
-    found = summaries(draft.text, title=draft.title)
-    return Summaries(micro=micro or found.micro, short=short or found.short, long=long or found.long)
+    found_summaries = summaries(draft.text, title=draft.title)
+    return Summaries(
+        micro=micro or found_summaries.micro,
+        short=short or found_summaries.short,
+        long=long or found_summaries.long,
+    )
 
 
 def new_chunks(draft: Draft, meaning: Meaning, *, memory_id: str) -> list[NewChunk]:

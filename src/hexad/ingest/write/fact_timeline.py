@@ -69,23 +69,23 @@ class FactLine:
         self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
     ) -> Memory:
         own = next(row for row in line if row.id == memory.id)
-        found = replace(
+        found_memory = replace(
             self.stores.memories.by_no([own.no])[own.no], receipt=memory.receipt, chunks=memory.chunks
         )
         later = successor(own, line)
-        if later is not None and found.status is Status.SUPERSEDED:
-            return _noted(found, f"{later.id!r} holds since a later time: this is what held before.")
+        if later is not None and found_memory.status is Status.SUPERSEDED:
+            return _noted(found_memory, f"{later.id!r} holds since a later time: this is what held before.")
         others = [row for row in standing if row.contradicts(own)]
         if others:
             return _noted(
-                found,
+                found_memory,
                 f"It contradicts {', '.join(row.id for row in others)}, trusted more or less; all are kept.",
             )
         older = predecessor(own, line)
         if older is None:
-            return found
+            return found_memory
         when = "" if own.valid_from <= now else f" from {own.valid_from:%Y-%m-%d} on"
-        return _noted(found, f"It takes the place of {older.id!r}{when}.")
+        return _noted(found_memory, f"It takes the place of {older.id!r}{when}.")
 
     def supersede(self, no: int, *, now: datetime) -> None:
         """Take a memory out of recall because another one took its place; what rests on it is to be reviewed."""

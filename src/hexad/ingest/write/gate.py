@@ -85,15 +85,15 @@ class Gate:
         Raises `Conflict` for an id of another space, and for one that the actor may not see.
         """
         memories = self._stores.memories
-        named, known = self._named(draft, source_no)
+        named, identity = self._named(draft, source_no)
         if draft.id is not None:
-            return GateVerdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+            return GateVerdict(outcome=Outcome.UPDATED if identity else Outcome.CREATED, known=identity)
         if source_no is not None and draft.source_id is not None and (named or not draft.gated):
             return GateVerdict(outcome=Outcome.UPDATED if named else Outcome.CREATED, known=named)
         if draft.structured:
             path, kind = place
-            known = memories.identify_by_place(space_no, content_hash, path=path, kind=kind)
-            return GateVerdict(outcome=Outcome.UPDATED if known else Outcome.CREATED, known=known)
+            identity = memories.identify_by_place(space_no, content_hash, path=path, kind=kind)
+            return GateVerdict(outcome=Outcome.UPDATED if identity else Outcome.CREATED, known=identity)
         fact = None
         if draft.subject is not None or draft.attribute is not None:
             fact = (draft.subject, draft.attribute, None if draft.value is None else dump(draft.value))
@@ -130,8 +130,8 @@ class Gate:
                 return self._stores.memories.identify_no(row.no)
         return None
 
-    def _since(self, known: Identity) -> datetime:
-        memory = self._stores.memories.by_no([known.no])[known.no]
+    def _since(self, identity: Identity) -> datetime:
+        memory = self._stores.memories.by_no([identity.no])[identity.no]
         return memory.valid_from or memory.created_at
 
     def holds(self, draft: Draft, *, content_hash: str) -> bool:
@@ -147,12 +147,12 @@ class Gate:
         if draft.source_id is not None and space is not None:
             uri = draft.source or f"caller:{draft.space}"
             source_no = self._stores.sources.find(uri, space=draft.space)
-        named, known = self._named(draft, source_no)
+        named, identity = self._named(draft, source_no)
         if draft.id is None:
-            known = named
+            identity = named
         if space is not None and draft.id is None and draft.source_id is None:
-            known = memories.identify_by_hash(space.no, content_hash, fact=None)
-        return known is not None and not known.hidden and known.content_hash == content_hash
+            identity = memories.identify_by_hash(space.no, content_hash, fact=None)
+        return identity is not None and not identity.hidden and identity.content_hash == content_hash
 
     def _named(self, draft: Draft, source_no: int | None) -> tuple[Identity | None, Identity | None]:
         """Return the memory that a draft's source id names, and the one that its id names.
@@ -207,13 +207,13 @@ class Gate:
         return self._stores.memories.identify_no(handed[mark.passages[0]])
 
     @staticmethod
-    def _free(known: Identity, name: str) -> None:
+    def _free(identity: Identity, name: str) -> None:
         """Raise `Conflict` for a name that a hidden memory has; what it is, and where, is not said."""
-        if known.hidden:
+        if identity.hidden:
             raise Conflict(f"The id {name!r} cannot be used; give another one.")
 
-    def _same_space(self, known: Identity, draft: Draft) -> None:
-        space = self._stores.memories.by_no([known.no])[known.no].space
+    def _same_space(self, identity: Identity, draft: Draft) -> None:
+        space = self._stores.memories.by_no([identity.no])[identity.no].space
         if space != draft.space:
             raise Conflict(
                 f"Memory {draft.id!r} is in space {space!r}, not in {draft.space!r}; "

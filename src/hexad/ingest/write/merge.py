@@ -21,22 +21,22 @@ from hexad.text.normalize import slug
 
 def new_memory(write: PreparedDraft, memory_id: str) -> Memory:
     """Return the memory that a draft describes, as if there were none yet."""
-    draft, found = write.draft, write.meaning
-    given = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
+    draft, meaning = write.draft, write.meaning
+    importance = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
     created, updated = _times(write)
     return Memory(
         id=memory_id,
         space=draft.space,
-        path=found.path,
-        kind=found.kind,
+        path=meaning.path,
+        kind=meaning.kind,
         raw=draft.text,
-        summary_micro=found.summaries.micro,
-        summary_short=found.summaries.short,
-        summary_long=found.summaries.long,
-        tags=found.tags,
+        summary_micro=meaning.summaries.micro,
+        summary_short=meaning.summaries.short,
+        summary_long=meaning.summaries.long,
+        tags=meaning.tags,
         metadata=_metadata(write, write.project or write.home),
-        relevance=found.relevance,
-        importance=0.5 if given is None else given,
+        relevance=meaning.relevance,
+        importance=0.5 if importance is None else importance,
         confidence=1.0 if draft.confidence is None else draft.confidence,
         pinned=bool(write.pinned if draft.pinned is None else draft.pinned),
         created_at=created,
@@ -93,11 +93,11 @@ def _written(flag: PiiFlag) -> JSONValue:
     return {"rule": flag.rule, "kind": flag.kind, "hash": flag.hash, "count": flag.count}
 
 
-def with_flags(metadata: Mapping[str, JSONValue], found: Sequence[PiiFlag]) -> dict[str, JSONValue]:
+def with_flags(metadata: Mapping[str, JSONValue], found_flags: Sequence[PiiFlag]) -> dict[str, JSONValue]:
     """Return a memory's metadata with flags of what was taken out besides; one that is there stays as it is."""
     flags = list(cast("Sequence[JSONValue]", metadata.get("pii_flags", [])))
     known = {(flag["rule"], flag["hash"]) for flag in cast("Sequence[Mapping[str, JSONValue]]", flags)}
-    flags += [_written(flag) for flag in found if (flag.rule, flag.hash) not in known]
+    flags += [_written(flag) for flag in found_flags if (flag.rule, flag.hash) not in known]
     return {**metadata, "pii_flags": flags}
 
 

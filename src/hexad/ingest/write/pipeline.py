@@ -142,11 +142,11 @@ class Pipeline:
         if not sources:
             return write
         numbers = [self._stores.memories.resolve(source, space=None) for source in sources]
-        found = self._stores.memories.by_no(numbers)
-        ids = tuple(found[no].id for no in dict.fromkeys(numbers))
-        least = least_trust([write.draft.trust, *(memory.trust for memory in found.values())])
-        made = replace(write, author=write.draft.trust)
-        return made.said(replace(write.draft, trust=least, derived_from=ids), write.meaning)
+        memories = self._stores.memories.by_no(numbers)
+        ids = tuple(memories[no].id for no in dict.fromkeys(numbers))
+        least = least_trust([write.draft.trust, *(memory.trust for memory in memories.values())])
+        new_write = replace(write, author=write.draft.trust)
+        return new_write.said(replace(write.draft, trust=least, derived_from=ids), write.meaning)
 
     def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:
         draft = write.draft
@@ -167,9 +167,11 @@ class Pipeline:
         memory = self._guard.superseded(new_memory(write, memory_id))
         objection = self._guard.objection(write, memory, policies, space_no=space_no)
         if objection is not None:
-            held = self._held(write, space_no=space_no) if source_no is None and draft.id is None else None
-            if held is not None:
-                return held
+            held_memory = (
+                self._held(write, space_no=space_no) if source_no is None and draft.id is None else None
+            )
+            if held_memory is not None:
+                return held_memory
             memory, write = quarantined(memory, objection), _waiting(write, objection)
         if self._may_pin(write) and not memory.pinned:
             memory = replace(memory, pinned=pins(policies, self._judged(write, memory)))
@@ -251,14 +253,16 @@ class Pipeline:
             return replace(
                 old, receipt=self._receipt(replace(write, notes=(*write.notes, note)), Outcome.UNCHANGED)
             )
-        held = self._held(write, space_no=space_no)
-        if held is not None:
-            return held
+        held_memory = self._held(write, space_no=space_no)
+        if held_memory is not None:
+            return held_memory
         memory = replace(
             new_memory(write, self._ids.new("mem")), source=None, source_id=None, supersedes=None
         )
-        found = self._guard.objection(write, memory, policies, space_no=space_no)
-        objection = Objection(reasons=(OVERWRITES, *(found.reasons if found else ())), of=old.id)
+        found_objection = self._guard.objection(write, memory, policies, space_no=space_no)
+        objection = Objection(
+            reasons=(OVERWRITES, *(found_objection.reasons if found_objection else ())), of=old.id
+        )
         memory = quarantined(memory, objection)
         no = self._stores.memories.insert(
             replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=None
@@ -269,15 +273,15 @@ class Pipeline:
 
     def _held(self, write: PreparedDraft, *, space_no: int) -> Memory | None:
         """Return the memory of this text that waits already, or was rejected."""
-        known = self._stores.memories.identify_held(space_no, write.content_hash)
-        if known is None:
+        identity = self._stores.memories.identify_held(space_no, write.content_hash)
+        if identity is None:
             return None
         receipt = self._receipt(write, Outcome.UNCHANGED)
         if (
-            known.hidden
+            identity.hidden
         ):  # where the other one lies, and what is said of it besides, is not this writer's to know
-            return replace(new_memory(write, known.id), status=known.status, receipt=receipt)
-        return replace(self._stores.memories.by_no([known.no])[known.no], receipt=receipt)
+            return replace(new_memory(write, identity.id), status=identity.status, receipt=receipt)
+        return replace(self._stores.memories.by_no([identity.no])[identity.no], receipt=receipt)
 
     def _unchanged(self, no: int, write: PreparedDraft, old: Memory, new: Memory) -> Memory:
         if old.status is not new.status:
@@ -327,10 +331,10 @@ class Pipeline:
     @staticmethod
     def _judged(write: PreparedDraft, memory: Memory) -> Memory:
         """Return the memory as rules that pin see it: without what was made of the text's own words."""
-        told = write.told
-        if told is None:
+        meaning = write.told
+        if meaning is None:
             return memory
-        return replace(memory, path=told.path, tags=told.tags, relevance=told.relevance)
+        return replace(memory, path=meaning.path, tags=meaning.tags, relevance=meaning.relevance)
 
     @staticmethod
     def _receipt(write: PreparedDraft, outcome: Outcome) -> Receipt:

@@ -36,8 +36,8 @@ class PolicyBook:
 
     def project(self, space: str) -> str | None:
         """Return the project that a space says it is of; None where it says none that could be a memory's."""
-        found = self._stores.spaces.find(space)
-        project = None if found is None else found.metadata.get("project")
+        found_space = self._stores.spaces.find(space)
+        project = None if found_space is None else found_space.metadata.get("project")
         return project if isinstance(project, str) and is_name(project, NAME_LIMIT) else None
 
     def rules(self, space: str) -> RedactionRules:
@@ -51,12 +51,12 @@ class PolicyBook:
 
     def _policies_of(self, written: Mapping[str, JSONValue]) -> Policies:
         key = json.dumps(written, sort_keys=True) if written else ""
-        known = self._parsed.get(key)
-        if known is None:
+        policies = self._parsed.get(key)
+        if policies is None:
             if len(self._parsed) >= _REMEMBERED:
                 self._parsed.clear()
-            known = self._parsed[key] = parse_stored(written)
-        return known
+            policies = self._parsed[key] = parse_stored(written)
+        return policies
 
     def _rules_of(self, written: Mapping[str, JSONValue]) -> RedactionRules:
         key = json.dumps([written.get("pii_redaction"), written.get("env_allow")], sort_keys=True)

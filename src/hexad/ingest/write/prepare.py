@@ -204,18 +204,18 @@ class Preparer:
                     draft.extract
                 )  # a call that could not be answered fails for every text
             return replace(write, meaning=local.meaning(write.meaning), notes=(*write.notes, HELD))
-        found = self._extractor.infer(request, local)
-        if held and found.semantic == local.semantic:
+        extraction = self._extractor.infer(request, local)
+        if held and extraction.semantic == local.semantic:
             # A model may have read it before: rules are no better reader.
-            kept = replace(write, meaning=local.meaning(write.meaning))
-            return replace(kept, notes=(*write.notes, *found.notes, KEPT))
+            kept_write = replace(write, meaning=local.meaning(write.meaning))
+            return replace(kept_write, notes=(*write.notes, *extraction.notes, KEPT))
         return replace(
             write,
-            meaning=found.meaning(write.meaning),
+            meaning=extraction.meaning(write.meaning),
             fresh=True,
-            pinned=found.pinned,
-            semantic=found.semantic,
-            notes=(*write.notes, *found.notes),
+            pinned=extraction.pinned,
+            semantic=extraction.semantic,
+            notes=(*write.notes, *extraction.notes),
         )
 
     @staticmethod

@@ -152,22 +152,22 @@ class Redactor:
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
         place = _PART.sub("", draft.source_id) if draft.source_id else draft.path
-        found: list[PiiFlag] = []
+        found_flags: list[PiiFlag] = []
 
         def mask(text: str) -> str:
             redacted = self._field(text, rules)
-            found.extend(redacted.flags)
+            found_flags.extend(redacted.flags)
             return redacted.text
 
         def mask_secret(name: str) -> str:
             # A person may be known by an address: without it, nothing about them could be found again.
             redacted = redact(name, rules=replace(rules, pii=frozenset(), patterns=()), salt=self._salt())
-            found.extend(redacted.flags)
+            found_flags.extend(redacted.flags)
             return redacted.text
 
         metadata, earlier = _own_metadata(draft)
         redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
-        found.extend(redacted.flags)
+        found_flags.extend(redacted.flags)
         sections = draft.sections
         if sections and redacted.text != draft.text:
             sections = tuple(moved(sections, draft.text, redacted.text))
@@ -200,7 +200,7 @@ class Redactor:
             if draft.data_subjects is None
             else tuple(map(mask_secret, draft.data_subjects)),
         )
-        flags = _merged(found)
+        flags = _merged(found_flags)
         return CleanDraft(
             draft=clean_draft,
             flags=(*flags, *_still_true(earlier, flags, clean_draft)),
@@ -232,11 +232,11 @@ def _flag(value: JSONValue) -> PiiFlag | None:
     return PiiFlag(rule=rule, kind="secret" if kind == "secret" else "pii", hash=digest, count=count)
 
 
-def _still_true(earlier: Sequence[PiiFlag], found: Sequence[PiiFlag], draft: Draft) -> list[PiiFlag]:
+def _still_true(earlier: Sequence[PiiFlag], flags: Sequence[PiiFlag], draft: Draft) -> list[PiiFlag]:
     """Return the earlier flags whose placeholder the draft holds and that were not found anew."""
     if not earlier:
         return []
-    known = {(flag.rule, flag.hash) for flag in found}
+    known = {(flag.rule, flag.hash) for flag in flags}
     said, tags = repr(draft), set(slugs(draft.tags or ()))  # every field of it; tags are slugs by now
     return [
         flag
@@ -292,9 +292,9 @@ def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str
     if name and text:
         pair = f"{json.dumps(name)}: {json.dumps(text)}"
         masked = mask(pair)
-        found = _PLACEHOLDER.search(masked, len(json.dumps(name)))
-        if masked != pair and found is not None:
-            return found[0]
+        match = _PLACEHOLDER.search(masked, len(json.dumps(name)))
+        if masked != pair and match is not None:
+            return match[0]
     return value
 
 
@@ -304,11 +304,11 @@ def _arguments(items: list[JSONValue], mask: Callable[[str], str]) -> list[JSONV
     if len(words) < 2 or not any(word.startswith("-") for word in words):
         return items
     masked = mask(" ".join(words))
-    found = _PLACEHOLDER.search(masked)
-    if found is None:
+    match = _PLACEHOLDER.search(masked)
+    if match is None:
         return items
-    left = masked.split()
-    return [found[0] if isinstance(item, str) and item and item not in left else item for item in items]
+    left_parts = masked.split()
+    return [match[0] if isinstance(item, str) and item and item not in left_parts else item for item in items]
 
 
 def _cited(citation: Citation, mask: Callable[[str], str]) -> Citation:
@@ -324,8 +324,8 @@ def _merged(flags: Sequence[PiiFlag]) -> tuple[PiiFlag, ...]:
     merged: dict[tuple[str, str], PiiFlag] = {}
     for flag in flags:
         key = (flag.rule, flag.hash)
-        known = merged.get(key)
-        merged[key] = replace(known, count=known.count + flag.count) if known else flag
+        known_flag = merged.get(key)
+        merged[key] = replace(known_flag, count=known_flag.count + flag.count) if known_flag else flag
     return tuple(merged.values())
 
 
@@ -357,10 +357,10 @@ def moved(sections: Sequence[Section], before: str, after: str) -> list[Section]
 
 
 def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in _BREAK.finditer(text))]
+    return [0, *(match.end() for match in _BREAK.finditer(text))]
 
 
 def _secret_in(name: str | None, rules: RedactionRules) -> str | None:
     """Return the rule by which a name holds a secret; addresses and numbers of people may be names."""
-    found = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
-    return found[0].rule if found else None
+    findings = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
+    return findings[0].rule if findings else None

@@ -42,8 +42,8 @@ class Retagger:
         Raises `InvalidInput` for a tag without a letter or digit.
         """
         memory = self._stores.memories.by_no([no])[no]
-        given = Draft(text="", space=memory.space, tags=tuple(add))
-        clean = self._redactor.clean(given, self._rules(memory.space))
+        draft = Draft(text="", space=memory.space, tags=tuple(add))
+        clean = self._redactor.clean(draft, self._rules(memory.space))
         tags = tuple(sorted(({*memory.tags} - {*slugs(remove)}) | {*slugs(clean.draft.tags or ())}))
         metadata = with_flags(memory.metadata, clean.flags)
         if tags == memory.tags and metadata == memory.metadata:

@@ -151,24 +151,30 @@ class Contexts:
             raise InvalidInput(
                 f"{quoted(wanted)} is nothing to expand; give an item of a context, a hit, or an id."
             )
-        found = self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else item
-        if found is None and item is None:
-            found = self._of_layer(wanted)
-        if found is None:
+        memory_item = (
+            self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else item
+        )
+        if memory_item is None and item is None:
+            memory_item = self._of_layer(wanted)
+        if memory_item is None:
             raise NotFound(
                 f"There is nothing with the id {quoted(wanted)}; give one that a context shows in brackets."
             )
         if item is not None:
-            found = replace(found, layer=item.layer)
+            memory_item = replace(memory_item, layer=item.layer)
         if max_tokens is None:
-            return replace(found, summary=None)
+            return replace(memory_item, summary=None)
         if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
             raise InvalidInput(
                 f"max_tokens = {max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
             )
-        cut = self._needs.counter.truncate(found.text, max_tokens)
-        notes = found.notes if cut == found.text else (*found.notes, f"Cut to {max_tokens} tokens.")
-        return replace(found, summary=None, text=cut, notes=notes)
+        cut = self._needs.counter.truncate(memory_item.text, max_tokens)
+        notes = (
+            memory_item.notes
+            if cut == memory_item.text
+            else (*memory_item.notes, f"Cut to {max_tokens} tokens.")
+        )
+        return replace(memory_item, summary=None, text=cut, notes=notes)
 
     def busy(self) -> int:
         """Return how many questions to layers are worked on, late ones among them."""
@@ -216,19 +222,21 @@ class Contexts:
         generator = (
             None if model is None else self._needs.generator_for(None if model == "default" else model)
         )
-        found = plan(question, wanted, self._needs.settings, model=generator, factors=self._needs.factors)
+        found_plan = plan(
+            question, wanted, self._needs.settings, model=generator, factors=self._needs.factors
+        )
         query = MemoryQuery(
             text=typed.text,
             now=now,
             filters=filters_of(typed, narrowed, now=now, stores=self._needs.stores),
-            task_type=found.task_type,
-            query_class=found.query_class,
-            asks_why=found.asks_why,
+            task_type=found_plan.task_type,
+            query_class=found_plan.query_class,
+            asks_why=found_plan.asks_why,
             as_of=parse_time(narrowed.as_of, "as_of"),
             deterministic=wanted.deterministic,
             asked=None if question == typed.text else question,
         )
-        return _RoutedQuestion(plan=found, query=query)
+        return _RoutedQuestion(plan=found_plan, query=query)
 
     def _found(
         self,
@@ -284,20 +292,22 @@ class Contexts:
         return _answered(asked.query, fetched, broken, planned, sources)
 
     def _sources(
-        self, wanted: Iterable[MemoryLayer]
+        self, wanted_layers: Iterable[MemoryLayer]
     ) -> tuple[dict[MemoryLayer, LayerSource], dict[MemoryLayer, str]]:
         """Return the layers that are there, built when they are first asked, and those that cannot be."""
         broken: dict[MemoryLayer, str] = {}
         with self._lock:
-            for layer in wanted:
+            for layer in wanted_layers:
                 if layer not in self._built and layer in self._needs.sources:
                     source, error = attempted(self._needs.sources[layer])
                     if error is not None:
                         broken[layer] = error
                     else:
                         self._built[layer] = source
-            found = {layer: built for layer in wanted if (built := self._built.get(layer)) is not None}
-        return found, broken
+            sources = {
+                layer: built for layer in wanted_layers if (built := self._built.get(layer)) is not None
+            }
+        return sources, broken
 
     def _make_warm(
         self, sources: Mapping[MemoryLayer, LayerSource], *, waits: bool
@@ -354,22 +364,24 @@ class Contexts:
     def _of_layer(self, item_id: str) -> MemoryItem | None:
         for source in self._sources(MemoryLayer)[0].values():
             with suppress(HexadError):  # a layer that is closed to the actor, or damaged, has nothing to show
-                found = source.item(item_id, now=self._needs.clock.now())
-                if found is not None:
-                    return found
+                memory_item = source.item(item_id, now=self._needs.clock.now())
+                if memory_item is not None:
+                    return memory_item
         return None
 
-    def _note(self, found: FusedContext) -> None:
+    def _note(self, context: FusedContext) -> None:
         """Let `last_used_at` and the echo check know what was shown."""
         if self._needs.handouts is None:
             return
         memories = self._needs.stores.memories
-        blocks = [block for block in (*found.system_items, *found.evidence_blocks) if block.item.memory_id]
+        blocks = [
+            block for block in (*context.system_items, *context.evidence_blocks) if block.item.memory_id
+        ]
         shown: list[tuple[int, str, str]] = []
         for block in blocks:
-            known = memories.identify(memory_id=str(block.item.memory_id))
-            if known is not None:
-                shown.append((known.no, block.text, block.item.text))
+            identity = memories.identify(memory_id=str(block.item.memory_id))
+            if identity is not None:
+                shown.append((identity.no, block.text, block.item.text))
         self._needs.handouts.note_texts(shown, at=self._needs.clock.now())
 
 

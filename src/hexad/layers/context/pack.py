@@ -221,14 +221,14 @@ class _Packing:
         if head > most:
             dropped = [_too_small(item, self._price(item), most, head) for item in self._ranked.items]
             return _Packed(form=self._form, blocks=(), dropped=tuple(dropped), tokens=0, head_fits=False)
-        found = allot(
+        allotment = allot(
             self._ranked.items,
             shares={layer.layer: layer.share for layer in self._plan.layers},
             tokens=max(0, most - head),
             cost=self._price,
         )
-        blocks = self._blocks(found)
-        dropped = [*found.left_out, *left_out(self._ranked.gave_way, cost=self._price)]
+        blocks = self._blocks(allotment)
+        dropped = [*allotment.left_out, *left_out(self._ranked.gave_way, cost=self._price)]
         # Prices are of single rows; what a head of a table or a rounding adds is paid by the weakest.
         while blocks and self._rendered_tokens(blocks) > most:
             weakest = max(blocks, key=lambda block: order(block.scored))
@@ -255,10 +255,10 @@ class _Packing:
             head_fits=True,
         )
 
-    def _blocks(self, found: Allotment) -> list[EvidenceBlock]:
+    def _blocks(self, allotment: Allotment) -> list[EvidenceBlock]:
         blocks = [
             self._block(scored_item, "summary" if scored_item.item.summary is not None else "text")
-            for scored_item in found.taken
+            for scored_item in allotment.taken
         ]
         if not self._details:
             return blocks

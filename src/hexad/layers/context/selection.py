@@ -45,7 +45,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
             scored_item.item.id,
         ),
     )
-    kept: dict[str, ScoredItem] = {}
+    kept_scored_items: dict[str, ScoredItem] = {}
     folded: dict[str, list[str]] = {}
     gone: list[tuple[ScoredItem, str]] = []
     index = _Alike()
@@ -53,7 +53,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
         same, how = index.find(scored_item)
         if same is None:
             index.add(scored_item)
-            kept[scored_item.item.id] = scored_item
+            kept_scored_items[scored_item.item.id] = scored_item
             continue
         folded.setdefault(same, []).append(scored_item.item.id)
         gone.append((scored_item, f"{how} {same}"))
@@ -67,7 +67,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
             if id_ in folded
             else scored_item.item,
         )
-        for id_, scored_item in kept.items()
+        for id_, scored_item in kept_scored_items.items()
     ]
     return Deduplicated(
         items=tuple(sorted(items, key=order)), duplicates=tuple(sorted(gone, key=lambda pair: order(pair[0])))
@@ -143,7 +143,7 @@ def allot(
     What a layer does not use flows on in the order of authority, and at the end to whoever has items left, in the
     same order; then to layers whose share is 0. A layer without a share is left out.
     """
-    found = Allotment()
+    allotment = Allotment()
     waiting: dict[MemoryLayer, list[tuple[ScoredItem, int]]] = {}
     carried, spent = 0.0, 0
     for layer in MemoryLayer:
@@ -151,31 +151,31 @@ def allot(
         used = 0
         own = [(scored_item, cost(scored_item)) for scored_item in ranked if scored_item.item.layer is layer]
         if layer not in shares:
-            found.left_out += [
+            allotment.left_out += [
                 _left(scored_item, price, "its layer has no share here") for scored_item, price in own
             ]
             own = []
         for scored_item, price in own:
             if shares[layer] > 0 and used + price <= cap and spent + used + price <= tokens:
-                found.taken.append(scored_item)
+                allotment.taken.append(scored_item)
                 used += price
             else:
                 waiting.setdefault(layer, []).append((scored_item, price))
-        found.spent[layer] = used
+        allotment.spent[layer] = used
         spent += used
         carried = cap - used
     for layer, own in sorted(waiting.items(), key=lambda item: shares[item[0]] <= 0):
         for scored_item, price in own:
             if spent + price <= tokens:
-                found.taken.append(scored_item)
-                found.spent[layer] += price
+                allotment.taken.append(scored_item)
+                allotment.spent[layer] += price
                 spent += price
             else:
-                found.left_out.append(
+                allotment.left_out.append(
                     _left(scored_item, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left")
                 )
-    found.taken.sort(key=order)
-    return found
+    allotment.taken.sort(key=order)
+    return allotment
 
 
 def _left(scored_item: ScoredItem, price: int, reason: str) -> LeftOut:

@@ -95,11 +95,11 @@ class FeedbackService:
             at=now,
         )
         with needs.stores.db.transaction():
-            known = self._stored.marked(mark)
-            if known is not None and known.verdict is chosen and new.note in ("", known.note):
-                return known
-            if known is not None:
-                self._stored.remove(known.id)
+            feedback = self._stored.marked(mark)
+            if feedback is not None and feedback.verdict is chosen and new.note in ("", feedback.note):
+                return feedback
+            if feedback is not None:
+                self._stored.remove(feedback.id)
             self._stored.put(new)
             return self._found(new.id)
 
@@ -118,9 +118,9 @@ class FeedbackService:
     def retract(self, feedback_id: str) -> Feedback:
         """Take a verdict back, with what it did, and return it."""
         with self._needs.stores.db.transaction():
-            found = self._found(feedback_id)
-            self._stored.remove(found.id)
-        return found
+            feedback = self._found(feedback_id)
+            self._stored.remove(feedback.id)
+        return feedback
 
     def factors(self, query_class: QueryClass) -> Mapping[MemoryLayer, float]:
         """Return what was said so far makes of the layers' authority for questions of a class."""
@@ -132,12 +132,12 @@ class FeedbackService:
         return layer_factors(counted, now=self._needs.clock.now())
 
     def _found(self, feedback_id: str) -> Feedback:
-        found = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None
-        if found is None:
+        feedback = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None
+        if feedback is None:
             raise NotFound(
                 f"There is no feedback {quoted(feedback_id)}; `hx.feedbacks()` lists what there is."
             )
-        return found
+        return feedback
 
     def _judged(self, what: object) -> _Judged:
         item = what.item if isinstance(what, EvidenceBlock | ScoredItem) else what
@@ -158,8 +158,8 @@ class FeedbackService:
         try:
             return self._memory(given.partition("#")[0], layer=None)
         except NotFound:
-            found = self._needs.item_of(given)  # raises `NotFound` for what no layer has
-            return _Judged(item_id=found.id, layer=found.layer)
+            memory_item = self._needs.item_of(given)  # raises `NotFound` for what no layer has
+            return _Judged(item_id=memory_item.id, layer=memory_item.layer)
 
     def _memory(self, memory_id: str, *, layer: MemoryLayer | None) -> _Judged:
         memories = self._needs.stores.memories

@@ -201,13 +201,13 @@ def _unflag(con: Connection, no: int) -> None:
 
 def _believe(con: Connection, no: int, first: float) -> None:
     """Give back what one `wrong` took of a memory's confidence; as it was before, where that was the only one."""
-    left = con.execute(
+    left_row = con.execute(
         "SELECT count(*) FROM feedback WHERE memory_no = ? AND confidence IS NOT NULL", (no,)
     ).fetchone()
     row = con.execute("SELECT confidence FROM memories WHERE no = ?", (no,)).fetchone()
-    if left is None or row is None:
+    if left_row is None or row is None:
         return
-    many, now = left[0], float(row[0])
+    many, now = left_row[0], float(row[0])
     after, before = _lowered(first, many + 1), _lowered(first, many)
     if abs(now - after) < 1e-9:  # nobody else has changed it since
         back = before
@@ -278,11 +278,11 @@ class FeedbackEraser:
         if asked is None:
             return
         with self._db.transaction() as con:
-            gone = con.execute(
+            gone_rows = con.execute(
                 f"DELETE FROM feedback WHERE no IN (SELECT f.no FROM feedback f WHERE {_ERASED}) RETURNING no",
                 asked,
             ).fetchall()
-            book.erased(PLACE, len(gone))
+            book.erased(PLACE, len(gone_rows))
 
 
 def _asked(selection: Selection, at: datetime) -> dict[str, SQLValue] | None:

@@ -228,7 +228,7 @@ class GovernanceFacade:
             )
         if space is not None:
             self._stores.spaces.get(space)
-        wanted = self._decisions.query(
+        wanted_decisions = self._decisions.query(
             space=space,
             project=parse_text(project, "project"),
             by=parse_text(by, "by"),
@@ -238,10 +238,10 @@ class GovernanceFacade:
             limit=limit if text is None else -1,
         )
         if text is None:
-            return wanted
-        by_memory = {decision.memory_id: decision for decision in reversed(wanted)}
-        found = self._recalled(text, space=space, limit=limit)
-        return [by_memory[decision.memory_id] for decision in found if decision.memory_id in by_memory]
+            return wanted_decisions
+        by_memory = {decision.memory_id: decision for decision in reversed(wanted_decisions)}
+        decisions = self._recalled(text, space=space, limit=limit)
+        return [by_memory[decision.memory_id] for decision in decisions if decision.memory_id in by_memory]
 
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
         """Return what was decided about a path of the repository that decisions cite, else about a topic.
@@ -264,8 +264,8 @@ class GovernanceFacade:
             self._stores.spaces.get(space)
         path = self._path(topic)
         with self._stores.db.read():
-            found = self._decisions.citing(_with_folders(path), space=space) if path is not None else []
-            lasts = list({last.id: last for last in map(self._decisions.last_of, found)}.values())
+            decisions = self._decisions.citing(_with_folders(path), space=space) if path is not None else []
+            lasts = list({last.id: last for last in map(self._decisions.last_of, decisions)}.values())
         notes: tuple[str, ...] = ()
         cited = bool(lasts)
         if not cited:
@@ -299,19 +299,19 @@ class GovernanceFacade:
             follow_links=False,
         )
         hits = self._needs.recaller.recall(check_query(text), options)
-        found = self._decisions.of_memories([hit.id for hit in hits])
-        return [found[hit.id] for hit in hits if hit.id in found]
+        decisions = self._decisions.of_memories([hit.id for hit in hits])
+        return [decisions[hit.id] for hit in hits if hit.id in decisions]
 
     def _path(self, topic: str) -> str | None:
         """Return a topic as a path below the repository's root, None for what cannot be one."""
         if "\n" in topic or "\0" in topic or "://" in topic:
             return None
-        given = Path(topic)
-        if given.is_absolute():
-            if not given.is_relative_to(self._needs.root):
+        given_path = Path(topic)
+        if given_path.is_absolute():
+            if not given_path.is_relative_to(self._needs.root):
                 return None
-            given = given.relative_to(self._needs.root)
-        path = PurePosixPath(given.as_posix())
+            given_path = given_path.relative_to(self._needs.root)
+        path = PurePosixPath(given_path.as_posix())
         return None if path.as_posix() == "." or ".." in path.parts else path.as_posix()
 
     def _is_there(self, path: str) -> bool:

@@ -37,10 +37,12 @@ class GovernanceLayer:
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return what `inner` finds, best first; decided after the time that is asked for, it is left out."""
         items = self._inner.items(query, limit=limit)
-        known = self._decisions.of_memories([item.memory_id for item in items if item.memory_id is not None])
+        known_decisions = self._decisions.of_memories(
+            [item.memory_id for item in items if item.memory_id is not None]
+        )
         found = []
         for item in items:
-            decision = known.get(item.memory_id or "")
+            decision = known_decisions.get(item.memory_id or "")
             if decision is None:
                 found.append(item)
                 continue

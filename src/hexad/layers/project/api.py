@@ -162,8 +162,8 @@ class ProjectFacade:
         )
         if kind is Category.DECISION:
             return self._decided(draft, value, cited)
-        known = self._same(draft)
-        if known is not None and known.draft and draft.trust is Trust.USER:
+        fact = self._same(draft)
+        if fact is not None and fact.draft and draft.trust is Trust.USER:
             # Said by somebody, it is no draft any more.
             draft = replace(
                 draft, metadata={DRAFT: False}, confidence=1.0 if confidence is None else confidence
@@ -278,20 +278,20 @@ class ProjectFacade:
         self, category: str, key: str, *, component: str | None = None, space: str = SPACE
     ) -> ProjectFact:
         """Say of a draft that it is so, and return the fact. Raises `NotFound` when there is none under that key."""
-        found = self.get(category, key=key, component=component, space=space)
-        if not found:
+        facts = self.get(category, key=key, component=component, space=space)
+        if not facts:
             raise NotFound(f"No {category} fact {key!r} is known; `hx.project.get({category!r})` lists them.")
-        fact = found[0]
+        fact = facts[0]
         about = None if look_of(fact.component) == look_of(self._name) else fact.component
         return self.remember(category=category, key=fact.key, value=fact.value, component=about, space=space)
 
     def done(self, key: str, *, component: str | None = None, space: str = SPACE) -> ProjectFact:
         """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
-        found = self.get(Category.TODO, key=key, component=component, space=space)
-        if not found:
+        facts = self.get(Category.TODO, key=key, component=component, space=space)
+        if not facts:
             raise NotFound(f"No todo {key!r} is open; `hx.project.get_todos()` lists them.")
         with self._stores.db.transaction():
-            no = self._stores.memories.number(found[0].memory_id)
+            no = self._stores.memories.number(facts[0].memory_id)
             self._needs.catalog.archive(no, at=self._needs.clock.now())
             return project_fact(self._stores.memories.by_no([no])[no])
 
@@ -365,7 +365,7 @@ class ProjectFacade:
             None if key is None else look_of(key_of(key)),
             None if component is None else look_of(component),
         )
-        found = [
+        facts = [
             memory
             for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
             if memory.confidence >= min_confidence
@@ -373,8 +373,8 @@ class ProjectFacade:
             and wanted[0] in (None, look_of(memory.key))
             and wanted[1] in (None, look_of(memory.component))
         ]
-        found.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
-        return found[:limit]
+        facts.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
+        return facts[:limit]
 
     def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
         """Return the patterns of the project: how things are done again and again in it."""
@@ -401,23 +401,23 @@ class ProjectFacade:
 
         Where components differ, the fact about the whole project stands under the key; `component` asks for its own.
         """
-        found = self.get(
+        facts = self.get(
             Category.TECH_STACK, component=component, min_confidence=min_confidence, space=space, limit=_MOST
         )
         whole = look_of(self._name)
         stack: dict[str, ProjectFact] = {}
-        for fact in sorted(found, key=lambda fact: look_of(fact.component) != whole):
+        for fact in sorted(facts, key=lambda fact: look_of(fact.component) != whole):
             stack.setdefault(fact.key, fact)
         return dict(sorted(stack.items()))
 
     def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
         """Return the summaries of the components, by name."""
-        found = [
+        summaries = [
             component_of(memory)
             for memory in self._memories([COMPONENT], space)
             if memory.attribute == SUMMARY
         ]
-        return sorted(found, key=lambda summary: (summary.name, summary.memory_id))
+        return sorted(summaries, key=lambda summary: (summary.name, summary.memory_id))
 
     def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
         """Return the summary of a component. Raises `NotFound`."""
@@ -434,8 +434,8 @@ class ProjectFacade:
         filters = Filters(spaces=(space,), kinds=tuple(kinds), roles=self._stores.roles)
         with self._stores.db.read():
             numbers = self._stores.memories.numbers(filters)
-            found = self._stores.memories.by_no(numbers)
-        return [found[no] for no in numbers]
+            memories = self._stores.memories.by_no(numbers)
+        return [memories[no] for no in numbers]
 
     def _standing(self, draft: Draft) -> list[ProjectFact]:
         """Return the facts that stand under the key of a draft."""
@@ -446,8 +446,8 @@ class ProjectFacade:
         with self._stores.db.read():
             line = facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
             numbers = [row.no for row in line if row.kind == draft.kind]
-            found = self._stores.memories.by_no(numbers)
-        return [project_fact(found[no]) for no in numbers]
+            memories = self._stores.memories.by_no(numbers)
+        return [project_fact(memories[no]) for no in numbers]
 
     def _decided(self, draft: Draft, value: JSONValue, links: tuple[str, ...]) -> ProjectFact:
         assert draft.attribute is not None
@@ -484,17 +484,17 @@ class ProjectFacade:
         )
         with self._stores.db.transaction():
             standing = self._standing(draft)
-            said = [fact for fact in standing if not fact.draft]
-            if said:
-                same = next((fact for fact in said if fact.value == finding.value), None)
+            facts = [fact for fact in standing if not fact.draft]
+            if facts:
+                same = next((fact for fact in facts if fact.value == finding.value), None)
                 return ("differs", None) if same is None else ("known", same)
-            known = next((fact for fact in standing if fact.text == draft.text), None)
-            cited = {*finding.seen_in, *(citation.path for citation in (known.citations if known else ()))}
+            fact = next((fact for fact in standing if fact.text == draft.text), None)
+            cited = {*finding.seen_in, *(citation.path for citation in (fact.citations if fact else ()))}
             draft = replace(
                 draft, citations=tuple(Citation(path=path) for path in sorted(cited)[:_CITED_MOST]) or None
             )
-            if known is not None:
-                return "seen_again", self._written(replace(draft, confidence=risen(known.confidence)))
+            if fact is not None:
+                return "seen_again", self._written(replace(draft, confidence=risen(fact.confidence)))
             return "changed" if standing else "new", self._written(draft)
 
     def _same(self, draft: Draft) -> ProjectFact | None:

@@ -134,8 +134,8 @@ def _switched_on(files: Sequence[str]) -> list[Finding]:
     found = []
     for (category, key), values in named.items():
         names = sorted(values)
-        seen = [path for paths in values.values() for path in paths]
-        found.append(_found(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen))
+        seen_paths = [path for paths in values.values() for path in paths]
+        found.append(_found(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen_paths))
     return found
 
 
@@ -145,20 +145,22 @@ def _switched_on(files: Sequence[str]) -> list[Finding]:
 def _settings(
     manifests: Sequence[DependencyManifest], files: Sequence[str], text_of: Callable[[str], str | None]
 ) -> list[Finding]:
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):
         tool = _table(manifest.data, "tool")
         for key, value in _python_settings(tool):
-            found.setdefault(key, _convention(key, value, CONFIGURED, [manifest.path]))
+            findings.setdefault(key, _convention(key, value, CONFIGURED, [manifest.path]))
         if manifest.data.get("workspaces") or _table(manifest.data, "workspace"):
-            found.setdefault("repository", _convention("repository", "monorepo", CONFIGURED, [manifest.path]))
+            findings.setdefault(
+                "repository", _convention("repository", "monorepo", CONFIGURED, [manifest.path])
+            )
         if manifest.data.get("type") == "module":
-            found.setdefault("modules", _convention("modules", "ES modules", CONFIGURED, [manifest.path]))
+            findings.setdefault("modules", _convention("modules", "ES modules", CONFIGURED, [manifest.path]))
     for path in ("tsconfig.json", ".editorconfig"):
         text = text_of(path) if path in files else None
         for key, value in _text_settings(path, text or ""):
-            found.setdefault(key, _convention(key, value, CONFIGURED, [path]))
-    return list(found.values())
+            findings.setdefault(key, _convention(key, value, CONFIGURED, [path]))
+    return list(findings.values())
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -223,8 +225,10 @@ def _layout(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> li
     above = Counter(home.partition("/")[0] for home in beneath)
     shared = sorted(name for name, count in above.items() if count >= 2)
     if shared:
-        seen = [manifest.path for manifest in manifests if manifest.path.partition("/")[0] in shared]
-        found.append(_convention("workspace_folders", shared, LAID_OUT, seen))
+        seen_manifest_paths = [
+            manifest.path for manifest in manifests if manifest.path.partition("/")[0] in shared
+        ]
+        found.append(_convention("workspace_folders", shared, LAID_OUT, seen_manifest_paths))
     return found
 
 
@@ -251,8 +255,8 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
         (len(tests) - len(apart), "beside the code"),
     ):
         if share >= _CLEAR * len(tests):
-            seen = apart if value.startswith("in") else [path for path in tests if path not in apart]
-            found.append(_convention("test_place", value, COUNTED, seen))
+            seen_paths = apart if value.startswith("in") else [path for path in tests if path not in apart]
+            found.append(_convention("test_place", value, COUNTED, seen_paths))
     code = [path for path in files if PurePosixPath(path).suffix in _CODE and path not in set(tests)]
     if code and len(tests) >= _FEWEST:
         # In quarters: what moves with every file that is added is no habit.

@@ -81,23 +81,24 @@ class FactsFacade:
         known_at: datetime | str | None = None,
     ) -> list[Fact]:
         """Return what held at a time. `known_at` leaves out what the store learned later. Raises as `current` does."""
-        moment, known = parse_time(when, "when"), parse_time(known_at, "known_at")
+        moment, known_moment = parse_time(when, "when"), parse_time(known_at, "known_at")
         if moment is None:
             raise InvalidInput(
                 "when = None says no time; give one, or ask for what is `current`.", argument="when"
             )
         with self._stores.db.read():
-            found = [
+            facts = [
                 fact
                 for line in self._lines(subject, attribute, space)
                 for fact in self._told(
-                    [row for row in line if known is None or row.recorded_at <= known], known
+                    [row for row in line if known_moment is None or row.recorded_at <= known_moment],
+                    known_moment,
                 )
                 if fact.holds_at(moment)
             ]
-        found.sort(key=lambda fact: (fact.valid_from, fact.recorded_at, fact.id), reverse=True)
+        facts.sort(key=lambda fact: (fact.valid_from, fact.recorded_at, fact.id), reverse=True)
         return sorted(
-            found, key=lambda fact: (-fact.trust.rank, fact.space, fact.subject or "", fact.attribute or "")
+            facts, key=lambda fact: (-fact.trust.rank, fact.space, fact.subject or "", fact.attribute or "")
         )
 
     def history(
@@ -227,7 +228,7 @@ class FactsFacade:
         if space is not None:
             self._stores.spaces.get(space)
 
-    def _told(self, line: Sequence[FactRow], known: datetime | None) -> list[Fact]:
+    def _told(self, line: Sequence[FactRow], moment: datetime | None) -> list[Fact]:
         """Return what is told of a line: the same value again, without another one between, is told once."""
         told: list[tuple[FactRow, Fact]] = []
         for row in line:
@@ -240,7 +241,7 @@ class FactsFacade:
             goes_on = last is not None and not last[0].differs(row) and last[0].trust.rank >= row.trust.rank
             if goes_on and rivals and last is not None and last[1].holds_at(row.valid_from):
                 continue
-            told.append((row, fact_of(row, rivals, known_at=known)))
+            told.append((row, fact_of(row, rivals, known_at=moment)))
         return [fact for _, fact in told]
 
     def _rivals(self, row: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
@@ -253,13 +254,13 @@ class FactsFacade:
         def asked(at: datetime) -> bool:
             return start <= at and (end is None or at < end)
 
-        found: list[FactChange] = []
+        changes: list[FactChange] = []
         for row in line:
             rivals = self._rivals(row, line)
             fact = fact_of(row, rivals)
             if row.status is Status.ARCHIVED:
                 if asked(row.changed_at):
-                    found.append(FactChange(at=row.changed_at, what="forgotten", fact=fact))
+                    changes.append(FactChange(at=row.changed_at, what="forgotten", fact=fact))
                 continue
             if not asked(row.recorded_at):
                 continue
@@ -271,7 +272,7 @@ class FactsFacade:
             else:
                 what = "contradicts" if fact.contradicted_by else "new"
             told = before is not None and before.status in TOLD and what == "replaced"
-            found.append(
+            changes.append(
                 FactChange(
                     at=row.recorded_at,
                     what=what,
@@ -279,4 +280,4 @@ class FactsFacade:
                     before=fact_of(before, rivals) if told and before is not None else None,
                 )
             )
-        return found
+        return changes

@@ -96,13 +96,13 @@ class ProjectLayer:
 
 def _earlier(fact: Fact, line: Sequence[FactRow], *, most: int) -> list[FactRow]:
     """Return what a fact took the place of, and what that did, the latest first."""
-    found: list[FactRow] = []
+    found_rows: list[FactRow] = []
     rows = {row.id: row for row in line}
     before = rows.get(fact.replaces or "")
-    while before is not None and len(found) < most:
-        found.append(before)
+    while before is not None and len(found_rows) < most:
+        found_rows.append(before)
         before = rows.get(fact_of(before, line).replaces or "")
-    return found
+    return found_rows
 
 
 def _as_it_was(item: MemoryItem, fact: Fact, query: MemoryQuery) -> MemoryItem:

@@ -64,8 +64,8 @@ def _read(
 
 
 def _requirement(text: object) -> str | None:
-    found = _REQUIREMENT.match(text) if isinstance(text, str) else None
-    return found[1].replace("_", "-") if found else None
+    match = _REQUIREMENT.match(text) if isinstance(text, str) else None
+    return match[1].replace("_", "-") if match else None
 
 
 def _pyproject(text: str) -> tuple[Iterator[str], Any]:
@@ -295,27 +295,27 @@ _BUILD_BACKENDS: Final = (
 
 def stack_of(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
     """Return the drafts of what a project is built with, from its files' names and what they declare."""
-    found = _languages(files)
+    findings = _languages(files)
     for key, technologies in _TECHNOLOGIES.items():
         named: dict[str, list[str]] = {}
         for technology, names in technologies.items():
-            seen = [
+            seen_manifest_paths = [
                 manifest.path
                 for manifest in manifests
                 if any(_declares(manifest.names, name) for name in names)
             ]
-            if seen:
-                named[technology] = seen
-        found += _finding(key, named, DECLARED)
+            if seen_manifest_paths:
+                named[technology] = seen_manifest_paths
+        findings += _finding(key, named, DECLARED)
     managers: dict[str, list[str]] = {}
     for path in files:
         manager = _PACKAGE_MANAGERS.get(PurePosixPath(path).name)
         if manager is not None:
             managers.setdefault(manager, []).append(path)
-    found += _finding("package_manager", managers, DECLARED)
-    found += _build_backend(manifests)
-    found += _runtimes(manifests)
-    return found
+    findings += _finding("package_manager", managers, DECLARED)
+    findings += _build_backend(manifests)
+    findings += _runtimes(manifests)
+    return findings
 
 
 def _declares(names: frozenset[str], wanted: str) -> bool:
@@ -349,13 +349,13 @@ def _languages(files: Sequence[str]) -> list[Finding]:
     if not counts:
         return []
     most = min(counts, key=lambda language: (-counts[language], language))
-    found = _finding("language", {most: first[most]}, COUNTED)
+    findings = _finding("language", {most: first[most]}, COUNTED)
     shared = {
         language: first[language][:1]
         for language, count in counts.items()
         if count >= _LANGUAGE_SHARE * counts.total()
     }
-    return found + (_finding("languages", shared, COUNTED) if len(shared) > 1 else [])
+    return findings + (_finding("languages", shared, COUNTED) if len(shared) > 1 else [])
 
 
 def _build_backend(manifests: Sequence[DependencyManifest]) -> list[Finding]:
@@ -375,7 +375,7 @@ _VERSIONS: Final = re.compile(r"(?=.*[0-9*])[\w.*^~<>=!|&, +-]{1,60}|lts/\w{1,20
 
 def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
     """Return which versions of the language a project asks for, as the manifest nearest to the root says it."""
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for manifest in sorted(manifests, key=lambda manifest: (manifest.path.count("/"), manifest.path)):
         project, engines, package = (
             manifest.data.get("project"),
@@ -388,6 +388,6 @@ def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
             ("rust_edition", package, "edition"),
         ):
             wanted = table.get(name) if isinstance(table, Mapping) else None
-            if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in found:
-                found[key] = _finding(key, {wanted.strip(): [manifest.path]}, DECLARED)[0]
-    return list(found.values())
+            if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in findings:
+                findings[key] = _finding(key, {wanted.strip(): [manifest.path]}, DECLARED)[0]
+    return list(findings.values())

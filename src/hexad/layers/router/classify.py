@@ -67,11 +67,11 @@ def classify(question: str) -> Classified:
     ordered, said = _ordered(bare)
     asks = ordered is None and (QUESTION.match(bare) is not None or text.endswith("?"))
     task, why_task = _task(bare, ordered, said)
-    found, why_class = _class(bare, task, asks=asks)
+    query_class, why_class = _class(bare, task, asks=asks)
     asks_why = WHY.search(bare) is not None or DECISION.search(bare) is not None
     return Classified(
         task_type=task,
-        query_class=found,
+        query_class=query_class,
         asks_why=asks_why,
         reasons=tuple(filter(None, (why_task, why_class))),
     )

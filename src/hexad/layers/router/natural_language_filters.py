@@ -91,34 +91,34 @@ def _day(moment: datetime) -> str:
     return moment.date().isoformat()
 
 
-def _bounds(said: DateRange, now: datetime) -> Span | tuple[datetime | None, datetime | None]:
+def _bounds(date_range: DateRange, now: datetime) -> Span | tuple[datetime | None, datetime | None]:
     """Return the first moment and the first after it; a year that was left open is the last that has begun."""
-    if not said.recurring:
-        first, last = said.start, said.end
-        rolling = last == now and _ROLLING.search(said.text) is not None
+    if not date_range.recurring:
+        first, last = date_range.start, date_range.end
+        rolling = last == now and _ROLLING.search(date_range.text) is not None
         return first, None if rolling else last
-    span = _latest(said, now)
+    span = _latest(date_range, now)
     if span is None:
         return None, None
-    first_word = said.text.lower().split()[0]
-    if said.direction == "since":
+    first_word = date_range.text.lower().split()[0]
+    if date_range.direction == "since":
         return (span[1] if first_word in ("after", "later", "following") else span[0]), None
-    if said.direction == "before":
+    if date_range.direction == "before":
         return None, (span[1] if first_word in ("until", "till", "up", "by") else span[0])
     return span
 
 
-def _latest(said: DateRange, now: datetime) -> Span | None:
-    if said.weekday is not None:
+def _latest(date_range: DateRange, now: datetime) -> Span | None:
+    if date_range.weekday is not None:
         today = unit_span(now, "day")
-        back = timedelta(days=(now.weekday() - said.weekday) % 7)
+        back = timedelta(days=(now.weekday() - date_range.weekday) % 7)
         return today[0] - back, today[1] - back
     for year in (now.year, now.year - 1, *range(now.year - 2, now.year - 9, -1)):
         try:
             span = (
-                month_span(year, said.months[0], months=len(said.months))
-                if said.day is None
-                else day_span(year, said.months[0], said.day)
+                month_span(year, date_range.months[0], months=len(date_range.months))
+                if date_range.day is None
+                else day_span(year, date_range.months[0], date_range.day)
             )
         except ValueError:  # 29 February
             continue
@@ -213,18 +213,18 @@ def _opening(text: str, times: Times | None) -> int:
 def _records(reading: _Reading, at: int) -> int | None:
     """Return where the phrase that names the records ends, with what it says taken; None where there is none."""
     for pattern in (DECIDED, NOTED, PINNED, TAGGED):
-        said = pattern.match(reading.text, at)
-        if said is None:
+        match = pattern.match(reading.text, at)
+        if match is None:
             continue
         more: dict[str, object] = {}
         if pattern is DECIDED:
             more = {"kinds": ("decision",)}
-        elif pattern is NOTED and said["noted"]:
+        elif pattern is NOTED and match["noted"]:
             more = {"kinds": ("note",)}
         elif pattern is PINNED:
             more = {"pinned": True}
-        reading.take(said.start(), said.end(), **more)
-        return said.end()
+        reading.take(match.start(), match.end(), **more)
+        return match.end()
     return _noun(reading, at)
 
 
@@ -254,12 +254,12 @@ def _noun(reading: _Reading, at: int) -> int | None:
             more = _meaning(word, said, own=own or word not in PREFERENCES)
             if more is None:
                 return None
-            kept = [
+            kept_terms = [
                 term for term in topic if term not in PLAIN_ADJECTIVES and term not in ("pinned", "unpinned")
             ]
             if beside:
                 more["kinds"] = tuple(dict.fromkeys((KIND_OF[word], *beside)))
-            reading.take(at, ends, **more, words=tuple(kept))
+            reading.take(at, ends, **more, words=tuple(kept_terms))
             return ends
         if word in DETERMINERS or word.isdigit():
             own = own or word == "my"
@@ -375,8 +375,8 @@ def _rest(reading: _Reading, head: int) -> tuple[str, ...]:
     text = list(reading.text)
     for start, end in reading.taken:
         text[start:end] = " " * (end - start)
-    left = re.findall(r"\S+", "".join(text[head:]))
-    left = [word for word in (part.strip(",;:") for part in left) if word]
+    left_words = re.findall(r"\S+", "".join(text[head:]))
+    left_words = [word for word in (part.strip(",;:") for part in left_words) if word]
     joining = FUNCTION_WORDS | {
         "made",
         "taken",
@@ -389,11 +389,11 @@ def _rest(reading: _Reading, head: int) -> tuple[str, ...]:
         "dated",
         "please",
     }
-    while left and left[0].lower() in joining:
-        left.pop(0)
-    while left and left[-1].lower() in joining:
-        left.pop()
-    return (*reading.found.words, *(word.replace(":", " ").replace('"', "") for word in left))
+    while left_words and left_words[0].lower() in joining:
+        left_words.pop(0)
+    while left_words and left_words[-1].lower() in joining:
+        left_words.pop()
+    return (*reading.found.words, *(word.replace(":", " ").replace('"', "") for word in left_words))
 
 
 KIND_OF: Final[Mapping[str, str]] = {

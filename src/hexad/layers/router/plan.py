@@ -221,7 +221,7 @@ def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) ->
     layer does not use.
     """
     chosen = wanted.layers
-    asked = [
+    layers = [
         layer
         for layer in MemoryLayer
         if ((layer in chosen if chosen is not None else _speaks(layer, found)) or layer in wanted.also)
@@ -233,7 +233,7 @@ def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) ->
         if chosen is None and not found.asks_why and MemoryLayer.GOVERNANCE not in wanted.also
         else None
     )
-    shares = {layer: 0.0 if layer is beside else settings.quotas[layer] for layer in asked}
+    shares = {layer: 0.0 if layer is beside else settings.quotas[layer] for layer in layers}
     return tuple(
         LayerPlan(
             layer=layer,
@@ -244,7 +244,7 @@ def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) ->
             else wanted.limit or (LIMIT_WANTED if layer in raised else LIMIT),
             deadline_ms=None if wanted.deterministic or wanted.wait else settings.layer_ms,
         )
-        for layer in asked
+        for layer in layers
     )
 
 

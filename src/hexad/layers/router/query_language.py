@@ -79,7 +79,9 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     """
     if not is_text(typed):
         raise InvalidInput(f"The query {quoted(typed)} is no text; give a string.")
-    known = _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
+    known_parts_by_name = (
+        _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
+    )
     found = QueryText()
     for token in _TOKEN.findall(typed):
         if token.startswith('"'):
@@ -91,11 +93,12 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
             continue
         name, colon, value = token.partition(":")
         value = _bare(value)
-        part = known.get(name.lower()) if colon else None
+        part = known_parts_by_name.get(name.lower()) if colon else None
         if part is None:
             found = replace(found, words=(*found.words, token))
             if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
-                told = f"{name}: is no filter, so {token} is looked for as it stands; {', '.join(known)} are"
+                names_of_parts = ", ".join(known_parts_by_name)
+                told = f"{name}: is no filter, so {token} is looked for as it stands; {names_of_parts} are"
                 found = replace(found, problems=(*found.problems, told))
         elif value:
             found = part(found, value)

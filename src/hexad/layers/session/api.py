@@ -332,8 +332,8 @@ class SessionFacade(SessionCalls):
     @property
     def state(self) -> SessionState | None:
         """Document 4's `SessionState` of the current session; None where there is none."""
-        found = self.current
-        return None if found is None else found.session_state(self._project)
+        working_set = self.current
+        return None if working_set is None else working_set.session_state(self._project)
 
     def place(self, folder: str | Path | None = None) -> Workplace:
         """Return the repository, the worktree and the branch of a folder, by default the store's."""

@@ -53,8 +53,8 @@ def steps_added(texts: Sequence[str]) -> Change:
     """Add steps behind those that are there; a step that is there stays as it is."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
-        known = {step.text for step in working_set.substeps}
-        new = [Substep(text=text) for text in dict.fromkeys(texts) if text not in known]
+        known_step_texts = {step.text for step in working_set.substeps}
+        new = [Substep(text=text) for text in dict.fromkeys(texts) if text not in known_step_texts]
         return replace(working_set, substeps=(*working_set.substeps, *new))
 
     return change

@@ -97,8 +97,12 @@ class SessionLayer:
         """Return what a session said, by the id under which a context shows it: of a working set, or of what was
         recorded.
         """
-        found = self._of_set_by(item_id, now) if "#" in item_id else self._recorded(item_id, now)
-        return None if found is None else replace(found, instruction_like=instructions_in(found.text))
+        memory_item = self._of_set_by(item_id, now) if "#" in item_id else self._recorded(item_id, now)
+        return (
+            None
+            if memory_item is None
+            else replace(memory_item, instruction_like=instructions_in(memory_item.text))
+        )
 
     def warm(self) -> None:
         """Look once at what is being worked on, and open what was recorded."""
@@ -147,13 +151,13 @@ class SessionLayer:
         find = self._needs.events()
         if find is None or not asked.words:
             return
-        for said in (
+        for compaction in (
             *self._cold(asked),
             *self._needs.texts.compactions(asked.needles, limit=_EVENTS),
             *self._needs.texts.comments(asked.needles, limit=_EVENTS),
         ):
-            if share := asked.share(said.text):
-                yield _Match(_of_text(said, days=asked.days(said.at), share=share), share)
+            if share := asked.share(compaction.text):
+                yield _Match(_of_text(compaction, days=asked.days(compaction.at), share=share), share)
         # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
         # all words is among that, unless there is too much of it.
         telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]

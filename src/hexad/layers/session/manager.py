@@ -138,9 +138,12 @@ class SessionManager:
 
         With `shared` it may be one that a living process has in hand.
         """
-        found = [working_set for working_set in self.sets.latest(place) if shared or not working_set.active]
+        working_sets = [
+            working_set for working_set in self.sets.latest(place) if shared or not working_set.active
+        ]
         return next(
-            (working_set for working_set in found if not working_set.is_empty), found[0] if found else None
+            (working_set for working_set in working_sets if not working_set.is_empty),
+            working_sets[0] if working_sets else None,
         )
 
     def now(self) -> WorkingSet | None:

@@ -65,9 +65,9 @@ class SessionUpkeep:
         """The working sets of the store, as programs see them."""
         from hexad.layers.session.api import SessionFacade
 
-        made = SessionFacade(self.desk, self.base.project)
-        made.on_task_end(self.task_ended)
-        return made
+        facade = SessionFacade(self.desk, self.base.project)
+        facade.on_task_end(self.task_ended)
+        return facade
 
     @cached_property
     def _masking(self) -> Masking:

@@ -44,8 +44,8 @@ class WorkingSets:
 
     def get(self, session_id: str) -> WorkingSet:
         """Return one; raises `NotFound`."""
-        for found in self._read("WHERE id = :id", {"id": session_id}):
-            return found
+        for working_set in self._read("WHERE id = :id", {"id": session_id}):
+            return working_set
         raise NotFound(f"There is no working set {session_id!r}; `hx.session.list()` shows those there are.")
 
     def has(self, session_id: str) -> bool:
@@ -262,9 +262,9 @@ class WorkingSetEraser:
         if asked is None:
             return
         with self._db.transaction() as con:
-            gone = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", asked).fetchall()
+            gone_rows = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", asked).fetchall()
             con.execute("DELETE FROM consolidated_tasks WHERE session NOT IN (SELECT id FROM working_sets)")
-            book.erased(PLACE, len(gone))
+            book.erased(PLACE, len(gone_rows))
 
 
 def _asked(selection: Selection, *, at: datetime, now: datetime) -> dict[str, SQLValue] | None:

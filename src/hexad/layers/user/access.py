@@ -112,7 +112,7 @@ class UserAccess:
 
     def _open(self, *, readonly: bool) -> UserStore:
         needs = self.needs
-        found = open_user_store(
+        store = open_user_store(
             needs.folder,
             user_id=needs.user_id,
             clock=needs.clock,
@@ -120,16 +120,16 @@ class UserAccess:
             readonly=readonly,
             purpose=needs.purpose,
         )
-        self._store, self._readonly = found, readonly
+        self._store, self._readonly = store, readonly
         try:
             if not readonly:
-                self.read_file(found)
+                self.read_file(store)
                 if not needs.learning:
-                    self.leave(found)
+                    self.leave(store)
         except BaseException:
             self.close()
             raise
-        return found
+        return store
 
     def close(self) -> None:
         """Let go of the layer. Idempotent; the next call opens it again."""
@@ -196,9 +196,9 @@ class UserAccess:
         changed = 0
         now = self.needs.clock.now()
         with store.db.transaction():
-            for held in store.preferences.all():
-                preference = held.preference
-                if held.origin == FILE and preference.value not in stated.get(preference.key, ()):
+            for row in store.preferences.all():
+                preference = row.preference
+                if row.origin == FILE and preference.value not in stated.get(preference.key, ()):
                     store.preferences.remove(preference.key, preference.value)
                     changed += 1
             for key, values in stated.items():
@@ -227,13 +227,13 @@ class UserAccess:
     def key(self, key: str, name: str = "key") -> str:
         """Return a key as preferences are filed; raises `InvalidInput` for what cannot be one."""
         text = self._plain(key, name, KEY_CHARS_LIMIT)
-        found = key_of(text)
-        if not found:
+        found_key = key_of(text)
+        if not found_key:
             raise InvalidInput(
                 f"{name} = {quoted(key)} has no letter or digit; give a name, such as 'db'.", argument=name
             )
         self._require_harmless(text, name)
-        return found
+        return found_key
 
     def value(self, value: str, name: str = "value") -> str:
         """Return a value that holds neither a secret nor personal data; raises `InvalidInput` for one that does."""
@@ -259,18 +259,18 @@ class UserAccess:
 
         if "\0" in text or not _encodes(text):
             return "not a text"
-        found = find(text, rules=self.needs.rules())
-        if found:
-            return "secret" if found[0].kind == "secret" else "personal data"
+        findings = find(text, rules=self.needs.rules())
+        if findings:
+            return "secret" if findings[0].kind == "secret" else "personal data"
         return "reads as instructions" if instructions_in(text) else None
 
     def _require_harmless(self, text: str, name: str) -> None:
         from hexad.redaction.redact import find
 
-        found = find(text, rules=self.needs.rules())
-        if found:
+        findings = find(text, rules=self.needs.rules())
+        if findings:
             raise InvalidInput(
-                f"The {name} holds {found[0].rule.replace('_', ' ')}: neither secrets nor personal data are kept in "
+                f"The {name} holds {findings[0].rule.replace('_', ' ')}: neither secrets nor personal data are kept in "
                 "the user layer. Nothing was stored."
             )
 

@@ -149,7 +149,7 @@ class UserFacade:
         """Note how well somebody knows an area: novice, intermediate, advanced or expert. What was said stands over
         what is inferred.
         """
-        kind, found = parse_choice(Source, source, "source"), parse_choice(Level, level, "level")
+        kind, found_level = parse_choice(Source, source, "source"), parse_choice(Level, level, "level")
         name = self._access.value(area, "area")
         if kind is Source.INFERRED:
             self._access.require_learning()
@@ -158,14 +158,14 @@ class UserFacade:
             before = next(iter(store.patterns.expertise(name)), None)
             if before is not None and before.source is Source.EXPLICIT and kind is Source.INFERRED:
                 return before
-            again = before is not None and before.source is kind and before.level is found
+            again = before is not None and before.source is kind and before.level is found_level
             sure = INFERRED_CONFIDENCE if not again or before is None else raised(before.confidence, 1)
             return store.patterns.put_expertise(
                 Expertise(
                     id="",
                     user_id=self.user_id,
                     area=name,
-                    level=found,
+                    level=found_level,
                     source=kind,
                     confidence=EXPLICIT_CONFIDENCE if kind is Source.EXPLICIT else sure,
                     last_seen=self._needs.clock.now(),
@@ -426,10 +426,12 @@ class UserFacade:
         ...     hx.user.offer()
         'By the way, you typically use Postgres (db) + Prisma (orm). Want me to set that up?'
         """
-        found = self.suggestions(limit=limit)
-        if not found:
+        suggestions = self.suggestions(limit=limit)
+        if not suggestions:
             return None
-        names = " + ".join(f"{suggestion.value} ({suggestion.key.replace('_', ' ')})" for suggestion in found)
+        names = " + ".join(
+            f"{suggestion.value} ({suggestion.key.replace('_', ' ')})" for suggestion in suggestions
+        )
         return f"By the way, you typically use {names}. Want me to set that up?"
 
     def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
@@ -470,7 +472,7 @@ class UserFacade:
         self._needs.naming()
         with store.db.transaction():
             usual = resolve(name, replace(self._here(store), exceptions={}))
-            made = ProjectException(
+            exception = ProjectException(
                 id="",
                 user_id=self.user_id,
                 project_id=self._needs.project_id(),
@@ -480,7 +482,7 @@ class UserFacade:
                 reason=why,
                 created_at=self._needs.clock.now(),
             )
-            return store.projects.put_exception(made)
+            return store.projects.put_exception(exception)
 
     def exceptions(self, *, everywhere: bool = False) -> list[ProjectException]:
         """Return this project's exceptions, or those of all projects, the newest first."""
@@ -619,9 +621,9 @@ class UserFacade:
         )
 
     def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> LearnedPatterns:
-        known = [] if store is None else store.patterns.patterns()
+        known_patterns = [] if store is None else store.patterns.patterns()
         counted = None if store is None else store.projects.state(_COUNTED)
-        return mine_patterns(values, known, json.loads(counted or "{}"), user_id=self.user_id)
+        return mine_patterns(values, known_patterns, json.loads(counted or "{}"), user_id=self.user_id)
 
     def _report(
         self,

@@ -126,12 +126,12 @@ def mine(
     otherwise, past the last `drift_projects`, lowers it.
     """
     book = _Book(values)
-    known = {(row.preference.key, look(row.preference.value)): row for row in held}
+    known_rows = {(row.preference.key, look(row.preference.value)): row for row in held}
     put: list[StoredPreference] = []
     remove: list[StoredPreference] = []
     changes: list[LearnedChange] = []
-    for pair in sorted(book.uses.keys() | known.keys()):
-        before = known.get(pair)
+    for pair in sorted(book.uses.keys() | known_rows.keys()):
+        before = known_rows.get(pair)
         after, reason = _weighed(book, pair, before, user_id=user_id, drift_projects=drift_projects)
         if after is None:
             if before is not None:
@@ -149,7 +149,7 @@ def mine(
                 )
                 changes.append(_change(what, before, after, reason))
     gone = {(row.preference.key, look(row.preference.value)) for row in remove}
-    stored = {**known, **{(row.preference.key, look(row.preference.value)): row for row in put}}
+    stored = {**known_rows, **{(row.preference.key, look(row.preference.value)): row for row in put}}
     current = [row.preference for pair, row in stored.items() if pair not in gone]
     rules = _rules(book, current, user_id=user_id, at=at)
     return LearnedPreferences(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
@@ -167,7 +167,7 @@ def _weighed(
         if use is None or not wide:
             return None, ""
         base = mined_confidence(support)
-        made = Preference(
+        new_preference = Preference(
             id="",
             user_id=user_id,
             key=pair[0],
@@ -182,7 +182,7 @@ def _weighed(
             first_seen=use.last_seen,
             last_seen=use.last_seen,
         )
-        return StoredPreference(preference=made, base=base, origin=MINED), found
+        return StoredPreference(preference=new_preference, base=base, origin=MINED), found
     preference, confidence, reasons = before.preference, before.preference.confidence, [found]
     base_now = mined_confidence(support) if wide else None
     if preference.source is Source.INFERRED:
@@ -200,14 +200,14 @@ def _weighed(
         reasons.append(f"not in the last {unused} that decided")
     if before.origin == MINED and not preference.accepted and (count == 0 or confidence < FORGOTTEN):
         return None, found
-    seen = preference.last_seen if use is None else max(preference.last_seen, use.last_seen)
+    moment = preference.last_seen if use is None else max(preference.last_seen, use.last_seen)
     after = replace(
         preference,
         confidence=preference.confidence if confidence == preference.confidence else round(confidence, 9),
         projects=count,
         support=support if count else None,
         evidence_count=preference.evidence_count + max(adopted, 0),
-        last_seen=seen,
+        last_seen=moment,
     )
     return replace(before, preference=after, base=base_now, drifted=drifted), ", ".join(reasons)
 
@@ -375,7 +375,11 @@ class _Shown:
 
 
 def mine_patterns(
-    values: Sequence[ProjectValue], known: Sequence[Pattern], counted: Mapping[str, int], *, user_id: str
+    values: Sequence[ProjectValue],
+    known_patterns: Sequence[Pattern],
+    counted: Mapping[str, int],
+    *,
+    user_id: str,
 ) -> LearnedPatterns:
     """Return what the patterns of all projects change in those that are known.
 
@@ -385,7 +389,9 @@ def mine_patterns(
     total = len({project_value.project_id for project_value in values})
     shown = _shown(values)
     before = {
-        look(pattern.description): pattern for pattern in known if pattern.pattern_type is PatternType.PATTERN
+        look(pattern.description): pattern
+        for pattern in known_patterns
+        if pattern.pattern_type is PatternType.PATTERN
     }
     put: list[Pattern] = []
     remove: list[Pattern] = []
@@ -414,8 +420,8 @@ def mine_patterns(
                 after=new.confidence if new.evidence_count > 0 else None,
             )
         )
-    kept = {like: count for like, count in now_counted.items() if count}
-    return LearnedPatterns(put=put, remove=remove, counted=kept, changes=changes)
+    kept_counts = {like: count for like, count in now_counted.items() if count}
+    return LearnedPatterns(put=put, remove=remove, counted=kept_counts, changes=changes)
 
 
 def text_of(project_value: ProjectValue) -> str:

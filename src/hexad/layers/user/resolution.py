@@ -67,8 +67,8 @@ class ProjectView:
 
 def resolve(key: str, here: ProjectView) -> ResolvedPreference | None:
     """Return what holds for a key here: this project's exception before what is usual; None where nothing is known."""
-    known, exception = here.of(key), here.exceptions.get(key)
-    first = known[0] if known else None
+    known_preferences, exception = here.of(key), here.exceptions.get(key)
+    first = known_preferences[0] if known_preferences else None
     if exception is not None:
         usual = exception.usual or (None if first is None else first.value)
         usually = "" if usual is None else f"Usually uses {usual} for {_key_in_words(key)}; "
@@ -79,15 +79,15 @@ def resolve(key: str, here: ProjectView) -> ResolvedPreference | None:
             statement=text[0].upper() + text[1:],
             preference=first,
             exception=exception,
-            others=tuple(known),
+            others=tuple(known_preferences),
             note=f"This project is an exception: it uses {exception.value}, and what is usual does not hold here.",
         )
     if first is None:
         return None
-    also = [preference for preference in known[1:] if _both_stated(first, preference)]
+    also = [preference for preference in known_preferences[1:] if _both_stated(first, preference)]
     near = [
         preference
-        for preference in known[1:]
+        for preference in known_preferences[1:]
         if preference not in also and first.confidence - preference.confidence <= NEAR
     ]
     note = None
@@ -99,7 +99,7 @@ def resolve(key: str, here: ProjectView) -> ResolvedPreference | None:
         value=first.value,
         statement=statement(first, here, also),
         preference=first,
-        others=tuple(known[1:]),
+        others=tuple(known_preferences[1:]),
         note=note,
     )
 
@@ -133,9 +133,9 @@ def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
     for key in here.preferences:
         if key in decided or key in here.exceptions:
             continue
-        known = here.of(key)
-        if known and known[0].confidence >= SUGGESTED_LEAST:
-            preference = _fitting(key, known, here, mine)
+        known_preferences = here.of(key)
+        if known_preferences and known_preferences[0].confidence >= SUGGESTED_LEAST:
+            preference = _fitting(key, known_preferences, here, mine)
             found.append(
                 Suggestion(
                     key=key,

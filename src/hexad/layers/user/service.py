@@ -102,11 +102,11 @@ class UserUpkeep:
         from hexad.ingest.sources.checkout import checkout
 
         folder = self.base.place.directory.parent
-        found = checkout(folder)
-        if found.head is None:
+        found_checkout = checkout(folder)
+        if found_checkout.head is None:
             return None
-        inside = folder.resolve().relative_to(found.folder)
-        words = f"{found.place.repository}\0{inside.as_posix()}"
+        inside = folder.resolve().relative_to(found_checkout.folder)
+        words = f"{found_checkout.place.repository}\0{inside.as_posix()}"
         return hashlib.blake2b(words.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     def _facts(self) -> Sequence[Memory]:
@@ -115,8 +115,8 @@ class UserUpkeep:
 
         memories = self.everything.memories
         numbers = memories.numbers(Filters(kinds=PUBLISHED_KINDS))
-        found = memories.by_no(numbers)
-        return [found[no] for no in numbers]
+        found_memories = memories.by_no(numbers)
+        return [found_memories[no] for no in numbers]
 
     def _hidden(self) -> frozenset[str]:
         """Return the spaces that hide anything from anybody: nothing of them leaves the project."""

@@ -135,8 +135,8 @@ class ProjectConsolidation:
         for _ in range(min(times, _EVIDENCE_MOST)):
             memories.add_evidence(keeper.no, at=now, trust=step.row.trust, note="merged")
         if keeper.draft and step.change.after is not None:
-            held = memories.by_no([keeper.no])[keeper.no]
-            self._rows.set_confidence(keeper.no, risen(held.confidence))
+            memory = memories.by_no([keeper.no])[keeper.no]
+            self._rows.set_confidence(keeper.no, risen(memory.confidence))
         self._stores.links.put(step.row.no, keeper.no, MERGED_INTO, at=now)
 
     def record(self, changes: Sequence[ConsolidationChange], *, scope: str, at: datetime) -> None:

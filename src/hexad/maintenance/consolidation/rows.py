@@ -221,7 +221,7 @@ class ConsolidationRows:
     def remove_sessions(self, names: Iterable[str], *, before: datetime) -> list[str]:
         """Remove working sets that ended before a time and whose task was promoted as they stand; returns which."""
         with self._db.joined() as con:
-            gone = [
+            gone_names = [
                 name
                 for (name,) in con.execute(
                     "DELETE FROM working_sets WHERE id IN (SELECT value FROM json_each(?)) AND ended_at < ?"
@@ -232,9 +232,9 @@ class ConsolidationRows:
             ]
             con.execute(
                 "DELETE FROM consolidated_tasks WHERE session IN (SELECT value FROM json_each(?))",
-                (json.dumps(gone),),
+                (json.dumps(gone_names),),
             )
-        return gone
+        return gone_names
 
 
 def _candidate(row: Row) -> ConsolidationCandidate:

@@ -370,14 +370,14 @@ def _weighed(
     for row in known.rows:
         if not row.draft or row.pinned or row.no in gone or row.no in kept:
             continue
-        _, seen = known.evidence.get(row.no, (0, row.created_at))
-        base = _unaged(row, seen)
-        days = max((now - max(seen, row.created_at) - DRAFT_GRACE).days, 0)
+        _, moment = known.evidence.get(row.no, (0, row.created_at))
+        base = _unaged(row, moment)
+        days = max((now - max(moment, row.created_at) - DRAFT_GRACE).days, 0)
         after = decayed(base, days=days, half_life_days=DRAFT_HALF_LIFE_DAYS, least=min(base, DRAFT_LEAST))
         if abs(after - row.confidence) < _WORTH_WRITING:
             continue
         reason = (
-            f"a draft that nobody saw again for {(now - seen).days} days"
+            f"a draft that nobody saw again for {(now - moment).days} days"
             if after < row.confidence
             else "a draft that was seen again"
         )
@@ -408,9 +408,11 @@ def _unaged(row: ConsolidationCandidate, seen: datetime) -> float:
 
 def size_after(sizes: Mapping[str, LayerSize], steps: Iterable[ConsolidationStep]) -> dict[str, LayerSize]:
     """Return how large the layers are when all steps are done."""
-    found = dict(sizes)
+    found_sizes = dict(sizes)
     for step in steps:
-        size = found.get(step.row.layer)
+        size = found_sizes.get(step.row.layer)
         if step.archives and size is not None:
-            found[step.row.layer] = replace(size, count=size.count - 1, bytes=size.bytes - step.row.bytes)
-    return found
+            found_sizes[step.row.layer] = replace(
+                size, count=size.count - 1, bytes=size.bytes - step.row.bytes
+            )
+    return found_sizes

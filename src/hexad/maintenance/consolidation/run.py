@@ -170,20 +170,20 @@ class Consolidation:
     def _leases(self, scopes: Sequence[ConsolidationScope]) -> Iterator[Lease | None]:
         """Hold the right to consolidate in the block; the value is what somebody else holds, None where it is ours."""
         clock, user = self._needs.clock, self._needs.user
-        wanted = [Lease(self._needs.directory / LOCK, clock=clock, purpose="consolidation")]
+        wanted_leases = [Lease(self._needs.directory / LOCK, clock=clock, purpose="consolidation")]
         if user is not None and ConsolidationScope.USER in scopes and user.there():
-            wanted.append(Lease(user.folder / LOCK, clock=clock, purpose="consolidation"))
-        held: list[Lease] = []
+            wanted_leases.append(Lease(user.folder / LOCK, clock=clock, purpose="consolidation"))
+        leases: list[Lease] = []
         try:
             busy = None
-            for lease in wanted:
+            for lease in wanted_leases:
                 if not lease.try_acquire():
                     busy = lease
                     break
-                held.append(lease)
+                leases.append(lease)
             yield busy
         finally:
-            for lease in held:
+            for lease in leases:
                 lease.release()
 
     # Sessions ---------------------------------------------------------------------------------------------------
@@ -261,14 +261,14 @@ class Consolidation:
             if run.dry
             else []
         )
-        made = self._project.plan(
+        plan = self._project.plan(
             settings, now=run.now, sizes=sizes if run.dry else self.sizes(settings), coming=coming
         )
         if run.dry:
-            run.changes += [step.change for step in made.steps]
-            run.leave(made.alone)
-            return size_after(sizes, made.steps)
-        done = self._project.run(made, now=run.now, stop=run.stop)
+            run.changes += [step.change for step in plan.steps]
+            run.leave(plan.alone)
+            return size_after(sizes, plan.steps)
+        done = self._project.run(plan, now=run.now, stop=run.stop)
         run.changes += done.changes
         run.leave(done.alone)
         run.interrupted = done.interrupted
@@ -280,15 +280,15 @@ class Consolidation:
         user = self._needs.user
         if user is None:
             return
-        found: list[LearnedChange] = []
+        found_changes: list[LearnedChange] = []
         try:
             last = user.rescored_at() if user.there() else None
             if user.there() and (last is None or run.now - last >= RESCORE_EVERY):
-                found += user.rescore(run.dry)
-            found += user.learn(run.dry)
+                found_changes += user.rescore(run.dry)
+            found_changes += user.learn(run.dry)
         except HexadError as error:
             run.warnings.append(f"The user layer was left as it is: {error}")
-        changes = [_learned(change) for change in found]
+        changes = [_learned(change) for change in found_changes]
         run.changes += changes
         if not run.dry:
             self._project.record(changes, scope="user", at=run.now)
@@ -297,20 +297,20 @@ class Consolidation:
 
     def due(self) -> list[ConsolidationScope]:
         """Return what is to be done by now."""
-        now, settings, found = self._needs.clock.now(), self._needs.settings, list[ConsolidationScope]()
+        now, settings, scopes = self._needs.clock.now(), self._needs.settings, list[ConsolidationScope]()
         if settings.every is not None:
             last = self.last_run() or self._rows.made_at()
             if last is None or abs(now - last) >= settings.every:
-                found += [ConsolidationScope.SESSION, ConsolidationScope.PROJECT]
+                scopes += [ConsolidationScope.SESSION, ConsolidationScope.PROJECT]
         user = self._needs.user
         if settings.user_every is not None and user is not None and user.there():
             try:
                 at = user.rescored_at()
             except HexadError:
-                return found  # it cannot be opened now; who asks for it by hand is told why
+                return scopes  # it cannot be opened now; who asks for it by hand is told why
             if at is None or abs(now - at) >= settings.user_every:
-                found.append(ConsolidationScope.USER)
-        return found
+                scopes.append(ConsolidationScope.USER)
+        return scopes
 
     def last_run(self) -> datetime | None:
         """Return when the project was consolidated last."""
@@ -322,18 +322,18 @@ class Consolidation:
 
     def sizes(self, settings: ConsolidationSettings) -> dict[str, LayerSize]:
         """Return how large each layer is, and how large it may be."""
-        found = self._rows.sizes()
+        sizes = self._rows.sizes()
         user = self._needs.user
         if user is not None and user.there():
             try:
-                found[LAYER_OF_USER] = user.size()
+                sizes[LAYER_OF_USER] = user.size()
             except HexadError:
-                found.pop(LAYER_OF_USER, None)
+                sizes.pop(LAYER_OF_USER, None)
         return {
             layer: replace(
                 size, quota=settings.quotas.get(layer), quota_bytes=settings.quota_bytes.get(layer)
             )
-            for layer, size in sorted(found.items())
+            for layer, size in sorted(sizes.items())
         }
 
     def state(self) -> dict[str, JSONValue]:

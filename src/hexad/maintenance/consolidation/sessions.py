@@ -90,8 +90,8 @@ class SessionPromotion:
         """Return what `promote` would do, and changes nothing."""
         with self._stores.db.read():
             working_set = self._sets.get(session)
-            found = self._decided(working_set)
-            return found, self._changes(working_set, found)
+            promotion = self._decided(working_set)
+            return promotion, self._changes(working_set, promotion)
 
     def promote(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
         """Write what a working set left, in one transaction; a second time it changes nothing. Raises `NotFound`."""
@@ -104,21 +104,21 @@ class SessionPromotion:
                 or self._rows.promoted().get((working_set.id, mark)) == working_set.rev
             ):
                 return Promotion(), []
-            found = self._decided(working_set)
-            changes = self._changes(working_set, found)
-            written = self._needs.writer().write(found.drafts) if found.drafts else []
+            promotion = self._decided(working_set)
+            changes = self._changes(working_set, promotion)
+            written = self._needs.writer().write(promotion.drafts) if promotion.drafts else []
             changes = _as_written(changes, written)
             for memory in written:
                 if memory.receipt is None or memory.receipt.outcome is not Outcome.UNCHANGED:
                     no = self._stores.memories.number(memory.id)
                     self._rows.note(no, PROMOTED, {"at": format_time(memory.updated_at)})
-            for memory in found.confirmed:
+            for memory in promotion.confirmed:
                 no = self._stores.memories.number(memory.id)
                 self._stores.memories.add_evidence(
                     no, at=now, trust=memory.trust, note=self._note(working_set)
                 )
                 self._rows.set_confidence(no, risen(memory.confidence))
-            for memory in found.done:
+            for memory in promotion.done:
                 no = self._stores.memories.number(memory.id)
                 self._needs.catalog.archive(no, at=now)
                 change = next(each for each in changes if each.ids == (memory.id,))
@@ -127,32 +127,32 @@ class SessionPromotion:
             if changes:
                 detail: dict[str, JSONValue] = {
                     "scope": "session",
-                    "promoted": len(found.drafts),
-                    "confirmed": len(found.confirmed),
+                    "promoted": len(promotion.drafts),
+                    "confirmed": len(promotion.confirmed),
                 }
                 self._needs.audit.record(AuditEvent(what="consolidation", at=now, detail=detail))
-        return found, changes
+        return promotion, changes
 
     # Deciding ---------------------------------------------------------------------------------------------------
 
     def _decided(self, working_set: WorkingSet) -> Promotion:
-        found = Promotion()
+        promotion = Promotion()
         for each in harvest(working_set):
-            reason = objection(each) or self._refusal(working_set, each, found)
+            reason = objection(each) or self._refusal(working_set, each, promotion)
             if reason is not None:
-                found.leave(each, reason)
+                promotion.leave(each, reason)
                 continue
             draft = self._draft(working_set, each)
-            found.drafts.append(draft)
+            promotion.drafts.append(draft)
             assert draft.id is not None
-            found.reasons[draft.id] = (
+            promotion.reasons[draft.id] = (
                 f"{'what' if each.kind == TASK else 'said or left open while'} “{working_set.subject}” "
                 + ("came to" if each.kind == TASK else "was worked on")
             )
-        found.done = self._todos_done(working_set)
-        return found
+        promotion.done = self._todos_done(working_set)
+        return promotion
 
-    def _refusal(self, working_set: WorkingSet, each: Harvest, found: Promotion) -> str | None:
+    def _refusal(self, working_set: WorkingSet, each: Harvest, promotion: Promotion) -> str | None:
         """Return why something is not promoted: it is known, or it is what a recall had said before."""
         name = self._id(working_set, each)
         if self._stores.memories.identify(memory_id=name) is not None:
@@ -164,13 +164,13 @@ class SessionPromotion:
             return "promoted before, and changed by hand since" if _was_edited(there) else None
         if each.kind == TASK:
             return None
-        known = self._known(each)
-        if known is not None:
-            if known.metadata.get(DRAFT) is True and known.metadata.get(SESSION) != working_set.id:
-                no = self._stores.memories.number(known.id)
+        memory = self._known(each)
+        if memory is not None:
+            if memory.metadata.get(DRAFT) is True and memory.metadata.get(SESSION) != working_set.id:
+                no = self._stores.memories.number(memory.id)
                 fresh = not self._rows.has_evidence(no, self._note(working_set))
-                if fresh and known.id not in {memory.id for memory in found.confirmed}:
-                    found.confirmed.append(known)
+                if fresh and memory.id not in {memory.id for memory in promotion.confirmed}:
+                    promotion.confirmed.append(memory)
             return "known already"
         return "what a recall had handed out" if self._is_echo(each.text) else None
 
@@ -209,7 +209,7 @@ class SessionPromotion:
     def _todos_done(self, working_set: WorkingSet) -> list[Memory]:
         """Return the drafts of todos whose steps were done here."""
         space = self._stores.spaces.find(SPACE)
-        found: list[Memory] = []
+        memories: list[Memory] = []
         for key in done_steps(working_set) if space is not None else ():
             look = look_of_fact(self._needs.project, key)
             assert space is not None
@@ -222,8 +222,8 @@ class SessionPromotion:
                 before = memory.metadata.get(CONSOLIDATED)
                 if isinstance(before, dict) and before.get("action") == ConsolidationAction.DONE:
                     continue  # somebody brought it back
-                found.append(memory)
-        return found
+                memories.append(memory)
+        return memories
 
     # Making -----------------------------------------------------------------------------------------------------
 
@@ -246,16 +246,16 @@ class SessionPromotion:
             revives=False,
         )
 
-    def _changes(self, working_set: WorkingSet, found: Promotion) -> list[ConsolidationChange]:
+    def _changes(self, working_set: WorkingSet, promotion: Promotion) -> list[ConsolidationChange]:
         changes = [
             ConsolidationChange(
                 action=ConsolidationAction.PROMOTED,
                 layer="governance" if draft.kind == "decision" else "project",
                 ids=(draft.id or "",),
-                reason=found.reasons[draft.id or ""],
+                reason=promotion.reasons[draft.id or ""],
                 after=CONFIDENCE,
             )
-            for draft in found.drafts
+            for draft in promotion.drafts
         ]
         changes += [
             ConsolidationChange(
@@ -266,7 +266,7 @@ class SessionPromotion:
                 before=memory.confidence,
                 after=risen(memory.confidence),
             )
-            for memory in found.confirmed
+            for memory in promotion.confirmed
         ]
         changes += [
             ConsolidationChange(
@@ -275,14 +275,14 @@ class SessionPromotion:
                 ids=(memory.id,),
                 reason=f"its step was done in “{working_set.subject}”",
             )
-            for memory in found.done
+            for memory in promotion.done
         ]
         return changes
 
     def _id(self, working_set: WorkingSet, each: Harvest) -> str:
         # One summary for each task, whatever it says by now; of everything else one for each text.
-        said = working_set.task or "" if each.kind == TASK else fold(each.key or each.text)
-        value = int.from_bytes(self._digest(each.kind, working_set.id, said)[:17], "big") >> 6
+        task = working_set.task or "" if each.kind == TASK else fold(each.key or each.text)
+        value = int.from_bytes(self._digest(each.kind, working_set.id, task)[:17], "big") >> 6
         digits = []
         for _ in range(26):
             value, digit = divmod(value, 32)

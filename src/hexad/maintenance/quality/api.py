@@ -51,23 +51,23 @@ class QualityAudit:
             self._stores.spaces.get(space)
         filters = Filters(spaces=None if space is None else (space,))
         with self._stores.db.read():
-            found = Examination(now=self._clock.now(), listed=listed, text_of=self._text)
+            examination = Examination(now=self._clock.now(), listed=listed, text_of=self._text)
             numbers = self._stores.memories.numbers(filters)
             handed, replaced = self._stores.duplicates.any_handed_out(), dict[str, str]()
             for batch in batches(numbers):
                 memories = self._stores.memories.by_no(batch)
                 for no in batch:
-                    found.take(self._audited(no, memories[no]))
+                    examination.take(self._audited(no, memories[no]))
                     if handed:
-                        self._echo(found, no, memories[no])
-                    self._source(found, memories[no])
+                        self._echo(examination, no, memories[no])
+                    self._source(examination, memories[no])
                     if (older := memories[no].supersedes) is not None:
                         replaced[older] = memories[no].id
-            self._superseded(found, replaced, set(numbers))
-            self._fallen(found, space)
-            self._contradictions(found, space)
+            self._superseded(examination, replaced, set(numbers))
+            self._fallen(examination, space)
+            self._contradictions(examination, space)
         name = "the store" if space is None else f"space {space!r}"
-        return found.done(source=name, seconds=self._clock.monotonic() - started)
+        return examination.done(source=name, seconds=self._clock.monotonic() - started)
 
     def _text(self, memory_id: str) -> str:
         no = self._stores.memories.number(memory_id)
@@ -101,14 +101,16 @@ class QualityAudit:
         known = memory.trust is not Trust.UNKNOWN and memory.source_id is not None
         return known or memory.evidence > 1 or bool(self._stores.derivations.sources(no))
 
-    def _echo(self, found: Examination, no: int, memory: Memory) -> None:
+    def _echo(self, examination: Examination, no: int, memory: Memory) -> None:
         passages = passage_hashes(memory.raw)
         other = self._stores.duplicates.echoed(no, passages) if passages else None
         if other is not None:
             why = f"it repeats what a recall handed out of {other}"
-            found.found(Flaw.ECHO, "handed_out", [memory.id], memory.raw, why, found.forget(memory.id))
+            examination.found(
+                Flaw.ECHO, "handed_out", [memory.id], memory.raw, why, examination.forget(memory.id)
+            )
 
-    def _source(self, found: Examination, memory: Memory) -> None:
+    def _source(self, examination: Examination, memory: Memory) -> None:
         if memory.source is None or memory.source_id in (None, OVERVIEW_ID):
             return
         uri = memory.source
@@ -124,24 +126,24 @@ class QualityAudit:
         if gone is not None:
             remedy = f"hexad ingest the folder again, which archives it, or hexad forget {memory.id}"
             why = f"its source {gone!r} is not there any more"
-            found.found(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
+            examination.found(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
 
-    def _superseded(self, found: Examination, replaced: Mapping[str, str], active: set[int]) -> None:
+    def _superseded(self, examination: Examination, replaced: Mapping[str, str], active: set[int]) -> None:
         numbers = self._stores.memories.numbers_named(sorted(replaced))
         for older, no in numbers.items():
             if no in active:
                 text = self._stores.memories.by_no([no])[no].raw
                 why = f"{replaced[older]} supersedes it, and it is still recalled"
-                found.found(Flaw.STALE, "superseded", [older], text, why, found.forget(older))
+                examination.found(Flaw.STALE, "superseded", [older], text, why, examination.forget(older))
 
-    def _fallen(self, found: Examination, space: str | None) -> None:
+    def _fallen(self, examination: Examination, space: str | None) -> None:
         for review in self._facts.to_review(space=space):
             text = self._text(review.memory_id)
             why = "it rests on something that was superseded or forgotten"
             remedy = f"hexad memory show {review.memory_id}; what still holds, remember again"
-            found.found(Flaw.STALE, "premise", [review.memory_id], text, why, remedy)
+            examination.found(Flaw.STALE, "premise", [review.memory_id], text, why, remedy)
 
-    def _contradictions(self, found: Examination, space: str | None) -> None:
+    def _contradictions(self, examination: Examination, space: str | None) -> None:
         for look, space_no in self._facts.contested(space=space):
             line = self._facts.line(look, space_no=space_no)
             active = [row for row in line if row.status.value == "active"]
@@ -150,9 +152,9 @@ class QualityAudit:
             against = sorted(
                 {
                     memory_id
-                    for left, right in combinations(active[:50], 2)
-                    if left.contradicts(right) and family_of(left.kind) == family_of(right.kind)
-                    for memory_id in (left.id, right.id)
+                    for row, right in combinations(active[:50], 2)
+                    if row.contradicts(right) and family_of(row.kind) == family_of(right.kind)
+                    for memory_id in (row.id, right.id)
                 }
             )
             if against:
@@ -161,7 +163,7 @@ class QualityAudit:
                 remedy = (
                     f"remember which holds with subject, attribute and value, or hexad forget {against[0]}"
                 )
-                found.found(Flaw.CONTRADICTION, "values", against, active[0].text, why, remedy)
+                examination.found(Flaw.CONTRADICTION, "values", against, active[0].text, why, remedy)
 
 
 def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) -> MemoryQuality:
@@ -174,7 +176,7 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
             f"kind = {kind!r} is no other memory system's; choose one of {names}.", argument="kind"
         )
     texts: dict[str, str] = {}
-    found = Examination(now=clock.now(), listed=listed, text_of=texts.__getitem__, imported=True)
+    examination = Examination(now=clock.now(), listed=listed, text_of=texts.__getitem__, imported=True)
     values: dict[str, tuple[str, str]] = {}
     skips = 0
     for item in read_foreign(spec.path, kind=spec.kind, options=ReadOptions()):
@@ -182,12 +184,12 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
             skips += 1
             continue
         texts[item.source_id] = item.text
-        found.take(_audited(item))
+        examination.take(_audited(item))
         for other, key in _against(item, values):
             why = f"{other} and {item.source_id} give {key} different values"
             remedy = "decide which holds, and delete the other there"
-            found.found(Flaw.CONTRADICTION, "values", [other, item.source_id], item.text, why, remedy)
-    return found.done(source=spec.path.name, skips=skips, seconds=clock.monotonic() - started)
+            examination.found(Flaw.CONTRADICTION, "values", [other, item.source_id], item.text, why, remedy)
+    return examination.done(source=spec.path.name, skips=skips, seconds=clock.monotonic() - started)
 
 
 def _audited(item: Item) -> Audited:

@@ -153,7 +153,7 @@ class Examination:
 
     def _secret(self, memory: Audited) -> None:
         rules = sorted(
-            {found.rule for found in find(memory.text, rules=self._rules) if found.kind == "secret"}
+            {finding.rule for finding in find(memory.text, rules=self._rules) if finding.kind == "secret"}
         )
         if rules:
             why = f"it holds what looks like a secret ({', '.join(rules)})"

@@ -40,19 +40,19 @@ class Decisions:
 
     def get(self, name: str) -> Decision:
         """Return the decision of an id, or the last one that a memory of that id says; raises `NotFound`."""
-        found = self._where("d.id = :name", name=name) or self._where(
+        decisions = self._where("d.id = :name", name=name) or self._where(
             "m.id = :name ORDER BY d.no DESC LIMIT 1", name=name
         )
-        if not found:
+        if not decisions:
             raise NotFound(f"Decision {name!r} not found; `hx.governance.query()` lists what was decided.")
-        return found[0]
+        return decisions[0]
 
     def of_memories(self, ids: Collection[str]) -> dict[str, Decision]:
         """Return the last decision that each of these memories says, by the memory's id."""
-        found = self._where(
+        decisions = self._where(
             "m.id IN (SELECT value FROM json_each(:ids)) ORDER BY d.no", ids=json.dumps(sorted(ids))
         )
-        return {cast("str", decision.memory_id): decision for decision in found}
+        return {cast("str", decision.memory_id): decision for decision in decisions}
 
     def query(
         self,
@@ -109,11 +109,11 @@ class Decisions:
 
     def before(self, decision: Decision) -> list[Decision]:
         """Return those that a decision took the place of, directly or over others, the newest first."""
-        found, wanted = list[Decision](), decision.supersedes
+        decisions, wanted = list[Decision](), decision.supersedes
         while wanted is not None:
-            found.append(self.get(wanted))
-            wanted = found[-1].supersedes
-        return found
+            decisions.append(self.get(wanted))
+            wanted = decisions[-1].supersedes
+        return decisions
 
     def last_of(self, decision: Decision) -> Decision:
         """Return the last of the line that a decision is in: itself where nothing superseded it."""

@@ -94,7 +94,7 @@ class Origins:
 
     def get(self, numbers: Collection[int]) -> dict[int, Origin]:
         """Return the origins of these memories by row number; most have none."""
-        found: dict[int, Origin] = {}
+        origins: dict[int, Origin] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
             rows = self._db.query(
@@ -103,13 +103,13 @@ class Origins:
             )
             for no, mark, text in rows:
                 kept = parse(text)
-                found[no] = Origin(
+                origins[no] = Origin(
                     fingerprint=mark,
                     object=kept["object"],
                     position=kept["position"],
                     full=kept.get("full", False),
                 )
-        return found
+        return origins
 
     def in_file_order(self, space_no: int) -> Iterator[int]:
         """Yield the row numbers of a space's memories that have a place in a file, by that place."""

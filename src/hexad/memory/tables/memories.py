@@ -61,7 +61,7 @@ class Memories(MemoryNames):
 
     def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
         """Return the memories with these row numbers; missing ones are left out."""
-        found: dict[int, Memory] = {}
+        memories: dict[int, Memory] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
             rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks})", batch)
@@ -69,8 +69,8 @@ class Memories(MemoryNames):
             turns = self._turns(batch)
             for row in rows:
                 no = row[0]
-                found[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
-        return found
+                memories[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
+        return memories
 
     def get(self, memory_id: str) -> Memory:
         """Return the memory with this id, whatever its status; raises `NotFound`."""
@@ -139,10 +139,10 @@ class Memories(MemoryNames):
 
     def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
         """Return the stored chunks of these memories, by row number, in order."""
-        found: dict[int, list[StoredChunk]] = {}
+        chunks: dict[int, list[StoredChunk]] = {}
         for batch in batches(sorted(set(numbers))):
-            found.update(self._chunks(batch))
-        return found
+            chunks.update(self._chunks(batch))
+        return chunks
 
     def outline(self, source_no: int, *, roles: Collection[str] | None) -> list[tuple[str, str, str, str]]:
         """Return `(source id, kind, language, short summary)` of a source's active memories, by source id.
@@ -182,7 +182,7 @@ class Memories(MemoryNames):
             f" WHERE c.memory_no IN ({marks}) ORDER BY c.memory_no, c.seq",
             numbers,
         )
-        found: dict[int, list[StoredChunk]] = {}
+        chunks: dict[int, list[StoredChunk]] = {}
         for row in rows:
             no, memory_no, seq, start, end, first, last = row[:7]
             heading, context, identifiers, memory_id = row[7:]
@@ -197,8 +197,8 @@ class Memories(MemoryNames):
             stored = StoredChunk(
                 no=no, memory_no=memory_no, chunk=chunk, context=context, identifiers=identifiers
             )
-            found.setdefault(memory_no, []).append(stored)
-        return found
+            chunks.setdefault(memory_no, []).append(stored)
+        return chunks
 
     def _turns(self, numbers: Sequence[int]) -> dict[int, Turn]:
         marks = ",".join("?" * len(numbers))

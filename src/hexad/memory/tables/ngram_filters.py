@@ -34,7 +34,10 @@ class Signatures:
         with self._db.joined() as con:
             con.executemany(
                 "INSERT OR REPLACE INTO signatures(memory_no, path, short, long, raw) VALUES(?,?,?,?,?)",
-                [(no, made.path, made.short, made.long, made.raw) for no, made in rows],
+                [
+                    (no, signatures.path, signatures.short, signatures.long, signatures.raw)
+                    for no, signatures in rows
+                ],
             )
 
     def note_rebuilt(self) -> None:

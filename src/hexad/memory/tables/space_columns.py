@@ -117,11 +117,11 @@ class Views:
 
     def entities_of(self, numbers: Sequence[int]) -> list[EntityRow]:
         """Return what the entity tokens of these memories are made of."""
-        found: list[EntityRow] = []
+        rows: list[EntityRow] = []
         for batch in batches(numbers):
             sql = "SELECT no, path, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
-            found += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
-        return found
+            rows += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
+        return rows
 
     def texts(self, numbers: Collection[int], fields: Sequence[str]) -> dict[int, tuple[str, ...]]:
         """Return the texts of memories by number; `fields` of `short`, `long` and `raw`, in that order back."""

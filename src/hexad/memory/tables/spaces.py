@@ -52,9 +52,9 @@ class Spaces:
                 (name, space_key(name), to_micros(at), to_micros(at)),
             )
             bump(con, "spaces")
-            found = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
-        assert found is not None, name
-        return cast("int", found[0])
+            found_row = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
+        assert found_row is not None, name
+        return cast("int", found_row[0])
 
     def refuse_twin(self, name: str) -> None:
         """Raise `InvalidSpace` when another space's name differs from this one only in case.
@@ -193,9 +193,9 @@ class SpaceSummaries:
             f" FROM memories m WHERE {condition}{seen} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
             (*(() if space_no is None else (space_no,)), *roles),
         )
-        found: dict[int, SpaceSummary] = {}
+        summaries: dict[int, SpaceSummary] = {}
         for no, status, kind, count, pinned, newest, size in rows:
-            summary = found.setdefault(no, SpaceSummary())
+            summary = summaries.setdefault(no, SpaceSummary())
             many = count
             if status == Status.ACTIVE:
                 summary.active += many
@@ -206,4 +206,4 @@ class SpaceSummaries:
             last = from_micros(newest)
             summary.newest = last if summary.newest is None else max(summary.newest, last)
             summary.text_bytes += size
-        return found
+        return summaries

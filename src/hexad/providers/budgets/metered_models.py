@@ -47,8 +47,8 @@ class MeteredModels:
                 f"The model {model[:80]!r} names no provider, and no generator is set; write provider:MODEL, or set "
                 "`generator` in hexad.toml."
             )
-        found = resolve_generator(model, access=self._plan.access)
-        return None if found is None else self._metered(found, None)
+        generator = resolve_generator(model, access=self._plan.access)
+        return None if generator is None else self._metered(generator, None)
 
     def embedder(self, embedder: Embedder | None) -> Embedder | None:
         """Return the embedder, metered when it is behind an endpoint; what runs here costs nothing."""

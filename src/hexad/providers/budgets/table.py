@@ -219,8 +219,8 @@ class Budgets:
 
     def _caps(self, space: str | None) -> Iterator[_Cap]:
         """Give the caps that concern a space, its own first; None has those of the project alone."""
-        if space is not None and (found := self._spaces.find(space)) is not None:
-            yield from _caps_of(space, parse_stored(found.policies).budget)
+        if space is not None and (found_space := self._spaces.find(space)) is not None:
+            yield from _caps_of(space, parse_stored(found_space.policies).budget)
         yield from _caps_of(None, self._project)
 
     def _since(self, period: Period) -> int:

@@ -140,8 +140,8 @@ def resolve(
             return RemoteEmbedder(remote["base_url"], remote["model"], api_key=key, dimensions=dimensions)
         return _local(spec, model_dir=model_dir, threads=threads, dimensions=dimensions)
     # Asked of the type: on an instance, `dimensions` may be a property that calls a model.
-    given = {name for name in _PROTOCOL if hasattr(type(spec), name) or name in getattr(spec, "__dict__", ())}
-    if given.issuperset(_PROTOCOL) and not isinstance(spec, type):
+    names = {name for name in _PROTOCOL if hasattr(type(spec), name) or name in getattr(spec, "__dict__", ())}
+    if names.issuperset(_PROTOCOL) and not isinstance(spec, type):
         return cast("Embedder", spec)
     if callable(spec) and not isinstance(spec, type):
         return CallableEmbedder(spec)

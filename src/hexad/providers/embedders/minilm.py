@@ -246,10 +246,10 @@ def _verified(path: Path) -> bytes:
         raise ProviderError(
             f"The embedding model {path} cannot be read ({error.strerror}). {_REMEDY}"
         ) from error
-    found = hashlib.sha256(model).hexdigest()
-    if found != MODEL_SHA256:
+    digest = hashlib.sha256(model).hexdigest()
+    if digest != MODEL_SHA256:
         raise ProviderError(
-            f"The embedding model {path} has sha256 {found}, expected {MODEL_SHA256}; it was not loaded. "
+            f"The embedding model {path} has sha256 {digest}, expected {MODEL_SHA256}; it was not loaded. "
             f"{_REMEDY}"
         )
     return model

@@ -133,18 +133,18 @@ def parse_endpoint(spec: str) -> Endpoint | None:
 
     Raises `InvalidInput` for a provider with a model or a URL that cannot be used.
     """
-    found = _SPEC.fullmatch(spec.strip())
+    match = _SPEC.fullmatch(spec.strip())
     kind = (
         None
-        if found is None
-        else KINDS.get(PROVIDER_ALIASES.get(found["kind"].lower(), found["kind"].lower()))
+        if match is None
+        else KINDS.get(PROVIDER_ALIASES.get(match["kind"].lower(), match["kind"].lower()))
     )
-    if found is None or kind is None:
+    if match is None or kind is None:
         return None
-    model = _check_model(found["model"])
-    if found["url"] is None:
+    model = _check_model(match["model"])
+    if match["url"] is None:
         return Endpoint(kind=kind, model=model, base_url=kind.base_url)
-    return Endpoint(kind=kind, model=model, base_url=_check_url(found["url"], kind), own=True)
+    return Endpoint(kind=kind, model=model, base_url=_check_url(match["url"], kind), own=True)
 
 
 def moved(home: Endpoint, model: str | None) -> Endpoint:

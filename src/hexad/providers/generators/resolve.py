@@ -29,10 +29,10 @@ def resolve_generator(spec: GeneratorSpec, *, access: GeneratorAccess | None = N
         return HostedGenerator(endpoint, access or GeneratorAccess())
     if not isinstance(spec, type):
         # Asked of the type: on an instance, a name may be a property that does something.
-        given = {
+        names = {
             name for name in _PROTOCOL if hasattr(type(spec), name) or name in getattr(spec, "__dict__", ())
         }
-        if given.issuperset(_PROTOCOL):
+        if names.issuperset(_PROTOCOL):
             return cast("Generator", spec)
         if callable(spec):
             return FunctionGenerator(spec)

@@ -123,12 +123,12 @@ def instructions_in(text: str) -> tuple[str, ...]:
     """
     low = text.lower()
     words = set(_WORD.findall(low))
-    found = set(_kinds(text, words if low.isascii() else None))
-    found.update(_hidden(text))
+    kinds = set(_kinds(text, words if low.isascii() else None))
+    kinds.update(_hidden(text))
     # A reading that says no more than the text does has nothing to hide: an address is "encoded" to who reads @ as a.
-    if any(not found.issuperset(_kinds(reading, deep=False)) for reading in _readings(text, words)):
-        found.add("encoded")
-    return tuple(sorted(found))
+    if any(not kinds.issuperset(_kinds(reading, deep=False)) for reading in _readings(text, words)):
+        kinds.add("encoded")
+    return tuple(sorted(kinds))
 
 
 def _hidden(text: str) -> Iterator[str]:
@@ -229,7 +229,7 @@ def _readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
             if depth > 1:
                 yield from _readings(decoded, set(_WORD.findall(decoded.lower())), depth=depth - 1)
     if "\\" in text and _ESCAPES.search(text):
-        yield _ESCAPES.sub(lambda found: _unescaped(found.group()), text)
+        yield _ESCAPES.sub(lambda match: _unescaped(match.group()), text)
     if max(map(len, words), default=0) >= _LONG_WORD and any(word in text.lower() for word in _JOINED):
         yield _JOINED_WORD.sub(r" \1 ", text.lower())
     if "%" in text and _PERCENT.search(text):
@@ -237,7 +237,7 @@ def _readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
     if "&#" in text or "&lt;" in text:
         yield html.unescape(text)
     if sum(map(words.__contains__, _LETTERS)) >= _SPACED_LETTERS and _SPACED.search(text):
-        yield _SPACED.sub(lambda found: _joined(found.group()), text)
+        yield _SPACED.sub(lambda match: _joined(match.group()), text)
     if not words.isdisjoint(_TURNED):
         yield codecs.decode(text, "rot13")
     if not words.isdisjoint(_BACKWARDS):

@@ -222,21 +222,21 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
     `lowered` is `text` in lower case, of the same length.
     """
     if "identified" in lowered:
-        for found in _SQL.finditer(text):
-            if not _stands_in(found[found.lastgroup or 0]):
-                yield SecretSpan("password", *found.span(found.lastgroup or 0), FROM_STRUCTURE)
+        for match in _SQL.finditer(text):
+            if not _stands_in(match[match.lastgroup or 0]):
+                yield SecretSpan("password", *match.span(match.lastgroup or 0), FROM_STRUCTURE)
     if "phrase" in lowered:
-        for found in _PASSPHRASE.finditer(text):
-            if is_phrase(found[found.lastgroup or 0]):
-                yield SecretSpan("password", *found.span(found.lastgroup or 0), FROM_NAME)
+        for match in _PASSPHRASE.finditer(text):
+            if is_phrase(match[match.lastgroup or 0]):
+                yield SecretSpan("password", *match.span(match.lastgroup or 0), FROM_NAME)
     if "ENV" in text or "ARG" in text or "setx" in lowered:
-        for found in _ENV_LINE.finditer(text):
-            yield from _judged(text, found["name"], found.span("a"), Style.SHELL, kept_names)
+        for match in _ENV_LINE.finditer(text):
+            yield from _judged(text, match["name"], match.span("a"), Style.SHELL, kept_names)
     if " as " in lowered or " is " in lowered:
-        for found in _VALUE_FIRST.finditer(text):
-            kind = classify_name(found["name"])
+        for match in _VALUE_FIRST.finditer(text):
+            kind = classify_name(match["name"])
             if kind not in (None, NameClass.WEAK):
-                yield from _judged(text, found["name"], found.span("a"), Style.LOOSE, kept_names)
+                yield from _judged(text, match["name"], match.span("a"), Style.LOOSE, kept_names)
     yield from _table_cells(text, kept_names)
 
 

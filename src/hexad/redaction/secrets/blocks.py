@@ -134,8 +134,8 @@ def _strip_breaks(body: str, *, left: bool) -> str:
 def find_password_hashes(text: str) -> Iterator[SecretSpan]:
     """Yield salted password hashes in the notations of crypt, Argon2, LDAP and Django."""
     if any(mark in text for mark in _CRYPT_MARKS):
-        for found in _CRYPT.finditer(text):
-            yield SecretSpan("password-hash", found.start(), found.end(), FROM_SHAPE)
+        for match in _CRYPT.finditer(text):
+            yield SecretSpan("password-hash", match.start(), match.end(), FROM_SHAPE)
 
 
 def is_env_path(path: str | None) -> bool:
@@ -190,7 +190,7 @@ def _is_env_text(text: str) -> bool:
 
 def _env_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield where two or more lines `NAME=value` stand beside the name of an env file: before it or after it."""
-    mentioned = {text.count("\n", 0, found.start()) for found in _ENV_MENTION.finditer(text)}
+    mentioned = {text.count("\n", 0, match.start()) for match in _ENV_MENTION.finditer(text)}
     if not mentioned:
         return
     near = {line + step for line in mentioned for step in range(-_MENTION_LINES, _MENTION_LINES + 1)}
@@ -253,7 +253,7 @@ def find_kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values under `data` and `stringData` of every YAML document of kind Secret."""
     if _KIND_SECRET.search(text) is None:
         return
-    starts = [0, *(found.start() for found in _DOCUMENT_BREAK.finditer(text))]
+    starts = [0, *(match.start() for match in _DOCUMENT_BREAK.finditer(text))]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         if _KIND_SECRET.search(text, start, stop) is None:
             continue

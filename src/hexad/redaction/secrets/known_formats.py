@@ -332,15 +332,15 @@ def find_shapes(text: str) -> Iterator[SecretSpan]:
     while (hit := scanner.search(text, at)) is not None:
         start, at = hit.start(), hit.start() + 1
         for shape in by_head[hit[0]]:
-            found = shape.match(text, start)
-            if found is None:
+            match = shape.match(text, start)
+            if match is None:
                 continue
-            if shape.accepts(found[0]):
-                yield SecretSpan(shape.rule, start, found.end(), FROM_SHAPE)
-                at = found.end()
+            if shape.accepts(match[0]):
+                yield SecretSpan(shape.rule, start, match.end(), FROM_SHAPE)
+                at = match.end()
                 break
             rejected = rejected + 1 if start < run_end else 1
-            run_end = max(run_end, found.end())
+            run_end = max(run_end, match.end())
             if rejected > _RETRY_LIMIT:
                 at = run_end
     yield from _find_headless(text)
@@ -371,7 +371,7 @@ def _find_headless(text: str) -> Iterator[SecretSpan]:
             for start in range(max(0, at - most), at - fewest + 1):
                 if start and text[start - 1].isalnum() and text[start - 1].isascii():
                     continue
-                found = shape.match(text, start)
-                if found is not None and shape.accepts(found[0]):
-                    yield SecretSpan(shape.rule, start, found.end(), FROM_SHAPE)
+                match = shape.match(text, start)
+                if match is not None and shape.accepts(match[0]):
+                    yield SecretSpan(shape.rule, start, match.end(), FROM_SHAPE)
             at = text.find(anchor, at + 1)

@@ -142,10 +142,10 @@ def classify_name(name: str) -> NameClass | None:
         return NameClass.PASSWORD
     public = "public" in words or "pub" in words
     for at in range(len(words) - 1, -1, -1):
-        found = _classify_word(words, at)
-        if found is not None:
+        name_class = _classify_word(words, at)
+        if name_class is not None:
             stopped = any(word in _STOP for word in words[at + 1 :])
-            return None if stopped or (public and found in _GENERATED) else found
+            return None if stopped or (public and name_class in _GENERATED) else name_class
     return None
 
 

@@ -69,14 +69,14 @@ def find_url_passwords(text: str) -> Iterator[SecretSpan]:
     at = text.find("://")
     while at >= 0:
         start = at + 3
-        found = _USERINFO.match(text, start)
-        if found is None and _DATABASE_SCHEME.search(text, max(0, at - 24), at):
-            found = _DATABASE_USERINFO.match(text, start)
-        if found is not None and _is_url_password(
-            found["password"], found["user"], text[max(0, at - 10) : at]
+        match = _USERINFO.match(text, start)
+        if match is None and _DATABASE_SCHEME.search(text, max(0, at - 24), at):
+            match = _DATABASE_USERINFO.match(text, start)
+        if match is not None and _is_url_password(
+            match["password"], match["user"], text[max(0, at - 10) : at]
         ):
-            yield SecretSpan("url-password", *found.span("password"), FROM_STRUCTURE)
-            start = found.end()
+            yield SecretSpan("url-password", *match.span("password"), FROM_STRUCTURE)
+            start = match.end()
         at = text.find("://", start)
     if "jdbc:oracle" in text:
         for oracle in _ORACLE_THIN.finditer(text):
@@ -99,27 +99,27 @@ def find_header_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
     if "authorization" in lowered:
         yield from _authorizations(text)
     if "bearer " in lowered:
-        for found in _BEARER.finditer(text):
-            if _is_header_secret(found[1]) and values.looks_random(found[1][:256], min_chars=16):
-                yield SecretSpan("bearer-token", found.start(1), found.end(1), FROM_STRUCTURE)
+        for match in _BEARER.finditer(text):
+            if _is_header_secret(match[1]) and values.looks_random(match[1][:256], min_chars=16):
+                yield SecretSpan("bearer-token", match.start(1), match.end(1), FROM_STRUCTURE)
     if "-" in text and ("key" in lowered or "token" in lowered or "x-" in lowered):
-        for found in _API_HEADER.finditer(text):
-            if _is_header_secret(found[1]) and values.looks_chosen(found[1][:512]):
-                yield SecretSpan("header-secret", found.start(1), found.end(1), FROM_STRUCTURE)
+        for match in _API_HEADER.finditer(text):
+            if _is_header_secret(match[1]) and values.looks_chosen(match[1][:512]):
+                yield SecretSpan("header-secret", match.start(1), match.end(1), FROM_STRUCTURE)
     if "cookie" in lowered:
         for line in _COOKIE_LINE.finditer(text):
             for cookie in _COOKIE.finditer(text, line.start(1), line.end(1)):
                 if values.looks_random(cookie[1][:256], min_chars=16) and not values.is_filler(cookie[1]):
                     yield SecretSpan("cookie", cookie.start(1), cookie.end(1), FROM_STRUCTURE)
     if "sig=" in lowered or "signature=" in lowered:
-        for found in _SAS.finditer(text):
-            group = found.lastindex or 0
-            yield SecretSpan("url-signature", found.start(group), found.end(group), FROM_STRUCTURE)
+        for match in _SAS.finditer(text):
+            group = match.lastindex or 0
+            yield SecretSpan("url-signature", match.start(group), match.end(group), FROM_STRUCTURE)
 
 
 def _authorizations(text: str) -> Iterator[SecretSpan]:
-    for found in _AUTHORIZATION.finditer(text):
-        scheme, value = (found[1] or "").lower(), found[2]
+    for match in _AUTHORIZATION.finditer(text):
+        scheme, value = (match[1] or "").lower(), match[2]
         if scheme == "basic":
             fits = values.decodes_to_user_and_password(value)
         elif scheme:
@@ -128,7 +128,7 @@ def _authorizations(text: str) -> Iterator[SecretSpan]:
             fits = values.looks_random(value[:256], min_chars=16)
         if fits and _is_header_secret(value):
             rule = {"basic": "basic-auth", "bearer": "bearer-token"}.get(scheme, "authorization")
-            yield SecretSpan(rule, found.start(2), found.end(2), FROM_STRUCTURE)
+            yield SecretSpan(rule, match.start(2), match.end(2), FROM_STRUCTURE)
 
 
 def _is_header_secret(value: str) -> bool:
@@ -136,13 +136,13 @@ def _is_header_secret(value: str) -> bool:
 
 
 def _curl_passwords(text: str) -> Iterator[SecretSpan]:
-    for found in _CURL_USER.finditer(text):
-        command = text.rfind("curl", max(0, found.start() - 600), found.start())
-        if command < 0 or _LINE_END.search(text, command, found.start()):
+    for match in _CURL_USER.finditer(text):
+        command = text.rfind("curl", max(0, match.start() - 600), match.start())
+        if command < 0 or _LINE_END.search(text, command, match.start()):
             continue
-        group = found.lastindex or 0
-        if not values.is_placeholder(found[group]) and not values.is_wordy(found[group]):
-            yield SecretSpan("password", found.start(group), found.end(group), FROM_STRUCTURE)
+        group = match.lastindex or 0
+        if not values.is_placeholder(match[group]) and not values.is_wordy(match[group]):
+            yield SecretSpan("password", match.start(group), match.end(group), FROM_STRUCTURE)
 
 
 def find_command_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
@@ -157,12 +157,12 @@ def find_command_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
     if "login" in lowered:
         patterns.append(_NETRC)
     for pattern in patterns:
-        for found in pattern.finditer(text):
-            group = found.lastindex or 0
-            described = values.is_wordy(found[group]) and not values.ends_in_number(found[group])
-            if not values.is_placeholder(found[group]) and not described:
-                yield SecretSpan("password", found.start(group), found.end(group), FROM_STRUCTURE)
+        for match in pattern.finditer(text):
+            group = match.lastindex or 0
+            described = values.is_wordy(match[group]) and not values.ends_in_number(match[group])
+            if not values.is_placeholder(match[group]) and not described:
+                yield SecretSpan("password", match.start(group), match.end(group), FROM_STRUCTURE)
     if '"auth"' in text:
-        for found in _DOCKER_AUTH.finditer(text):
-            if values.decodes_to_user_and_password(found[1]):
-                yield SecretSpan("basic-auth", found.start(1), found.end(1), FROM_STRUCTURE)
+        for match in _DOCKER_AUTH.finditer(text):
+            if values.decodes_to_user_and_password(match[1]):
+                yield SecretSpan("basic-auth", match.start(1), match.end(1), FROM_STRUCTURE)

@@ -122,7 +122,7 @@ def says_placeholder(value: str) -> bool:
 
 def is_token_filler(value: str) -> bool:
     """Tell the same of a value whose prefix is a provider's: `EXAMPLE` in capitals is in documented but valid keys."""
-    return len(set(value)) <= 2 or any(found[0] != "EXAMPLE" for found in _FILLER.finditer(value))
+    return len(set(value)) <= 2 or any(match[0] != "EXAMPLE" for match in _FILLER.finditer(value))
 
 
 def is_reference(value: str) -> bool:

@@ -21,15 +21,15 @@ def follow(
     """
     place = {no: at for at, no in enumerate(numbers)}
     answers = stores.memories.by_no(numbers)
-    known = {memory.id for memory in answers.values()}
+    known_memory_ids = {memory.id for memory in answers.values()}
     links = sorted(stores.links.of(numbers), key=lambda pair: place[pair[0]])
     ends = [
         (no, link, link.target if link.source.id == answers[no].id else link.source) for no, link in links
     ]
     chosen = []
     for no, link, end in ends:
-        if end.id not in known:
-            known.add(end.id)
+        if end.id not in known_memory_ids:
+            known_memory_ids.add(end.id)
             chosen.append((no, link, end.id))
     targets = stores.memories.by_no([stores.memories.number(end) for _, _, end in chosen[:limit]])
     by_id = {memory.id: memory for memory in targets.values()}

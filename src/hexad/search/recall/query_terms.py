@@ -35,8 +35,8 @@ class Terms:
 
 def understand(question: str, *, now: datetime) -> Terms:
     """Return the words of a question that say what it is about; all of them when nothing else is left."""
-    found = _WORD.findall(question)
-    words = dict.fromkeys(word.lower() for word in found)
+    found_words = _WORD.findall(question)
+    words = dict.fromkeys(word.lower() for word in found_words)
     words.update(dict.fromkeys(word.lower() for word in split_identifiers(question)))
     telling = [word for word in words if word not in STOP_WORDS and word not in QUESTION_WORDS]
     wanted = (telling or list(words))[:TERMS_MOST]

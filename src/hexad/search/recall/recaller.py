@@ -144,7 +144,7 @@ class Recaller:
         with self._stores.db.read():
             found = self._search(terms, vector, options)
             ranking = self._rank(found, options)
-            kept, _ = self._fold(found, ranking, options)
+            kept_candidates, _ = self._fold(found, ranking, options)
         return Seeds(
             [
                 Seed(
@@ -152,7 +152,7 @@ class Recaller:
                     candidate.score,
                     best_chunk(found, candidate.no, ranking.fusion.parts(candidate.seat)),
                 )
-                for candidate in kept
+                for candidate in kept_candidates
             ],
             self._notes(options, found, failure),
             vector,
@@ -216,9 +216,9 @@ class Recaller:
         if filters.empty:
             return matches
         passing = self._stores.places.passing({text_match.memory_no for text_match in matches}, filters)
-        left = [text_match for text_match in matches if text_match.memory_no in passing]
-        if len(matches) < LEXICAL_POOL or len(left) >= FILTERED_ENOUGH:
-            return left
+        left_text_matches = [text_match for text_match in matches if text_match.memory_no in passing]
+        if len(matches) < LEXICAL_POOL or len(left_text_matches) >= FILTERED_ENOUGH:
+            return left_text_matches
         return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
@@ -322,16 +322,16 @@ class Recaller:
         ranking: Ranking,
         options: RecallOptions,
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
-        kept, dropped = self._fold(found, ranking, options)
+        kept_candidates, dropped = self._fold(found, ranking, options)
         if not options.explain:
             dropped = []  # but what the caller's own budget drops is always said
-        memories = self._stores.memories.by_no([candidate.no for candidate in kept])
-        chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept])
+        memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
+        chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
         before = {overrun.by: overrun.was for overrun in found.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
-        for candidate in kept:
+        for candidate in kept_candidates:
             memory = memories[candidate.no]
             by_number = {stored.no: stored.chunk for stored in chunks.get(candidate.no, [])}
             parts = ranking.fusion.parts(candidate.seat)

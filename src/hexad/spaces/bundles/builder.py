@@ -275,8 +275,8 @@ class Bundles:
         with self._stores.db.read():
             first = self._admitted(named, space, options)
             rest = self._topic(space, topic, options, Backend.BASIC, now)
-        known = {pick.no for pick in first}
-        chosen = [*first, *(pick for pick in rest if pick.no not in known)]
+        known_pick_nos = {pick.no for pick in first}
+        chosen = [*first, *(pick for pick in rest if pick.no not in known_pick_nos)]
         if options.order == "strict":
             chosen.sort(key=lambda pick: _rank(pick.memory))
         notes = []
@@ -292,9 +292,9 @@ class Bundles:
     ) -> list[Picked]:
         memories = self._stores.memories
         scores = {
-            found.no: score
+            identity.no: score
             for memory_id, score in named
-            if (found := memories.identify(memory_id=memory_id)) is not None
+            if (identity := memories.identify(memory_id=memory_id)) is not None
         }
         filters = Filters(spaces=(space,), roles=self._stores.roles)
         passing = self._stores.places.passing(set(scores), filters)
@@ -314,7 +314,7 @@ class Bundles:
     def _assemble(self, picked: Sequence[Picked], options: BundleOptions, cost: Cost) -> _Evidence:
         """Return the sections that fit, the raw texts that fit beside them, and notes of what did not."""
         left = options.max_tokens
-        kept: list[Picked] = []
+        kept_picks: list[Picked] = []
         sections: list[JSONObject] = []
         dropped: list[str] = []
         for pick in picked:
@@ -324,13 +324,13 @@ class Bundles:
                 dropped.append(pick.memory.id)
                 continue
             left = None if left is None else left - spent
-            kept.append(pick)
+            kept_picks.append(pick)
             sections.append(section)
         raw_ids: list[str] = []
         raw: list[JSONObject] = []
         missed: list[str] = []
         for pick, section in zip(
-            kept[: options.raw_limit if options.include_raw else 0], sections, strict=False
+            kept_picks[: options.raw_limit if options.include_raw else 0], sections, strict=False
         ):
             spent = cost.raw(section, pick.memory.raw) if left is not None else 0
             if left is not None and spent > left:
@@ -339,34 +339,34 @@ class Bundles:
             left = None if left is None else left - spent
             raw_ids.append(pick.memory.id)
             raw.append(_raw_entry(section, pick.memory.raw))
-        linked, beyond = self._linked(kept, options)
-        self._note_handouts(kept, raw_ids)
+        linked, beyond = self._linked(kept_picks, options)
+        self._note_handouts(kept_picks, raw_ids)
         notes = [*_left_out(dropped, "sections"), *_left_out(missed, "raw texts")]
         return _Evidence(
             sections=tuple(sections),
             raw=tuple(raw) if options.include_raw else None,
             raw_ids=tuple(raw_ids),
-            memories=tuple(pick.memory for pick in kept),
-            scores=tuple(pick.score for pick in kept),
+            memories=tuple(pick.memory for pick in kept_picks),
+            scores=tuple(pick.score for pick in kept_picks),
             linked=linked,
             notes=(*notes, *more_linked(beyond)),
         )
 
     def _linked(
-        self, kept: Sequence[Picked], options: BundleOptions
+        self, kept_picks: Sequence[Picked], options: BundleOptions
     ) -> tuple[tuple[Linked, ...] | None, int]:
         if not options.follow_links:
             return None, 0
         with self._stores.db.read():
-            return follow(self._stores, [pick.no for pick in kept])
+            return follow(self._stores, [pick.no for pick in kept_picks])
 
-    def _note_handouts(self, kept: Sequence[Picked], raw_ids: Sequence[str]) -> None:
+    def _note_handouts(self, kept_picks: Sequence[Picked], raw_ids: Sequence[str]) -> None:
         """Let `last_used_at` and the echo check know; with the real time, since no use was ever in frozen time."""
-        if self._handouts is None or not kept:
+        if self._handouts is None or not kept_picks:
             return
         shown = (
             (pick.no, _shown(pick.memory, with_raw=pick.memory.id in raw_ids), pick.memory.raw)
-            for pick in kept
+            for pick in kept_picks
         )
         self._handouts.note_texts(shown, at=self._clock.now())
 

@@ -137,32 +137,33 @@ class ContextHook:
         topic = self._topic
         if isinstance(topic, str):
             return lambda _bound: topic
-        wanted = _signature(topic).parameters.values()
+        wanted_parameters = _signature(topic).parameters.values()
         nameless = [
             parameter.name
-            for parameter in wanted
+            for parameter in wanted_parameters
             if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty
         ]
         if nameless:
             raise InvalidInput(
                 f"The topic's function takes {nameless[0]!r} by position; arguments are handed to it by name."
             )
-        takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted)
-        names = [parameter.name for parameter in wanted if parameter.kind in _NAMED]
-        known = [
+        takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted_parameters)
+        names = [parameter.name for parameter in wanted_parameters if parameter.kind in _NAMED]
+        known_parameter_names = [
             parameter.name
             for parameter in signature.parameters.values()
             if parameter.kind in _GIVEN and parameter.name != CONTEXT
         ]
         required = [
             parameter.name
-            for parameter in wanted
+            for parameter in wanted_parameters
             if parameter.kind in _NAMED and parameter.default is parameter.empty
         ]
-        strange = [parameter for parameter in required if parameter not in known]
+        strange = [parameter for parameter in required if parameter not in known_parameter_names]
         if strange:
             raise InvalidInput(
-                f"The topic's function asks for {strange[0]!r}, which {name} does not take; it has {', '.join(known)}."
+                f"The topic's function asks for {strange[0]!r}, which {name} does not take; "
+                f"it has {', '.join(known_parameter_names)}."
             )
 
         def found(bound: inspect.BoundArguments) -> str:
@@ -170,7 +171,7 @@ class ContextHook:
             full.apply_defaults()
             given = {
                 parameter: full.arguments[parameter]
-                for parameter in (known if takes_any else names)
+                for parameter in (known_parameter_names if takes_any else names)
                 if parameter in full.arguments
             }
             missing = [parameter for parameter in required if parameter not in given]

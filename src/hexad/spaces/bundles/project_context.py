@@ -89,11 +89,11 @@ class ProjectContexts:
             running.result()  # an error of that name is the work's own
         return ready[-1]
 
-    def _late(self, request: _Request, found: ProjectContext | None, deadline_ms: int) -> ProjectContext:
-        what = "nothing was recalled" if found is None else "the digest was left out"
-        found = found or self._empty(request)
-        notes = (*found.notes, f"Not ready within deadline_ms = {deadline_ms}: {what}.")
-        return replace(found, notes=notes, bundle=replace(found.bundle, notes=notes))
+    def _late(self, request: _Request, context: ProjectContext | None, deadline_ms: int) -> ProjectContext:
+        what = "nothing was recalled" if context is None else "the digest was left out"
+        context = context or self._empty(request)
+        notes = (*context.notes, f"Not ready within deadline_ms = {deadline_ms}: {what}.")
+        return replace(context, notes=notes, bundle=replace(context.bundle, notes=notes))
 
     def _empty(self, request: _Request) -> ProjectContext:
         bundle = Bundle(

@@ -196,10 +196,10 @@ class SpaceFileCalls:
         """
         verified = verify_export(file, trusted_key=trusted_key, own=self._files.own)
         self._files.stores.spaces.admit(verified.space)
-        found = self._files.stores.spaces.find(verified.space)
-        if found is not None:
+        space = self._files.stores.spaces.find(verified.space)
+        if space is not None:
             require_whole(
-                self._files.actor, parse_stored(found.policies), space=found.name, doing="an export of it"
+                self._files.actor, parse_stored(space.policies), space=space.name, doing="an export of it"
             )
         return verified
 
@@ -304,20 +304,25 @@ class SpaceFileCalls:
         """Return where the policy, or the default, has the export; never outside the project's folder."""
         directory = self._files.directory
         exports = directory / "exports"
-        given = parse_stored(space.policies).export_path
-        if given is None:
+        export_path = parse_stored(space.policies).export_path
+        if export_path is None:
             path, inside = space_file(exports, space.name), exports
         else:
-            named = given.replace(_PLACEHOLDER, space_file_name(space.name))
+            named = export_path.replace(_PLACEHOLDER, space_file_name(space.name))
             path = directory.parent / named
-            path, inside = (space_file(path, space.name) if given.endswith("/") else path), directory.parent
+            path, inside = (
+                (space_file(path, space.name) if export_path.endswith("/") else path),
+                directory.parent,
+            )
         path = _resolved(path)
-        outside = not path.is_relative_to(inside.resolve() if given is not None else directory.resolve())
+        outside = not path.is_relative_to(
+            inside.resolve() if export_path is not None else directory.resolve()
+        )
         if outside or self._is_the_stores(path):
             where = "outside the project's folder" if outside else "among the store's own files"
             raise InvalidInput(
-                f"The export path {str(given or path)!r} of space {space.name!r} leads to {path}, {where}. Set another "
-                "export_path, or name the file to export to."
+                f"The export path {str(export_path or path)!r} of space {space.name!r} leads to {path}, {where}. "
+                "Set another export_path, or name the file to export to."
             )
         return path
 
@@ -369,19 +374,19 @@ def _lexon_folder(folder: Path) -> Path:
 
 def _not_read(root: Path) -> list[Skip]:
     """List what lies in the folder besides space files, each with what would bring it here."""
-    found = [
+    skips = [
         Skip(source_id=f"{LEXON_SPACES}/{path.name}", reason="no space file: its name does not end in .json")
         for path in sorted((root / LEXON_SPACES).iterdir())
         if path.suffix != ".json" or not path.is_file()
     ]
     for path in sorted(root.iterdir()):
         if path.name == "exports":
-            found.append(
+            skips.append(
                 Skip(
                     source_id="exports/",
                     reason="copies of spaces; `hx.spaces.read_file` reads one whose space is gone",
                 )
             )
         elif path.name != LEXON_SPACES:
-            found.append(Skip(source_id=path.name + "/" * path.is_dir(), reason="no memory of a space"))
-    return found
+            skips.append(Skip(source_id=path.name + "/" * path.is_dir(), reason="no memory of a space"))
+    return skips

@@ -279,8 +279,8 @@ def _cuts(row: Mapping[str, JSONValue], raw: str) -> tuple[Section, ...] | None:
     if not texts:
         return None
     value = cast("Sequence[Mapping[str, JSONValue]]", row["chunks"])
-    found = locate(raw, texts)
-    places: Sequence[Section | None] = [None] * len(texts) if found is None else found
+    sections = locate(raw, texts)
+    places: Sequence[Section | None] = [None] * len(texts) if sections is None else sections
     cuts = [_as_written(raw, place, text, cut) for place, text, cut in zip(places, texts, value, strict=True)]
     whole = [cut for cut in cuts if cut is not None]
     if not whole or any(cut is None for cut in cuts) or _outside(raw, whole).strip():

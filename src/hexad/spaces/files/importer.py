@@ -74,13 +74,13 @@ def read_report(
     """
     written = [fates[parsed_object.id] for parsed_object in objects if fates[parsed_object.id] in WRITTEN]
     waiting = [fate for fate, memory in zip(written, stored, strict=False) if _waits(memory)]
-    left = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
+    left_fates = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
     said = list(notes)
     if touched:
         said.append(f"{touched:,} of the objects held what is redacted; they are written back without it.")
 
     def count(fate: Fate) -> int:
-        return written.count(fate) - waiting.count(fate) - left.count(fate)
+        return written.count(fate) - waiting.count(fate) - left_fates.count(fate)
 
     return ReadReport(
         file=parsed.file,
@@ -88,7 +88,7 @@ def read_report(
         objects=len(objects),
         created=count(Fate.CREATE),
         updated=count(Fate.UPDATE),
-        unchanged=list(fates.values()).count(Fate.SAME) + len(left),
+        unchanged=list(fates.values()).count(Fate.SAME) + len(left_fates),
         quarantined=len(waiting),
         kept=[parsed_object.id for parsed_object in objects if fates[parsed_object.id] is Fate.OLDER],
         conflicts=[
@@ -112,14 +112,14 @@ def _is_left(memory: Memory) -> bool:
 
 def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
     """Return the rows of the objects that the store has in space `name`; raises `Conflict` for one of another space."""
-    found = places(stores, [parsed_object.id for parsed_object in objects])
-    for memory_id, (_, space) in found.items():
+    found_places = places(stores, [parsed_object.id for parsed_object in objects])
+    for memory_id, (_, space) in found_places.items():
         if space != name:
             raise Conflict(
                 f"Memory {memory_id!r} of the file is in another space than {name!r} already, and an id "
                 "is one memory. Read the file into that space, or into another store; nothing of it was read."
             )
-    return {memory_id: no for memory_id, (no, _) in found.items()}
+    return {memory_id: no for memory_id, (no, _) in found_places.items()}
 
 
 def refuse_used(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> NoReturn:
@@ -144,14 +144,14 @@ def same_objects(
     theirs = {
         known[parsed_object.id]: parsed_object for parsed_object in objects if parsed_object.id in known
     }
-    found: dict[str, ParsedObject] = {}
+    parsed_objects: dict[str, ParsedObject] = {}
     for batch in batches(sorted(theirs)):
         memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
         for no in batch:
-            kept = _kept(theirs[no], memories[no], origins.get(no))
-            if kept is not None:
-                found[kept.id] = kept
-    return found
+            parsed_object = _kept(theirs[no], memories[no], origins.get(no))
+            if parsed_object is not None:
+                parsed_objects[parsed_object.id] = parsed_object
+    return parsed_objects
 
 
 def _kept(parsed_object: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
@@ -369,21 +369,23 @@ class SpaceImporter:
             rules = self._redactor.rules(policies)
             if work is None or (work.space, work.rules) != (space, rules):
                 work = _Work(space=space, rules=rules)
-            given = self._named(parsed, work)
-            known = known_rows(self._stores, parsed.name, given)
+            parsed_objects = self._named(parsed, work)
+            known = known_rows(self._stores, parsed.name, parsed_objects)
             # What is as we would write it has been cleaned before: most of a file that is read again.
-            same = same_objects(self._stores, known, given)
+            same = same_objects(self._stores, known, parsed_objects)
             changed = {
                 parsed_object.id: self._clean(parsed_object, parsed.name, work)
-                for parsed_object in given
+                for parsed_object in parsed_objects
                 if parsed_object.id not in same
             }
             same |= same_objects(self._stores, known, list(changed.values()))
             if parsed.trust is not None:  # what is here as the file says it stays as trusted as it is
                 changed = {key: capped(parsed_object, parsed.trust) for key, parsed_object in changed.items()}
                 same |= same_objects(self._stores, known, list(changed.values()))
-            objects = [same.get(parsed_object.id) or changed[parsed_object.id] for parsed_object in given]
-            back = count_purged(self._stores, [parsed_object.id for parsed_object in given])
+            objects = [
+                same.get(parsed_object.id) or changed[parsed_object.id] for parsed_object in parsed_objects
+            ]
+            back = count_purged(self._stores, [parsed_object.id for parsed_object in parsed_objects])
             if back:
                 notes.append(
                     f"{back:,} of the objects were purged from this store before, and come back with the file."
@@ -422,24 +424,24 @@ class SpaceImporter:
 
         Made from what stood there before, an id would tell whoever guesses the secret that the guess is right.
         """
-        found = {
+        parsed_objects = {
             at: parsed_object
             for at, parsed_object in enumerate(parsed.objects)
             if parsed_object.object.get("id")
         }
-        taken = {parsed_object.id for parsed_object in found.values()}
+        taken = {parsed_object.id for parsed_object in parsed_objects.values()}
         clean = {
             at: self._clean(parsed_object, parsed.name, work)
             for at, parsed_object in enumerate(parsed.objects)
-            if at not in found
+            if at not in parsed_objects
         }
         for at in sorted(clean, key=lambda at: (bool(clean[at].redacted), at)):
             parsed_object, alike = clean[at], 0
             while (memory_id := made_id(parsed.name, parsed_object.object, alike=alike)) in taken:
                 alike += 1
             taken.add(memory_id)
-            found[at] = replace(parsed_object, draft=replace(parsed_object.draft, id=memory_id))
-        return [found[at] for at in range(len(parsed.objects))]
+            parsed_objects[at] = replace(parsed_object, draft=replace(parsed_object.draft, id=memory_id))
+        return [parsed_objects[at] for at in range(len(parsed.objects))]
 
     def _clean(self, parsed_object: ParsedObject, name: str, work: _Work) -> ParsedObject:
         if parsed_object.redacted is not None:
@@ -531,13 +533,13 @@ class SpaceImporter:
         """Keep the objects as the file has them, where the memories alone would not give them back."""
         whole = all(fate in TAKEN for fate in plan.fates.values())
         # Of a file that is not taken as a whole, what is the same stays as it was kept, with its place.
-        taken = [
+        taken_parsed_objects = [
             parsed_object
             for parsed_object in plan.objects
             if plan.fates[parsed_object.id] in (TAKEN if whole else WRITTEN)
         ]
-        numbers = places(self._stores, [parsed_object.id for parsed_object in taken])
-        by_no = {numbers[parsed_object.id][0]: parsed_object for parsed_object in taken}
+        numbers = places(self._stores, [parsed_object.id for parsed_object in taken_parsed_objects])
+        by_no = {numbers[parsed_object.id][0]: parsed_object for parsed_object in taken_parsed_objects}
         stands, says_more = self._compared_head(parsed, plan)
         keep = (stands and says_more and whole) or differs(self._stores, by_no)
         self._keep_head(parsed, plan, stands=stands, whole=whole, keep=keep or says_more)
@@ -580,8 +582,8 @@ class SpaceImporter:
         if not keep:
             origins.drop_space(space.no)
             return
-        kept = SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects))
-        origins.put_space(space.no, kept)
+        origin = SpaceOrigin(fingerprint=mark if stands else "", file=plan.head, objects=len(plan.objects))
+        origins.put_space(space.no, origin)
 
 
 def _said(object: Mapping[str, JSONValue], key: str) -> str | None:

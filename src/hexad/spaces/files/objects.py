@@ -66,7 +66,7 @@ def line_span(raw: str, start: int, text: str) -> tuple[int, int]:
 
 def locate(raw: str, texts: Sequence[str]) -> list[Section] | None:
     """Return where the texts stand in `raw`, one after the other; None when one is not found."""
-    found: list[Section] = []
+    sections: list[Section] = []
     at = 0
     for text in texts:
         start = raw.find(text, at) if text else -1
@@ -74,5 +74,5 @@ def locate(raw: str, texts: Sequence[str]) -> list[Section] | None:
             return None
         first, last = line_span(raw, start, text)
         at = start + len(text)
-        found.append(Section(start=start, end=at, first_line=first, last_line=last))
-    return found
+        sections.append(Section(start=start, end=at, first_line=first, last_line=last))
+    return sections

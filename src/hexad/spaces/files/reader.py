@@ -191,7 +191,7 @@ def _check_name(name: str) -> None:
 
 
 def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | None) -> list[ParsedObject]:
-    found: list[ParsedObject] = []
+    parsed_objects: list[ParsedObject] = []
     seen: dict[str, int] = {}
     for at, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -207,8 +207,8 @@ def _objects(rows: list[object], *, file: Path, name: str, fallback: datetime | 
                 file, f"objects[{at}] has the id {parsed_object.id!r} of objects[{seen[parsed_object.id]}]"
             )
         seen[parsed_object.id] = at
-        found.append(parsed_object)
-    return found
+        parsed_objects.append(parsed_object)
+    return parsed_objects
 
 
 def without_a_say(parsed: ParsedSpace) -> tuple[ParsedSpace, list[str]]:

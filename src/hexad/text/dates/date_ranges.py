@@ -383,12 +383,12 @@ def date_range(text: str, *, now: datetime) -> DateRange | None:
     """
     text = text[:CONSIDERED_CHARACTERS]
     now = now.astimezone(UTC)
-    found = find_phrases(text, now=now)
-    if not found:
+    phrases = find_phrases(text, now=now)
+    if not phrases:
         return None
-    best = min(range(len(found)), key=lambda at: (found[at].span is None, found[at].relative, at))
+    best = min(range(len(phrases)), key=lambda at: (phrases[at].span is None, phrases[at].relative, at))
     try:
-        return _joined(text, found, best) or _directed(text, found[best])
+        return _joined(text, phrases, best) or _directed(text, phrases[best])
     except (ValueError, OverflowError):  # before the year 1 or after 9999
         return None
 

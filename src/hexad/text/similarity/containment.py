@@ -134,14 +134,14 @@ def puts_otherwise(text: str, known: str) -> bool:
 
 def _words(text: str, *, cased: bool) -> tuple[_Word, ...]:
     text = _LIST_MARK.sub("", text)
-    found: list[_Word] = []
+    words: list[_Word] = []
     for at, said in enumerate(_TOKEN.findall(text)):
         folded = said.casefold()
         if folded in _FILLERS and (said == folded or at == 0 or not cased):
             continue  # the A of a plan A is no article
         stem = _singular(folded) if said == folded else ""
-        found.append(_Word(said, folded, stem, capitals=len(said) > 1 and said.isupper()))
-    return tuple(found)
+        words.append(_Word(said, folded, stem, capitals=len(said) > 1 and said.isupper()))
+    return tuple(words)
 
 
 def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> bool:

@@ -105,8 +105,8 @@ def begins_with(text: str) -> str | None:
     for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES]:
         if not line.strip() or _COMMENT.match(line) or line.lstrip().startswith(("@", "#[", "template<")):
             continue
-        found = _DEFINITION.match(line)
-        return found[1] if found is not None else None
+        match = _DEFINITION.match(line)
+        return match[1] if match is not None else None
     return None
 
 

@@ -42,13 +42,13 @@ def keywords(
     text = cut(text, CONSIDERED_CHARACTERS)
     counts: Counter[str] = Counter()
     favour: dict[str, float] = {}
-    for found in _WORD.finditer(text):
-        word = found.group()
+    for match in _WORD.finditer(text):
+        word = match.group()
         folded = word.lower()
         if not _counts(folded):
             continue
         counts[folded] += 1
-        favour[folded] = max(favour.get(folded, 0.0), _favour(word, text, found.start()))
+        favour[folded] = max(favour.get(folded, 0.0), _favour(word, text, match.start()))
     promising = {
         word: (1 + math.log(count)) * favour[word] * min(len(word) / 6, 1.0) ** 0.5
         for word, count in counts.items()

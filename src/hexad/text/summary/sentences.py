@@ -129,8 +129,8 @@ def _ends_sentence(text: str, start: int, mark: re.Match[str]) -> bool:
     if mark.group()[0] != ".":
         return True
     window = max(start, mark.start() - _LAST_WORD_CHARACTERS)
-    found = _LAST_WORD.search(text, window, mark.start())
-    word = found.group().lower() if found else ""
+    match = _LAST_WORD.search(text, window, mark.start())
+    word = match.group().lower() if match else ""
     following = _NEXT.match(text, mark.end(), mark.end() + _NEXT_CHARACTERS)
     next_character = following.group(1) if following else "A"
     if next_character.islower():

@@ -101,7 +101,7 @@ def extract(text: str, limit: int) -> str:
 
 def _units(text: str) -> list[_Unit]:
     """Return the first sentences of a text without markup; headings only where there is nothing else."""
-    found: list[_Unit] = []
+    units: list[_Unit] = []
     headings: list[_Unit] = []
     for start, end in islice(iter_sentences(text), CONSIDERED_SENTENCES):
         piece = text[start:end]
@@ -113,8 +113,8 @@ def _units(text: str) -> list[_Unit]:
         item = _ITEM.match(piece)
         shown = _plain(piece[item.end() :] if item else piece)
         if shown:
-            found.append(_Unit(shown, item is not None))
-    return found or [heading for heading in headings if heading.text]
+            units.append(_Unit(shown, item is not None))
+    return units or [heading for heading in headings if heading.text]
 
 
 def _plain(piece: str) -> str:

@@ -271,9 +271,9 @@ def python_definitions(text: str) -> list[Definition] | None:
         # The last two stand for expressions nested deeper than the parser goes.
         return None
     lines = text.split("\n")
-    found = _defined(module.body, lines)
+    definitions = _defined(module.body, lines)
     docstring = _docstring(module)
-    return [docstring, *found] if docstring is not None else found
+    return [docstring, *definitions] if docstring is not None else definitions
 
 
 def _docstring(module: ast.Module) -> Definition | None:

@@ -88,13 +88,13 @@ class Extractor:
         """Return what the text says of itself. Raises `InvalidMemory` for a path hint that is no path."""
         draft = request.draft
         assert draft.extract is not None
-        found = local_summaries(draft)
-        given = slugs(draft.tags or ())
+        summaries = local_summaries(draft)
+        given_slugs = slugs(draft.tags or ())
         return Extraction(
-            path=local_path(draft, project=request.project, kind=request.kind, found=found),
-            tags=joined_tags(given, local_tags(draft.text, kind=request.kind)),
+            path=local_path(draft, project=request.project, kind=request.kind, found=summaries),
+            tags=joined_tags(given_slugs, local_tags(draft.text, kind=request.kind)),
             relevance=draft.relevance or relevance_of(draft.text, kind=request.kind),
-            summaries=found,
+            summaries=summaries,
             pinned=draft.extract.auto_pin,
         )
 
@@ -182,7 +182,7 @@ class Extractor:
             notes = (*notes, "The model's path cannot be used; the path is from the text.")
         if path is None or extract.topic:
             path = local.path
-        found = answer.summaries
+        summaries = answer.summaries
         return Extraction(
             path=path,
             # A tag that held a secret says nothing without it; as a slug, it would not be recognised any more.
@@ -193,7 +193,9 @@ class Extractor:
                 ),
             ),
             relevance=draft.relevance or answer.relevance,
-            summaries=Summaries(micro=mask(found.micro), short=mask(found.short), long=mask(found.long)),
+            summaries=Summaries(
+                micro=mask(summaries.micro), short=mask(summaries.short), long=mask(summaries.long)
+            ),
             pinned=True if may_pin and answer.pin else extract.auto_pin,
             semantic=reply.model,
             notes=notes,

@@ -83,7 +83,7 @@ def local_path(draft: Draft, *, project: str, kind: str, found: Summaries) -> st
     return normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{local_topic(draft, found)}")
 
 
-def local_topic(draft: Draft, found: Summaries) -> str:
+def local_topic(draft: Draft, summaries: Summaries) -> str:
     """Return what a text is about as one part of a path: the caller's topic, a title, a heading, its key words."""
     if draft.extract is not None and draft.extract.topic:
         return slug(draft.extract.topic) or _UNTITLED
@@ -92,8 +92,8 @@ def local_topic(draft: Draft, found: Summaries) -> str:
     for title in (draft.title, _title(draft.text), heading):
         if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
             return named
-    said = _DEFINES.sub(" ", found.micro) if coded else found.micro
-    defined = begins_with(draft.text) or (None if said.strip() else _DEFINED.match(found.micro))
+    said = _DEFINES.sub(" ", summaries.micro) if coded else summaries.micro
+    defined = begins_with(draft.text) or (None if said.strip() else _DEFINED.match(summaries.micro))
     if coded and defined:
         name = defined if isinstance(defined, str) else defined[1]
         return slug(name) or _UNTITLED
@@ -122,14 +122,14 @@ def _quiet(text: str) -> str:
 def _title(text: str) -> str | None:
     begin = text[:8_000]
     for form, title in _TITLES:
-        if form.match(begin) and (found := title.search(begin)):
-            return found[1].replace("/", " ")
+        if form.match(begin) and (match := title.search(begin)):
+            return match[1].replace("/", " ")
     return None
 
 
 def _heading(text: str) -> str | None:
-    found = _HEADING.search(_FRONT_MATTER.sub("", text[:8_000], count=1)[:4_000])
-    return (found[1] or found[2]).strip("# \t") if found is not None else None
+    match = _HEADING.search(_FRONT_MATTER.sub("", text[:8_000], count=1)[:4_000])
+    return (match[1] or match[2]).strip("# \t") if match is not None else None
 
 
 def local_tags(text: str, *, kind: str = "") -> tuple[str, ...]:

@@ -85,10 +85,10 @@ class State:
         if self.passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
             return False
         try:
-            found = hexad.encryption_state(None if user else self.store, user=user)
+            encryption_state = hexad.encryption_state(None if user else self.store, user=user)
         except hexad.HexadError:
             return False
-        if found is None or found.provider != "passphrase":
+        if encryption_state is None or encryption_state.provider != "passphrase":
             return False
         self.passphrase = click.prompt("Passphrase", hide_input=True, err=True)
         return True
@@ -96,10 +96,10 @@ class State:
     def _ask_for_user(self) -> None:
         if self.user_passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
             return
-        found = hexad.encryption_state(user=True)
+        encryption_state = hexad.encryption_state(user=True)
         if (
-            found is not None
-            and found.provider == "passphrase"
+            encryption_state is not None
+            and encryption_state.provider == "passphrase"
             and load_settings(None).user_keys["passphrase"] is None
         ):
             self.user_passphrase = click.prompt("Passphrase of the user layer", hide_input=True, err=True)

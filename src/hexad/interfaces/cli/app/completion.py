@@ -24,11 +24,11 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 def _from_store(names: Callable[[Hexad, str], Iterable[tuple[str, str]]]) -> Complete:
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         del param
-        given = ctx.find_root().ensure_object(State)
+        state = ctx.find_root().ensure_object(State)
         try:
             with hexad.open(
-                given.store,
-                actor=given.actor,
+                state.store,
+                actor=state.actor,
                 embedder=None,
                 generator=None,
                 background=False,
@@ -77,10 +77,10 @@ def _documents(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
 
 def _windows(hx: Hexad, begun: str) -> Iterable[tuple[str, str]]:
     del begun
-    found = hx.xdb.windows()
+    windows = hx.xdb.windows()
     return [
         (window.id, f"{window.session_id} {window.start_tick}-{window.end_tick}")
-        for window in found
+        for window in windows
         if window.fidelity is not hexad.Fidelity.COLD
     ]
 

@@ -85,28 +85,28 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _run(args: list[str]) -> int:
-    given = State()
+    state = State()
     try:
-        result = root.main(args, prog_name="hexad", standalone_mode=False, obj=given)
+        result = root.main(args, prog_name="hexad", standalone_mode=False, obj=state)
         sys.stdout.flush()
         return result if isinstance(result, int) else EXIT_OK
     except (OutputClosed, BrokenPipeError):
         _drop_output()
         return _EXIT_PIPE
     except (click.Abort, KeyboardInterrupt):
-        _say_error(args, given, "Interrupted", "Interrupted; what was acknowledged is stored.")
+        _say_error(args, state, "Interrupted", "Interrupted; what was acknowledged is stored.")
         return EXIT_INTERRUPTED
     except click.ClickException as error:
-        _say_error(args, given, "UsageError", _usage_message(error))
+        _say_error(args, state, "UsageError", _usage_message(error))
         return error.exit_code
     except hexad.HexadError as error:
         _say_error(
-            args, given, type(error).__name__, _with_remedy(error, error_message(error, given.command))
+            args, state, type(error).__name__, _with_remedy(error, error_message(error, state.command))
         )
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a person gets a sentence
         _say_error(
-            args, given, type(error).__name__, f"{type(error).__name__}: {error} (--debug shows where)"
+            args, state, type(error).__name__, f"{type(error).__name__}: {error} (--debug shows where)"
         )
         return hexad.HexadError.exit_code
 
@@ -148,21 +148,21 @@ def _usage_message(error: click.ClickException) -> str:
     return message
 
 
-def _say_error(args: Sequence[str], given: State, kind: str, message: str) -> None:
+def _say_error(args: Sequence[str], state: State, kind: str, message: str) -> None:
     # An option that cannot be read ends the parsing before `--json` and `--debug` are seen: look for them.
     options = args[: args.index("--")] if "--" in args else args
-    if given.debug or "--debug" in options:
+    if state.debug or "--debug" in options:
         traceback.print_exc()
     message = str(
         hexad.HexadError(message)
     )  # what was typed may be a text or a key: an error is discreet about both
     try:
-        if given.json or "--json" in options:
+        if state.json or "--json" in options:
             click.echo(
                 json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), err=True
             )
         else:
             line = f"{click.style('Error:', fg='red', bold=True)} {' '.join(message.split())}"
-            click.echo(line, err=True, color=False if given.plain else None)
+            click.echo(line, err=True, color=False if state.plain else None)
     except BrokenPipeError:
         pass  # nobody reads stderr either; the exit code still says it

@@ -144,8 +144,8 @@ def revoke(*, name: str, ledger: Path | None) -> None:
 def list_(*, ledger: Path | None) -> None:
     """Show who may read the ledger, and who might once."""
     with ledger_of(ledger) as log:
-        found = log.reviewers.list()
-    show(found, table=_list_lines(found))
+        reviewers = log.reviewers.list()
+    show(reviewers, table=_list_lines(reviewers))
 
 
 def _list_lines(found: list[Reviewer]) -> Iterator[str]:
@@ -222,14 +222,14 @@ def query(
     Needs a reviewer's credential. The question and how many records it showed become a record themselves.
     """
     with ledger_of(ledger) as log:
-        found = log.query(
+        records = log.query(
             reviewer_credential=credential_of(credential),
             limit=limit,
             offset=offset,
             archive=archive,
             **_conditions(given),
         )
-    show(found, table=_query_lines(found))
+    show(records, table=_query_lines(records))
 
 
 def _query_lines(found: list[AuditRecord]) -> Iterator[str]:

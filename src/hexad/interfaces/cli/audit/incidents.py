@@ -58,7 +58,7 @@ def mark(
     same name adds to the incident. Needs a reviewer's credential, who is named as the author.
     """
     with ledger_of(ledger) as log:
-        made = log.incidents.mark(
+        mark = log.incidents.mark(
             name,
             reason,
             reviewer_credential=credential_of(credential),
@@ -68,8 +68,8 @@ def mark(
             seq_range=seq_range,
         )
     show(
-        {"name": name, **made.to_dict()},
-        table=f"Marked {clean(name)}: {_span(made.span)}; {made.record_id} says so",
+        {"name": name, **mark.to_dict()},
+        table=f"Marked {clean(name)}: {_span(mark.span)}; {mark.record_id} says so",
     )
 
 
@@ -82,8 +82,8 @@ def list_(*, credential: str | None, ledger: Path | None) -> None:
     Needs a reviewer's credential; the question is a record.
     """
     with ledger_of(ledger) as log:
-        found = log.incidents.list(reviewer_credential=credential_of(credential))
-    show(found, table=_list_lines(found))
+        incidents = log.incidents.list(reviewer_credential=credential_of(credential))
+    show(incidents, table=_list_lines(incidents))
 
 
 def _list_lines(found: list[Incident]) -> Iterator[str]:
@@ -165,5 +165,5 @@ def _span(span: Span) -> str:
     return ", ".join(parts)
 
 
-def _reasons(found: Incident) -> str:
-    return "; ".join(clean(mark.reason) for mark in found.marks)
+def _reasons(incident: Incident) -> str:
+    return "; ".join(clean(mark.reason) for mark in incident.marks)

@@ -89,34 +89,35 @@ def _verify_lines(found: Verification, unseen: Sequence[str]) -> Iterator[str]:
             note(part)
 
 
-def _unseen(found: Verification) -> list[str]:
+def _unseen(verification: Verification) -> list[str]:
     """Return what this check could not have seen, in sentences."""
-    if not found.ok:
+    if not verification.ok:
         return []
-    return [*_unread(found), *_uncovered(found)]
+    return [*_unread(verification), *_uncovered(verification)]
 
 
-def _unread(found: Verification) -> list[str]:
+def _unread(verification: Verification) -> list[str]:
     unseen = []
-    if found.read < found.archived:
+    if verification.read < verification.archived:
         unseen.append(
-            f"Not seen of {count(found.archived - found.read, 'archived record')}: whether the archives are there and"
+            f"Not seen of {count(verification.archived - verification.read, 'archived record')}: "
+            "whether the archives are there and"
             " as they were made, and the keys to their contents. Give them: --archive FILE."
         )
-    if found.skipped:
-        sizes = ", ".join(f"{size:,}" for size in found.skipped)
+    if verification.skipped:
+        sizes = ", ".join(f"{size:,}" for size in verification.skipped)
         unseen.append(f"Not compared: checkpoints of {sizes} records, which end among archived ones.")
     return unseen
 
 
-def _uncovered(found: Verification) -> list[str]:
+def _uncovered(verification: Verification) -> list[str]:
     what = f"{_UNSEEN[0]}, and {_UNSEEN[1]}"
-    if found.checkpoint is None:
+    if verification.checkpoint is None:
         return [
             f"Not seen without a checkpoint: {what}. Keep one elsewhere: `hexad audit checkpoint --out FILE`."
         ]
-    if found.checkpoint < found.records:
-        later = count(found.records - found.checkpoint, "record")
+    if verification.checkpoint < verification.records:
+        later = count(verification.records - verification.checkpoint, "record")
         return [f"Of the {later} after the checkpoint it is not seen {what}. Keep a newer one."]
     return []
 
@@ -148,8 +149,8 @@ def checkpoint(*, out: Path | None, ledger: Path | None) -> None:
 def key(*, ledger: Path | None) -> None:
     """Print the public key that checks this ledger's checkpoints."""
     with ledger_of(ledger) as log:
-        found = log.public_key
-    show({"key": found}, table=found)
+        public_key = log.public_key
+    show({"key": public_key}, table=public_key)
 
 
 @click.command(cls=Command)

@@ -37,8 +37,8 @@ def archive(*, before: str, out: Path, credential: str | None, ledger: Path | No
     in them.
     """
     with ledger_of(ledger) as log:
-        made = log.retention.archive(out, before=before, reviewer_credential=credential_of(credential))
-    show(made, table=_archive_lines(made, before))
+        archive = log.retention.archive(out, before=before, reviewer_credential=credential_of(credential))
+    show(archive, table=_archive_lines(archive, before))
 
 
 def _archive_lines(made: Archive | None, before: str) -> Iterator[str]:
@@ -78,8 +78,8 @@ def retain(
     with ledger_of(ledger) as log:
         if keep is not None or keep_all:
             log.retention.set(keep, folder=into, reviewer_credential=credential_of(credential))
-        policy, made = log.retention.policy, log.retention.retain()
-    show({"policy": policy, "archives": made}, table=_retain_lines(policy, made))
+        policy, archives = log.retention.policy, log.retention.retain()
+    show({"policy": policy, "archives": archives}, table=_retain_lines(policy, archives))
 
 
 def _retain_lines(policy: Retention | None, made: Sequence[Archive]) -> Iterator[str]:
@@ -172,12 +172,12 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
         show(incident, table=_inspect_lines(incident, what, known=bool(keys)))
         return
     if start == FORM:
-        found = check_archive(file, verifiers=keys)
+        archive = check_archive(file, verifiers=keys)
     else:
         with _ledger_of_sealed(file, ledger) as log:
-            found = log.retention.check(file, verifiers=keys)
-    what = f"from audit-{found.first} to audit-{found.past - 1}"
-    show(found, table=_inspect_lines(found, what, known=bool(keys) or start != FORM))
+            archive = log.retention.check(file, verifiers=keys)
+    what = f"from audit-{archive.first} to audit-{archive.past - 1}"
+    show(archive, table=_inspect_lines(archive, what, known=bool(keys) or start != FORM))
 
 
 def _inspect_lines(checked: Archive | IncidentExport, what: str, *, known: bool) -> Iterator[str]:

@@ -125,12 +125,12 @@ def screen(state: State) -> Screen:
 
 
 def _fitted(row: Row, room: int) -> Row:
-    kept: list[Span] = []
+    kept_spans: list[Span] = []
     for span in row:
         text = span.text if columns(span.text) <= room else clip(span.text, room) if room > 0 else ""
         room -= columns(text)
-        kept.append(Span(text, span.style))
-    return tuple(kept)
+        kept_spans.append(Span(text, span.style))
+    return tuple(kept_spans)
 
 
 def _bar(left: str, right: str, width: int) -> Row:

@@ -88,8 +88,8 @@ def activity(
     }
     with state().opened() as hx, waiting("Counting"):
         unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
-        found = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
-    show(found, table=_plot(found, unit=unit, measure=measure, concepts=concepts, session=session_id))
+        buckets = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
+    show(buckets, table=_plot(buckets, unit=unit, measure=measure, concepts=concepts, session=session_id))
 
 
 def _fitting(hx: Hexad, wanted: dict[str, Any]) -> str:
@@ -154,12 +154,12 @@ def _meaning(measure: str) -> str:
     return {"mean": "mean score", "peak": "highest score", "count": "times active"}[measure]
 
 
-def _named(found: Sequence[ActivityBucket], concepts: Sequence[str]) -> Sequence[str]:
+def _named(buckets: Sequence[ActivityBucket], concepts: Sequence[str]) -> Sequence[str]:
     """Return the concepts to show: those asked for, else the strongest first."""
     if concepts:
         return concepts
     totals: dict[str, float] = {}
-    for bucket in found:
+    for bucket in buckets:
         for name, concept in bucket.concepts.items():
             totals[name] = totals.get(name, 0.0) + concept.count * concept.mean
     return sorted(totals, key=lambda name: (-totals[name], name))

@@ -141,8 +141,8 @@ def comments(*, session_id: str, tick_range: tuple[int, int] | None) -> None:
     first, last = tick_range or (0, _LAST_TICK)
     with state().opened() as hx:
         hx.xdb.session(session_id)
-        found = hx.xdb.get_comments_for_range(session_id, first, last)
-    show(found, table=_comments_lines(found))
+        comments = hx.xdb.get_comments_for_range(session_id, first, last)
+    show(comments, table=_comments_lines(comments))
 
 
 def _comments_lines(found: list[Comment]) -> Iterator[str]:

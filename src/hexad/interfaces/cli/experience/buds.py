@@ -30,8 +30,8 @@ _STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
 def buds(status: str | None) -> None:
     """List the buds: tags that may become something learned."""
     with state().opened() as hx:
-        found = hx.xdb.get_buds(status)
-    show(found, table=_buds_lines(found, status))
+        tags = hx.xdb.get_buds(status)
+    show(tags, table=_buds_lines(tags, status))
 
 
 def _buds_lines(found: list[Tag], status: str | None) -> Iterator[str]:
@@ -70,8 +70,8 @@ def create(name: str, description: str, *, concepts: tuple[str, ...]) -> None:
     Then put it on experience with `hexad xdb tag`.
     """
     with state().opened() as hx:
-        made = hx.xdb.create_bud_tag(name, description, related_concepts=concepts)
-    _show(made, done="bud")
+        tag = hx.xdb.create_bud_tag(name, description, related_concepts=concepts)
+    _show(tag, done="bud")
 
 
 @bud.command()
@@ -82,8 +82,8 @@ def promote(tag: str) -> None:
     What it was put on stays.
     """
     with state().opened() as hx:
-        made = hx.xdb.promote_to_bud(tag_of(hx, tag).id)
-    _show(made, done="bud")
+        new_tag = hx.xdb.promote_to_bud(tag_of(hx, tag).id)
+    _show(new_tag, done="bud")
 
 
 @bud.command()
@@ -135,8 +135,8 @@ def submit(bud: str, submission: str) -> None:
     """
     with state().opened() as hx, waiting("Submitting"):
         windows = hx.xdb.submit_graft(tag_of(hx, bud).id, submission)
-        made = hx.xdb.get_submission(submission)
-    show(made, table=f"{clean(made.id)}  submitted  {count(len(windows), 'window')}")
+        new_submission = hx.xdb.get_submission(submission)
+    show(new_submission, table=f"{clean(new_submission.id)}  submitted  {count(len(windows), 'window')}")
 
 
 @click.command(cls=Command)
@@ -184,11 +184,12 @@ def _resolve_lines(dry_run: bool, what: str, accepted: bool, submission_info: Su
 def submissions(status: str | None) -> None:
     """List submissions, the oldest first."""
     with state().opened() as hx:
-        found = hx.xdb.submissions(status)
+        submissions = hx.xdb.submissions(status)
         tags = {
-            submission.bud_tag_id: hx.xdb.tag_index.get_tag(submission.bud_tag_id) for submission in found
+            submission.bud_tag_id: hx.xdb.tag_index.get_tag(submission.bud_tag_id)
+            for submission in submissions
         }
-    show(found, table=_submissions_lines(found, status, tags))
+    show(submissions, table=_submissions_lines(submissions, status, tags))
 
 
 def _submissions_lines(

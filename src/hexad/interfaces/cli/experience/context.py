@@ -119,11 +119,11 @@ def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
                 without="see with --dry-run how full its window is",
             )
         with waiting("Compacting"):
-            made = None if dry_run else hx.xdb.request_compaction(session_id)
+            record = None if dry_run else hx.xdb.request_compaction(session_id)
         after = hx.xdb.get_context_state(session_id)
     show(
-        {"dry_run": dry_run, "compaction": made, "before": before, "after": after},
-        table=_compact_lines(made, dry_run, after),
+        {"dry_run": dry_run, "compaction": record, "before": before, "after": after},
+        table=_compact_lines(record, dry_run, after),
     )
 
 
@@ -142,8 +142,8 @@ def _compact_lines(made: CompactionRecord | None, dry_run: bool, after: dict[str
 def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     """List compactions with their summaries, the oldest first."""
     with state().opened() as hx:
-        found = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
-    show(found, table=_compactions_lines(found, limit))
+        records = hx.xdb.compactions("*" if session_id is None else session_id, limit=limit, offset=offset)
+    show(records, table=_compactions_lines(records, limit))
 
 
 def _compactions_lines(found: list[CompactionRecord], limit: int) -> Iterator[str]:
@@ -203,7 +203,7 @@ def compressed(
     """
     with state().opened() as hx, waiting("Looking"):
         if record is None:
-            found = hx.xdb.compressed_records(
+            records = hx.xdb.compressed_records(
                 level=level,
                 session_id="*" if session_id is None else session_id,
                 time_range=time_range(since, until),
@@ -211,13 +211,13 @@ def compressed(
                 offset=offset,
             )
         else:
-            found = [_record_of(hx, record)]
-        tags = _tag_names(hx, found)
+            records = [_record_of(hx, record)]
+        tags = _tag_names(hx, records)
     show(
-        found[0].to_dict()
+        records[0].to_dict()
         if record is not None
-        else [compressed_record.to_dict() for compressed_record in found],
-        table=_compressed_lines(found, tags, record, limit),
+        else [compressed_record.to_dict() for compressed_record in records],
+        table=_compressed_lines(records, tags, record, limit),
     )
 
 
@@ -234,17 +234,17 @@ def _compressed_lines(
 
 
 def _record_of(hx: Hexad, record: str) -> CompressedRecord:
-    found = hx.xdb.get_compressed_record(record)
-    if found is None:
+    compressed_record = hx.xdb.get_compressed_record(record)
+    if compressed_record is None:
         raise hexad.NotFound(
             f"There is no COLD record {record!r}, any more or ever; `hexad xdb compressed` lists them."
         )
-    return found
+    return compressed_record
 
 
-def _tag_names(hx: Hexad, found: list[CompressedRecord]) -> dict[str, str]:
-    known = {tag: hx.xdb.tag_index.get_tag(tag) for record in found for tag in record.significant_tags}
-    return {tag: tag if tag_info is None else tag_info.name for tag, tag_info in known.items()}
+def _tag_names(hx: Hexad, records: list[CompressedRecord]) -> dict[str, str]:
+    known_tags = {tag: hx.xdb.tag_index.get_tag(tag) for record in records for tag in record.significant_tags}
+    return {tag: tag if tag_info is None else tag_info.name for tag, tag_info in known_tags.items()}
 
 
 def _record_lines(

@@ -44,14 +44,14 @@ def docs(ctx: click.Context) -> None:
 
 def _one(hx: Hexad, path_or_id: str) -> Document:
     """Return the document at this path, else with this id; raises `NotFound`."""
-    found = hx.xdb.get_document(path_or_id) or hx.xdb.documents.get_document(path_or_id)
-    if found is None:
+    document = hx.xdb.get_document(path_or_id) or hx.xdb.documents.get_document(path_or_id)
+    if document is None:
         raise hexad.NotFound(f"There is no document {path_or_id!r}; `hexad docs list` shows what there is.")
-    return found
+    return document
 
 
-def _print(found: Sequence[Document], nothing: str) -> None:
-    show(found, table=_print_lines(found, nothing))
+def _print(documents: Sequence[Document], nothing: str) -> None:
+    show(documents, table=_print_lines(documents, nothing))
 
 
 def _print_lines(found: Sequence[Document], nothing: str) -> Iterator[str]:
@@ -87,9 +87,9 @@ def _print_lines(found: Sequence[Document], nothing: str) -> Iterator[str]:
 def list_(doc_type: str | None) -> None:
     """List documents by path."""
     with state().opened() as hx:
-        found = hx.xdb.list_documents(doc_type)
+        documents = hx.xdb.list_documents(doc_type)
     _print(
-        found,
+        documents,
         "No documents yet; `hexad docs add` stores one."
         if doc_type is None
         else "No document is of this type.",
@@ -117,7 +117,7 @@ def search(
     Those with all of the words, in any form; where there is none, with any of them. Without WORDS by path.
     """
     with state().opened() as hx:
-        found = hx.xdb.documents.search(
+        documents = hx.xdb.documents.search(
             text_query=" ".join(words) or None,
             doc_type=doc_type,
             tags=several(tags),
@@ -125,7 +125,7 @@ def search(
             limit=limit,
             offset=offset,
         )
-    _print(found, "No document is like that.")
+    _print(documents, "No document is like that.")
 
 
 @docs.command("show")
@@ -303,14 +303,14 @@ def _remove_lines(purge: bool, known: dict[str, Any], dry_run: bool) -> Iterator
 
 def _removable(hx: Hexad, document: str) -> dict[str, Any]:
     """Return id and path of a document, or of one that was removed before; raises `NotFound`."""
-    gone = (
+    gone_removed_documents = (
         removed_document
         for removed_document in hx.xdb.documents.removed_documents()
         if document in (removed_document.id, removed_document.path) and not removed_document.purged
     )
     there = hx.xdb.get_document(document) or hx.xdb.documents.get_document(document)
-    found = there or next(gone, None) or _one(hx, document)
-    return {"id": found.id, "doc_type": found.doc_type.value, "path": found.path}
+    found_document = there or next(gone_removed_documents, None) or _one(hx, document)
+    return {"id": found_document.id, "doc_type": found_document.doc_type.value, "path": found_document.path}
 
 
 @docs.command()
@@ -329,7 +329,7 @@ def restore(document: str) -> None:
 def removed() -> None:
     """List the documents that were removed, the last first."""
     with state().opened() as hx:
-        found = hx.xdb.documents.removed_documents()
+        documents = hx.xdb.documents.removed_documents()
     rows = [
         (
             document.path,
@@ -338,9 +338,9 @@ def removed() -> None:
             "purged" if document.purged else "removed",
             document.id,
         )
-        for document in found
+        for document in documents
     ]
-    show(found, table=_removed_lines(rows))
+    show(documents, table=_removed_lines(rows))
 
 
 def _removed_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -362,8 +362,8 @@ def versions(document: str) -> None:
     `hexad docs show DOCUMENT --revision VERSION` prints one.
     """
     with state().opened() as hx:
-        found = hx.xdb.documents.versions(_one(hx, document).id)
-    show(found, table=_versions_lines(found))
+        versions = hx.xdb.documents.versions(_one(hx, document).id)
+    show(versions, table=_versions_lines(versions))
 
 
 def _versions_lines(found: list[DocumentVersion]) -> Iterator[str]:
@@ -409,8 +409,8 @@ def copies(*, read: bool, write: bool, dry_run: bool, yes: bool) -> None:
             _show_copies(hx.xdb.documents.copies())
 
 
-def _show_copies(found: Sequence[WorkingCopy]) -> None:
-    show(found, table=_show_copies_lines(found))
+def _show_copies(copies: Sequence[WorkingCopy]) -> None:
+    show(copies, table=_show_copies_lines(copies))
 
 
 def _show_copies_lines(found: Sequence[WorkingCopy]) -> Iterator[str]:

@@ -33,10 +33,10 @@ class Ticks(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
         """Return the range; fails for what is none."""
         if isinstance(value, tuple):
             return value
-        found = _TICKS.fullmatch(value)
-        if found is None:
+        match = _TICKS.fullmatch(value)
+        if match is None:
             self.fail(f"{_shown(value)} is no range of ticks; write FIRST-LAST, such as 3-17.", param, ctx)
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if first > last:
             self.fail(f"{_shown(value)} ends before it begins; write FIRST-LAST, such as 3-17.", param, ctx)
         return first, last
@@ -59,27 +59,27 @@ class Concept(click.ParamType):  # type: ignore[type-arg]
         """Return the concept and its bounds; fails for none at all, and for bounds in the wrong order."""
         if isinstance(value, ConceptRange):
             return value
-        found = _CONCEPT.fullmatch(value)
-        if found is None:
+        match = _CONCEPT.fullmatch(value)
+        if match is None:
             self.fail("'' is no concept; give an id such as pack::Term.", param, ctx)
-        low, high = (None if bound is None else float(bound) for bound in found.group(2, 3))
+        low, high = (None if bound is None else float(bound) for bound in match.group(2, 3))
         if low is not None and high is not None and low > high:
             self.fail(f"{_shown(value)}: the lowest score is above the highest.", param, ctx)
-        return ConceptRange(found[1], low, high)
+        return ConceptRange(match[1], low, high)
 
 
 TICKS: Final = Ticks()
 CONCEPT: Final = Concept()
 
 
-def concept_ranges(given: tuple[ConceptRange, ...]) -> dict[str, tuple[float, float]] | None:
+def concept_ranges(concept_ranges: tuple[ConceptRange, ...]) -> dict[str, tuple[float, float]] | None:
     """Return what `recall` takes; None where no concept was named."""
     return {
         concept_range.name: (
             float("-inf") if concept_range.low is None else concept_range.low,
             float("inf") if concept_range.high is None else concept_range.high,
         )
-        for concept_range in given
+        for concept_range in concept_ranges
     } or None
 
 
@@ -138,10 +138,10 @@ def require_one_target(given: dict[str, Any]) -> None:
 
 def tag_of(hx: Hexad, name_or_id: str) -> Tag:
     """Return the tag of this id or name; raises `NotFound`."""
-    found = hx.xdb.tag_index.resolve(name_or_id)
-    if found is None:
+    tag = hx.xdb.tag_index.resolve(name_or_id)
+    if tag is None:
         raise hexad.NotFound(f"Tag {_shown(name_or_id)} is not there; `hexad tags list` shows what there is.")
-    return found
+    return tag
 
 
 def _shown(value: str) -> str:

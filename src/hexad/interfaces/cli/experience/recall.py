@@ -127,11 +127,11 @@ def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
         if index.resolve(tag) is None
     ]
     for concept in list(filters["concepts"] or ()):
-        found = index.resolve(concept)
-        if found is None:
+        tag = index.resolve(concept)
+        if tag is None:
             told.append(f"No pack that is loaded has a concept {clean(concept)!r}.")
-        elif found.concept_id is not None:
-            filters["concepts"][found.concept_id] = filters["concepts"].pop(concept)
+        elif tag.concept_id is not None:
+            filters["concepts"][tag.concept_id] = filters["concepts"].pop(concept)
     return told
 
 

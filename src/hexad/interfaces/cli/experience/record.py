@@ -61,16 +61,16 @@ class Rows:
 
     def placed(self, message: str) -> str:
         """Return what was refused with the number of its line."""
-        found = _ROW.match(message)
-        said = message if found is None else message[found.end() :]
+        match = _ROW.match(message)
+        said = message if match is None else message[match.end() :]
         return f"Line {self._before + self.good(message) + 1:,}: {said}"
 
     def good(self, message: str) -> int:
         """Return how many lines stand before the one that was refused: rows are read ahead, blank lines are none."""
-        found = _ROW.match(message)
-        if found is None:
+        match = _ROW.match(message)
+        if match is None:
             return self._read - 1
-        row = int(found[1].replace(",", ""))
+        row = int(match[1].replace(",", ""))
         return row + sum(before <= row for before in self._blank)
 
 

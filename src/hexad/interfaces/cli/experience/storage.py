@@ -31,8 +31,8 @@ _REASONS: Final = {
 def usage() -> None:
     """Show how much experience takes, by tier, beside its limits."""
     with state().opened() as hx, waiting("Measuring"):
-        found = hx.xdb.usage()
-    show(found, table=_usage_lines(found))
+        usage = hx.xdb.usage()
+    show(usage, table=_usage_lines(usage))
 
 
 def _usage_lines(found: StorageUsage) -> Iterator[str]:
@@ -49,33 +49,33 @@ def _usage_lines(found: StorageUsage) -> Iterator[str]:
         )
 
 
-def _parts(found: StorageUsage) -> Iterator[Part]:
+def _parts(usage: StorageUsage) -> Iterator[Part]:
     """Give what takes the bytes: the tiers, then the rest."""
-    for fidelity, amount in found.by_fidelity.items():
+    for fidelity, amount in usage.by_fidelity.items():
         tier = fidelity.value
         yield Part(label=tier, amount=amount.bytes, said=size(amount.bytes), style=_COLORS[tier])
-    cold = found.cold_bytes  # what COLD records say; their tables have room and indexes besides
-    told = found.logs_bytes + found.segments_bytes + found.documents_bytes + found.exports_bytes
-    rest = max(0, found.total_bytes - told - found.tables_bytes - cold)
+    cold = usage.cold_bytes  # what COLD records say; their tables have room and indexes besides
+    told = usage.logs_bytes + usage.segments_bytes + usage.documents_bytes + usage.exports_bytes
+    rest = max(0, usage.total_bytes - told - usage.tables_bytes - cold)
     others = (
-        ("compactions", found.compactions.bytes),
+        ("compactions", usage.compactions.bytes),
         ("indexes of these", rest),
-        ("documents and exports", found.documents_bytes + found.exports_bytes),
-        ("tags, sessions and the rest", found.tables_bytes),
+        ("documents and exports", usage.documents_bytes + usage.exports_bytes),
+        ("tags, sessions and the rest", usage.tables_bytes),
     )
     for label, taken in others:
         yield Part(label=label, amount=taken, said=size(taken))
 
 
-def _amounts(found: StorageUsage) -> list[str]:
+def _amounts(usage: StorageUsage) -> list[str]:
     """Return a table of tiers and of the levels of COLD: how many records, and what they stand for."""
-    rows = [(fidelity.value, amount) for fidelity, amount in found.by_fidelity.items()]
+    rows = [(fidelity.value, amount) for fidelity, amount in usage.by_fidelity.items()]
     rows += [
         (f"  {compression_level.name.lower()}", amount)
-        for compression_level, amount in found.by_level.items()
+        for compression_level, amount in usage.by_level.items()
         if amount.records
     ]
-    rows.append(("compactions", found.compactions))
+    rows.append(("compactions", usage.compactions))
     heads = ("detail", "records", "timesteps", "tokens", "size")
     cells = [
         (name, f"{of.records:,}", f"{of.timesteps:,}", f"{of.tokens:,}", size(of.bytes)) for name, of in rows
@@ -88,35 +88,35 @@ def _amounts(found: StorageUsage) -> list[str]:
     return table(right[1:], heads=right[0], room=table_room(), whole=right[0])
 
 
-def _limits(found: StorageUsage, *, room: int) -> list[Line]:
+def _limits(usage: StorageUsage, *, room: int) -> list[Line]:
     rows = [
         Gauge(
             label="cold",
-            amount=found.cold_bytes,
-            limit=found.cold_limit_bytes,
-            said=f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}",
-            mark=found.compression_threshold,
+            amount=usage.cold_bytes,
+            limit=usage.cold_limit_bytes,
+            said=f"{size(usage.cold_bytes)} of {size(usage.cold_limit_bytes)}",
+            mark=usage.compression_threshold,
         ),
         Gauge(
             label="pinned",
-            amount=found.warm_used_tokens,
-            limit=found.warm_quota_tokens,
-            said=f"{found.warm_used_tokens:,} of {count(found.warm_quota_tokens, 'token')}",
+            amount=usage.warm_used_tokens,
+            limit=usage.warm_quota_tokens,
+            said=f"{usage.warm_used_tokens:,} of {count(usage.warm_quota_tokens, 'token')}",
         ),
     ]
-    if found.total_limit_bytes is not None:
-        total = f"{size(found.total_bytes)} of {size(found.total_limit_bytes)}"
+    if usage.total_limit_bytes is not None:
+        total = f"{size(usage.total_bytes)} of {size(usage.total_limit_bytes)}"
         rows.append(
             Gauge(
                 label="all",
-                amount=found.total_bytes,
-                limit=found.total_limit_bytes,
+                amount=usage.total_bytes,
+                limit=usage.total_limit_bytes,
                 said=total,
-                mark=found.compression_threshold,
+                mark=usage.compression_threshold,
             )
         )
     shown = glyphs()
-    legend = f"{shown.mark} at {found.compression_threshold:.0%} COLD records begin to be compressed"
+    legend = f"{shown.mark} at {usage.compression_threshold:.0%} COLD records begin to be compressed"
     return [*gauges(rows, room=room, of=shown), ((legend, "dim"),)]
 
 
@@ -141,16 +141,16 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, y
     records go is known when it is done: before, it is said from their mean size.
     """
     with state().opened() as hx:
-        found = hx.xdb.usage()
-        found = replace(
-            found,
-            cold_limit_bytes=found.cold_limit_bytes if max_bytes is None else max_bytes,
-            compression_threshold=found.compression_threshold if threshold is None else threshold,
+        usage = hx.xdb.usage()
+        usage = replace(
+            usage,
+            cold_limit_bytes=usage.cold_limit_bytes if max_bytes is None else max_bytes,
+            compression_threshold=usage.compression_threshold if threshold is None else threshold,
         )
         if not dry_run:
-            if found.over_threshold:
+            if usage.over_threshold:
                 confirm(
-                    f"Give up the detail of {_going(found)}?",
+                    f"Give up the detail of {_going(usage)}?",
                     yes=yes,
                     without="see with --dry-run what would go",
                 )
@@ -172,13 +172,13 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, y
     show(
         {
             "dry_run": True,
-            "due": found.over_threshold,
-            "cold_bytes": found.cold_bytes,
-            "limit_bytes": found.cold_limit_bytes,
-            "compression_threshold": found.compression_threshold,
-            "records": {level.name: number for level, number in _expected(found).items()},
+            "due": usage.over_threshold,
+            "cold_bytes": usage.cold_bytes,
+            "limit_bytes": usage.cold_limit_bytes,
+            "compression_threshold": usage.compression_threshold,
+            "records": {level.name: number for level, number in _expected(usage).items()},
         },
-        table=_compress_lines(found),
+        table=_compress_lines(usage),
     )
 
 
@@ -187,21 +187,21 @@ def _compress_lines(found: StorageUsage) -> Iterator[str]:
     yield f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}"
 
 
-def _going(found: StorageUsage) -> str:
+def _going(usage: StorageUsage) -> str:
     """Say how many records of which level would become coarser ones."""
-    parts = [count(number, f"{level.name.lower()} record") for level, number in _expected(found).items()]
+    parts = [count(number, f"{level.name.lower()} record") for level, number in _expected(usage).items()]
     return f"about {' and '.join(parts)}, the oldest first" if parts else "no record: there is none"
 
 
-def _expected(found: StorageUsage) -> dict[CompressionLevel, int]:
+def _expected(usage: StorageUsage) -> dict[CompressionLevel, int]:
     """Return how many records of each level go, by their mean size, from the finest on until all is under."""
-    if not found.over_threshold:
+    if not usage.over_threshold:
         return {}
-    over = found.cold_bytes - found.cold_limit_bytes * found.compression_threshold
-    if found.total_limit_bytes is not None:
-        over = max(over, found.total_bytes - found.total_limit_bytes * found.compression_threshold)
+    over = usage.cold_bytes - usage.cold_limit_bytes * usage.compression_threshold
+    if usage.total_limit_bytes is not None:
+        over = max(over, usage.total_bytes - usage.total_limit_bytes * usage.compression_threshold)
     going: dict[CompressionLevel, int] = {}
-    for level, amount in sorted(found.by_level.items()):
+    for level, amount in sorted(usage.by_level.items()):
         if over <= 0 or level.name == "YEAR":  # nothing is coarser
             break
         if amount.records:
@@ -241,10 +241,10 @@ def contract(file: Path | None, *, clear: bool) -> None:
         raise click.UsageError("--clear ends the contract, FILE puts one in force; give one of them.")
     with state().opened() as hx:
         if clear or file is not None:
-            found = hx.xdb.set_contract(file)
+            contract = hx.xdb.set_contract(file)
         else:
-            found = hx.xdb.contract
-    show(found, table=_contract_table(found))
+            contract = hx.xdb.contract
+    show(contract, table=_contract_table(contract))
 
 
 def _contract_table(found: LifecycleContract) -> Iterator[str]:
@@ -255,13 +255,13 @@ def _contract_table(found: LifecycleContract) -> Iterator[str]:
         note("The contract sets no limit below resources.memory: the tribe's minimums hold.")
 
 
-def _contract_lines(found: LifecycleContract) -> Sequence[str]:
+def _contract_lines(contract: LifecycleContract) -> Sequence[str]:
     limits = (
-        ("warm_quota_tokens", f"{count(found.warm_quota_tokens, 'token')} may be pinned"),
-        ("cold_storage_bytes", f"{size(found.cold_storage_bytes)} of COLD records"),
-        ("context_window_tokens", f"{count(found.context_window_tokens, 'token')} in a context window"),
+        ("warm_quota_tokens", f"{count(contract.warm_quota_tokens, 'token')} may be pinned"),
+        ("cold_storage_bytes", f"{size(contract.cold_storage_bytes)} of COLD records"),
+        ("context_window_tokens", f"{count(contract.context_window_tokens, 'token')} in a context window"),
     )
     lines = []
     for name, text in limits:
-        lines += hanging(f"{name:<21}  {text}  ({found.sources[name].value})", indent=0, room=width())
+        lines += hanging(f"{name:<21}  {text}  ({contract.sources[name].value})", indent=0, room=width())
     return lines

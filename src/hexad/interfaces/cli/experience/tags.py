@@ -43,8 +43,8 @@ def _page(function: Function) -> Function:
     )
 
 
-def _print(found: Sequence[Tag], nothing: str, *, limit: int | None = None) -> None:
-    show(found, table=_print_lines(found, nothing, limit))
+def _print(tags: Sequence[Tag], nothing: str, *, limit: int | None = None) -> None:
+    show(tags, table=_print_lines(tags, nothing, limit))
 
 
 def _print_lines(found: Sequence[Tag], nothing: str, limit: int | None) -> Iterator[str]:
@@ -66,10 +66,10 @@ def list_(
 ) -> None:
     """List tags by name."""
     with state().opened() as hx:
-        found = hx.xdb.find_tags(
+        tags = hx.xdb.find_tags(
             tag_type=tag_type, bud_status=status, entity_type=entity_type, limit=limit, offset=offset
         )
-    _print(found, "No tag is like that.", limit=limit)
+    _print(tags, "No tag is like that.", limit=limit)
 
 
 @tags.command()
@@ -82,8 +82,8 @@ def find(pattern: str, *, tag_type: str | None, limit: int, offset: int) -> None
     PATTERN is a part of the name, capitals or not; with * or ? in it the whole name.
     """
     with state().opened() as hx:
-        found = hx.xdb.find_tags(name_pattern=pattern, tag_type=tag_type, limit=limit, offset=offset)
-    _print(found, f"No tag is called {clean(pattern)!r}.", limit=limit)
+        tags = hx.xdb.find_tags(name_pattern=pattern, tag_type=tag_type, limit=limit, offset=offset)
+    _print(tags, f"No tag is called {clean(pattern)!r}.", limit=limit)
 
 
 @tags.command("show")
@@ -174,10 +174,10 @@ def create(
     A bud is created by `hexad xdb bud create`.
     """
     with state().opened() as hx:
-        made = hx.xdb.tag_index.create_tag(
+        tag = hx.xdb.tag_index.create_tag(
             name, tag_type, concept_id=concept_id, entity_type=entity_type, description=description
         )
-    show(made, table=f"{clean(made.id)}  tag  {clean(made.name)}  ({clean(tag_kind(made))})")
+    show(tag, table=f"{clean(tag.id)}  tag  {clean(tag.name)}  ({clean(tag_kind(tag))})")
 
 
 @tags.command()
@@ -255,8 +255,8 @@ def _below(hx: Hexad, parent: str | None, depth: int, level: int = 0) -> Iterato
 def concepts(query: str, *, limit: int) -> None:
     """Find concepts by term and alias, the best first."""
     with state().opened() as hx:
-        found = hx.xdb.find_concept(query, limit=limit)
-    _print(found, f"No concept is called {clean(query)!r}.")
+        tags = hx.xdb.find_concept(query, limit=limit)
+    _print(tags, f"No concept is called {clean(query)!r}.")
 
 
 @tags.command("load-pack")

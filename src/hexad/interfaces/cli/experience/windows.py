@@ -116,14 +116,14 @@ def windows(
         raise click.UsageError("--tag, --submission and the other filters go alone; give one kind of them.")
     with state().opened() as hx:
         if tag is not None:
-            found = hx.xdb.get_windows_for_tag(tag)
+            windows = hx.xdb.get_windows_for_tag(tag)
         elif submission is not None:
-            found = hx.xdb.get_windows_for_submission(submission)
+            windows = hx.xdb.get_windows_for_submission(submission)
         else:
-            found = hx.xdb.windows(
+            windows = hx.xdb.windows(
                 session_id=session_id, tick_range=tick_range, fidelity=fidelity, pinned=pinned
             )
-    show(found, table=_windows_lines(found))
+    show(windows, table=_windows_lines(windows))
 
 
 def _windows_lines(found: list[TimeWindow]) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _windows_lines(found: list[TimeWindow]) -> Iterator[str]:
     yield from window_table(found, room=table_room())
 
 
-def window_table(found: Sequence[TimeWindow], *, room: int | None) -> list[str]:
+def window_table(windows: Sequence[TimeWindow], *, room: int | None) -> list[str]:
     """Return windows as a table."""
     rows = [
         (
@@ -144,7 +144,7 @@ def window_table(found: Sequence[TimeWindow], *, room: int | None) -> list[str]:
             f"{window.token_count:,}",
             _why(window),
         )
-        for window in found
+        for window in windows
     ]
     heads = ("id", "session", "ticks", "detail", "tokens", "why")
     return table(rows, heads=heads, room=room, whole=("id", "ticks", "detail", "tokens"))

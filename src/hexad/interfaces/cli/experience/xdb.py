@@ -56,9 +56,11 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
     With what there is of each, and how full its context window is.
     """
     with state().opened() as hx, waiting("Counting"):
-        wanted = [session for session in hx.xdb.sessions() if not running or session.ended_at is None]
-        end = len(wanted) - offset
-        found = [*_told(hx, wanted[max(0, end - limit) : max(0, end)])]
+        wanted_session_infos = [
+            session for session in hx.xdb.sessions() if not running or session.ended_at is None
+        ]
+        end = len(wanted_session_infos) - offset
+        found = [*_told(hx, wanted_session_infos[max(0, end - limit) : max(0, end)])]
     show(
         [{**session_info.to_dict(), **told} for session_info, told in found],
         table=_sessions_lines(found, running, offset, limit, end),
@@ -88,11 +90,13 @@ def _narrow(row: Sequence[str]) -> Sequence[str]:
     return (*kept, window.partition(" of ")[0])
 
 
-def _told(hx: Hexad, wanted: Sequence[SessionInfo]) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
+def _told(
+    hx: Hexad, wanted_session_infos: Sequence[SessionInfo]
+) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
-    windows = hx.xdb.get_context_states([session_info.id for session_info in wanted])
-    for session_info, window in zip(wanted, windows, strict=True):
+    windows = hx.xdb.get_context_states([session_info.id for session_info in wanted_session_infos])
+    for session_info, window in zip(wanted_session_infos, windows, strict=True):
         amount = totals.get(session_info.id, _NOTHING)
         yield (
             session_info,

@@ -66,7 +66,7 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
                 )
             )
             return
-        found = hx.context(
+        context = hx.context(
             task,
             options["max_tokens"],
             layers,
@@ -81,8 +81,8 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
             model=options["model"],
             plain=not literal,
         )
-    show(found, table=_context_lines(found))
-    _notes(found, explain=explain)
+    show(context, table=_context_lines(context))
+    _notes(context, explain=explain)
 
 
 def _context_lines(found: FusedContext) -> Iterator[str]:
@@ -90,27 +90,27 @@ def _context_lines(found: FusedContext) -> Iterator[str]:
         yield clean(found.render())
 
 
-def _notes(found: FusedContext, *, explain: bool) -> None:
-    shown = len(found.system_items) + len(found.evidence_blocks)
+def _notes(context: FusedContext, *, explain: bool) -> None:
+    shown = len(context.system_items) + len(context.evidence_blocks)
     if shown:
         note(
-            f"{count(shown, 'item')}, {count(found.tokens, 'token')} of {found.max_tokens:,}, as {found.format}."
+            f"{count(shown, 'item')}, {count(context.tokens, 'token')} of {context.max_tokens:,}, as {context.format}."
         )
-    elif found.dropped:
+    elif context.dropped:
         note("Nothing that is known fits; give more --max-tokens.")
     else:
         note("Nothing is known of it.")
-    for line in found.notes:
+    for line in context.notes:
         note(clean(line))
-    for layer in found.absent if explain or not shown else ():
+    for layer in context.absent if explain or not shown else ():
         note("The layer graph is not built yet." if layer == "graph" else f"This store has no layer {layer}.")
-    if found.dropped and not explain:
-        note(f"{count(len(found.dropped), 'item')} left out; --explain says why.")
-    blocks = (*found.system_items, *found.evidence_blocks) if explain else ()
+    if context.dropped and not explain:
+        note(f"{count(len(context.dropped), 'item')} left out; --explain says why.")
+    blocks = (*context.system_items, *context.evidence_blocks) if explain else ()
     for block in sorted(blocks, key=lambda block: -block.scored.score):
         parts = " + ".join(f"{name} {part:.2f}" for name, part in block.scored.parts.items() if part)
         note(clean(f"in it: {block.item.id} ({block.item.layer}): {parts} = {block.scored.score:.2f}"))
-    for left in found.dropped if explain else ():
+    for left in context.dropped if explain else ():
         note(clean(f"left out: {left.id} ({left.layer}, {count(left.tokens, 'token')}): {left.reason}"))
 
 

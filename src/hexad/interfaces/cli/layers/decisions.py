@@ -27,9 +27,9 @@ def why(topic: str, space: str | None, limit: int) -> None:
     looked for by its words. Prints nothing on stdout, with exit code 0, when nothing is recorded.
     """
     with state().opened() as hx:
-        found = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
-    show(found, table=_why_lines(found))
-    for line in found.notes:
+        why = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
+    show(why, table=_why_lines(why))
+    for line in why.notes:
         note(clean(line))
 
 

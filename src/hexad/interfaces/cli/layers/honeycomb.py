@@ -102,26 +102,26 @@ def _got(hx: Hexad, node: int | str) -> HoneycombNode | None:
 
 
 def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limit: int) -> _Neighbourhood:
-    found = _Neighbourhood(nodes={start.id: start})
+    neighbourhood = _Neighbourhood(nodes={start.id: start})
     left: set[int] = set()
     level = [start]
     for _ in range(depth):
         following = []
         for node in level:
             for edge in _edges(node, overflow=overflow):
-                if edge.target_id not in found.nodes:
-                    if len(found.nodes) >= limit:
+                if edge.target_id not in neighbourhood.nodes:
+                    if len(neighbourhood.nodes) >= limit:
                         left.add(edge.target_id)
                         continue
                     target = _got(hx, edge.target_id)
                     if target is None:  # removed meanwhile
                         continue
-                    found.nodes[target.id] = target
+                    neighbourhood.nodes[target.id] = target
                     following.append(target)
-                found.edges.append(edge)
+                neighbourhood.edges.append(edge)
         level = following
-    found.left = len(left)
-    return found
+    neighbourhood.left = len(left)
+    return neighbourhood
 
 
 def _edges(node: HoneycombNode, *, overflow: bool) -> Iterator[HoneycombEdge]:
@@ -131,19 +131,23 @@ def _edges(node: HoneycombNode, *, overflow: bool) -> Iterator[HoneycombEdge]:
             yield from ring
 
 
-def _tree(found: _Neighbourhood, start: HoneycombNode, *, overflow: bool, depth: int) -> Iterator[str]:
+def _tree(
+    neighbourhood: _Neighbourhood, start: HoneycombNode, *, overflow: bool, depth: int
+) -> Iterator[str]:
     room = max(width() - 1, _NARROWEST)
     shown = {start.id}
 
     def lines(node: HoneycombNode, head: str, left: int) -> Iterator[str]:
-        edges = [edge for edge in _edges(node, overflow=overflow) if left and edge.target_id in found.nodes]
+        edges = [
+            edge for edge in _edges(node, overflow=overflow) if left and edge.target_id in neighbourhood.nodes
+        ]
         # Who stands below here is opened here, not below a later one: level by level, as a walk goes.
         opened = [edge for edge in edges if edge.target_id not in shown]
         shown.update(edge.target_id for edge in opened)
         others = [edge for edge in edges if edge not in opened]
         for edge in opened:
             last = edge is opened[-1] and not others
-            target = found.nodes[edge.target_id]
+            target = neighbourhood.nodes[edge.target_id]
             yield clip(
                 f"{head}{'└─' if last else '├─'} {edge.relevance_score:.2f} {_type(edge)}  {_said(target)}",
                 room,
@@ -191,14 +195,14 @@ def _words(node: HoneycombNode) -> str:
     return clean(" ".join(node.data.split()))
 
 
-def _dot(found: _Neighbourhood) -> Iterator[str]:
+def _dot(neighbourhood: _Neighbourhood) -> Iterator[str]:
     yield "digraph honeycomb {"
     yield "  node [shape=hexagon];"
-    for node in found.nodes.values():
+    for node in neighbourhood.nodes.values():
         style = "" if node.is_active else ", style=dashed"
         label = _quoted(f"{node.id}: {clip(_words(node), _DOT_TEXT)}")
         yield f"  {node.id} [label={label}{style}];"
-    for edge in found.edges:
+    for edge in neighbourhood.edges:
         style = ", style=dashed" if edge.ring else ""
         label = _quoted(f"{edge.relevance_score:.2f} {clean(edge.relationship_type)}")
         yield f"  {edge.from_id} -> {edge.target_id} [label={label}{style}];"
@@ -218,10 +222,10 @@ def stats() -> None:
     Nodes, edges by type, degrees, overflow, components, and the nodes that walks pass most.
     """
     with state().opened() as hx:
-        found = hx.honeycomb.stats()
-        hubs = [(_got(hx, node), rank) for node, rank in found.hubs]
+        stats = hx.honeycomb.stats()
+        hubs = [(_got(hx, node), rank) for node, rank in stats.hubs]
         waiting = waiting_links(hx)
-    show(found, table=_stats_lines(waiting, found, hubs))
+    show(stats, table=_stats_lines(waiting, stats, hubs))
 
 
 def _stats_lines(
@@ -245,34 +249,34 @@ def _stats_lines(
             yield clip(f"  {rank:6.1%}  {_said(node)}", room)
 
 
-def _numbers(found: HoneycombStats) -> Iterator[str]:
-    own = found.nodes - found.memory_nodes
+def _numbers(stats: HoneycombStats) -> Iterator[str]:
+    own = stats.nodes - stats.memory_nodes
     yield (
-        f"{count(found.nodes, 'node')}: {count(found.memory_nodes, 'memory', 'memories')}, {own:,} added "
-        f"(there is room for {found.max_nodes:,}); {found.inactive:,} inactive"
+        f"{count(stats.nodes, 'node')}: {count(stats.memory_nodes, 'memory', 'memories')}, {own:,} added "
+        f"(there is room for {stats.max_nodes:,}); {stats.inactive:,} inactive"
     )
     yield (
-        f"{count(found.edges, 'edge')}: {found.edges - found.overflow_edges:,} in main rings, "
-        f"{found.overflow_edges:,} in overflow; {found.explicit_edges:,} inserted, the others derived"
+        f"{count(stats.edges, 'edge')}: {stats.edges - stats.overflow_edges:,} in main rings, "
+        f"{stats.overflow_edges:,} in overflow; {stats.explicit_edges:,} inserted, the others derived"
     )
-    if found.relations:
-        kinds = ", ".join(f"{clean(name)} {number:,}" for name, number in found.relations.items())
+    if stats.relations:
+        kinds = ", ".join(f"{clean(name)} {number:,}" for name, number in stats.relations.items())
         yield f"types of edges: {kinds}"
     degrees = ", ".join(
-        f"{number:,} with {k or 'none'}" for k, number in enumerate(found.out_degrees) if number
+        f"{number:,} with {k or 'none'}" for k, number in enumerate(stats.out_degrees) if number
     )
     if degrees:
         yield f"nodes by edges in the main ring: {degrees}"
-    if found.overflow_rings:
-        rings = ", ".join(f"{number:,} with {depth}" for depth, number in found.overflow_rings.items())
+    if stats.overflow_rings:
+        rings = ", ".join(f"{number:,} with {depth}" for depth, number in stats.overflow_rings.items())
         yield f"nodes by overflow rings: {rings}"
     yield (
-        f"{count(found.components, 'component')}, the largest of {count(found.largest_component, 'node')}; "
-        f"{count(found.isolated, 'node')} without any edge"
+        f"{count(stats.components, 'component')}, the largest of {count(stats.largest_component, 'node')}; "
+        f"{count(stats.isolated, 'node')} without any edge"
     )
-    if found.embedding_bytes:
-        yield f"{size(found.embedding_bytes)} of embeddings of added nodes"
-    if found.hubs:
+    if stats.embedding_bytes:
+        yield f"{size(stats.embedding_bytes)} of embeddings of added nodes"
+    if stats.hubs:
         yield "hubs, and how much of a long random walk passes there:"
 
 
@@ -327,7 +331,7 @@ def context(
     if not query and start is None:
         raise click.UsageError("Say what the context is for, or name a node with --start.")
     with state().opened(embeds=bool(query)) as hx:
-        found = hx.honeycomb.jit_context(
+        context = hx.honeycomb.jit_context(
             " ".join(query) if query else None,
             max_tokens,
             start=None if start is None else _named(hx, start).id,
@@ -339,7 +343,7 @@ def context(
             space=space,
             session=session,
         )
-    show(found, table=_context_lines(found, trace=trace))
+    show(context, table=_context_lines(context, trace=trace))
 
 
 def _context_lines(found: JitContext, *, trace: bool) -> Iterator[str]:
@@ -379,10 +383,10 @@ def _why(piece: JitPiece) -> str:
     return f"{piece.id}  {', '.join(parts)}"
 
 
-def _why_nothing(found: JitContext) -> str:
-    if found.visited:
-        return f"Nothing that was found fits into {count(found.max_tokens, 'token')}."
-    return "Where the walk begins is inactive." if found.left_out else "Nothing was found to begin at."
+def _why_nothing(context: JitContext) -> str:
+    if context.visited:
+        return f"Nothing that was found fits into {count(context.max_tokens, 'token')}."
+    return "Where the walk begins is inactive." if context.left_out else "Nothing was found to begin at."
 
 
 def _warn(code: hexad.Safety) -> None:

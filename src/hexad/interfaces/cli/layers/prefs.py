@@ -126,8 +126,8 @@ def set_(key: str, value: str, also: bool) -> None:
 def suggest(limit: int) -> None:
     """Suggest defaults for what is undecided, with their evidence."""
     with state().opened(user=True) as hx:
-        found = hx.user.suggestions(limit=limit)
-    show(found, table=_suggest_lines(found))
+        suggestions = hx.user.suggestions(limit=limit)
+    show(suggestions, table=_suggest_lines(suggestions))
 
 
 def _suggest_lines(found: list[Suggestion]) -> Iterator[str]:

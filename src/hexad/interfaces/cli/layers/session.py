@@ -91,10 +91,10 @@ def _say_what_was_left_lines(
 def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
     """List sessions, the last changed first."""
     with state().opened() as hx:
-        found = hx.session.list(
+        working_sets = hx.session.list(
             folder=_here(hx), everywhere=not here, ended=ended, limit=limit, offset=offset
         )
-    show(found, table=_list_lines(found))
+    show(working_sets, table=_list_lines(working_sets))
 
 
 def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
@@ -151,7 +151,7 @@ def start(
     Where there is no store yet, one is made.
     """
     with state().opened(create=True) as hx:
-        found = hx.session.start(
+        working_set = hx.session.start(
             task,
             ticket=ticket,
             steps=steps,
@@ -160,7 +160,7 @@ def start(
             session_id=session_id,
             data_subjects=subjects,
         )
-    _show_whole(found)
+    _show_whole(working_set)
 
 
 @session.command(cls=Command)
@@ -171,8 +171,8 @@ def resume(session_id: str | None) -> None:
     A session that has ended goes on when it is named by its ID.
     """
     with state().opened() as hx:
-        found = hx.session.resume(session_id, folder=_here(hx), shared=True)
-    _show_whole(found)
+        working_set = hx.session.resume(session_id, folder=_here(hx), shared=True)
+    _show_whole(working_set)
 
 
 @session.command(cls=Command)
@@ -307,10 +307,10 @@ def _from_here(path: str, hx: Hexad) -> str:
 def _last_here(hx: Hexad) -> WorkingSet:
     where = _here(hx)
     branch = hx.session.place(where).branch
-    found = hx.session.list(folder=where, everywhere=False, limit=500)
+    working_sets = hx.session.list(folder=where, everywhere=False, limit=500)
     of_branch = [
         working_set
-        for working_set in found
+        for working_set in working_sets
         if working_set.place.branch == branch and not working_set.is_empty
     ]
     if not of_branch:
@@ -344,11 +344,11 @@ def _answer(working_set: WorkingSet, said: str) -> None:
 
 
 def _parted(place: str) -> tuple[str, int | None, int | None]:
-    found = _PLACE.fullmatch(place)
-    if found is None:
+    match = _PLACE.fullmatch(place)
+    if match is None:
         return place, None, None
-    line, column = (None if (given := found[name]) is None else int(given) for name in ("line", "column"))
-    return found["path"], line, column
+    line, column = (None if (given := match[name]) is None else int(given) for name in ("line", "column"))
+    return match["path"], line, column
 
 
 def _standing(working_set: WorkingSet) -> str:

@@ -87,9 +87,9 @@ def bundle(space: str, topic: str, **options: Any) -> None:
     With --json the bundle: the same bytes for the same state and --freeze-clock.
     """
     with state().opened() as hx:
-        found = hx.recall_context(space, topic, _given(options))
-    show(found, table=_bundle_lines(found))
-    _notes(found.notes)
+        bundle = hx.recall_context(space, topic, _given(options))
+    show(bundle, table=_bundle_lines(bundle))
+    _notes(bundle.notes)
 
 
 def _bundle_lines(found: Bundle) -> Iterator[str]:
@@ -107,9 +107,9 @@ def _bundle_lines(found: Bundle) -> Iterator[str]:
 def kind(space: str, kind: str, **options: Any) -> None:
     """Show what the space SPACE holds of one KIND, in order."""
     with state().opened() as hx:
-        found = hx.recall_kind(space, kind, _given(options))
-    show(found, table=_kind_lines(found, space))
-    _notes(found.notes)
+        kind_list = hx.recall_kind(space, kind, _given(options))
+    show(kind_list, table=_kind_lines(kind_list, space))
+    _notes(kind_list.notes)
 
 
 def _kind_lines(found: KindList, space: str) -> Iterator[str]:

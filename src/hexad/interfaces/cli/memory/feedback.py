@@ -37,16 +37,16 @@ def feedback(
         )
     with state().opened() as hx:
         if retract and id is not None:
-            found, said = [hx.retract_feedback(id)], "Taken back."
+            feedback, said = [hx.retract_feedback(id)], "Taken back."
         elif id is not None and verdict is not None:
-            found, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
+            feedback, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
         else:
-            found, said = hx.feedbacks(id, limit=limit), ""
-    show(found if verdict is None and not retract else found[0], table=_feedback_lines(found))
+            feedback, said = hx.feedbacks(id, limit=limit), ""
+    show(feedback if verdict is None and not retract else feedback[0], table=_feedback_lines(feedback))
     if said:
-        effect = f" It is {found[0].effect}." if found[0].effect and not retract else ""
+        effect = f" It is {feedback[0].effect}." if feedback[0].effect and not retract else ""
         note(said + effect)
-    elif not found:
+    elif not feedback:
         note("Nothing was said of answers yet.")
 
 

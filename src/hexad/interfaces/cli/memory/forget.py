@@ -161,8 +161,8 @@ def _receipt_lines(receipt: ErasureReceipt) -> Iterator[str]:
 
 def _list() -> None:
     with state().opened() as hx:
-        found = hx.erasures()
-    show(found, table=_list_lines(found))
+        receipts = hx.erasures()
+    show(receipts, table=_list_lines(receipts))
 
 
 def _list_lines(found: list[ErasureReceipt]) -> Iterator[str]:

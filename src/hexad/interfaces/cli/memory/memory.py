@@ -100,8 +100,10 @@ def list_(
         return
     chosen = None if status == "any" else status
     with state().opened() as hx:
-        found = hx.memories(kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options)
-    show(found, table=_list_lines(found, chosen, limit))
+        memories = hx.memories(
+            kinds=several(kinds), tags=several(tags), status=chosen, limit=limit, **options
+        )
+    show(memories, table=_list_lines(memories, chosen, limit))
 
 
 def _list_lines(found: list[Memory], chosen: str | None, limit: int) -> Iterator[str]:
@@ -252,12 +254,12 @@ def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_ru
         raise click.UsageError("Give the memory once: ID_OR_PATH, or --id ID.")
     name = id_or_path if id_or_path is not None else str(id_)
     with state().opened() as hx:
-        found = hx.get(name, space=space)
+        memory = hx.get(name, space=space)
         if not dry_run:
-            what = f"{found.id} ({clean(found.path)})"
+            what = f"{memory.id} ({clean(memory.path)})"
             confirm(f"Remove the memory {what} for good?", yes=yes, without=DRY_RUN)
-        receipt = hx.forget(found.id, purge=True, confirm=True, dry_run=dry_run)
-    show(receipt, table=_delete_lines(found, dry_run, receipt))
+        receipt = hx.forget(memory.id, purge=True, confirm=True, dry_run=dry_run)
+    show(receipt, table=_delete_lines(memory, dry_run, receipt))
 
 
 def _delete_lines(found: Memory, dry_run: bool, receipt: ErasureReceipt) -> Iterator[str]:
@@ -287,9 +289,9 @@ def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: 
     wiped = empty(str(space), dry_run=dry_run, yes=yes, create=False)
     if wiped is None:
         return
-    left, removed = wiped
+    space_info, removed = wiped
     show(
-        {**left.to_dict(), "removed": {"memories": removed}},
+        {**space_info.to_dict(), "removed": {"memories": removed}},
         table=f"{clean(str(space))}  wiped  {count(removed, 'memory', 'memories')}",
     )
 
@@ -304,8 +306,8 @@ def link(source: str, target: str, kind: str) -> None:
     `hexad recall --follow-links` and bundles with --follow-links show what an answer is linked with.
     """
     with state().opened() as hx:
-        made = hx.link(source, target, kind=kind)
-    show(made, table=_link_line(made))
+        link = hx.link(source, target, kind=kind)
+    show(link, table=_link_line(link))
 
 
 @memory.command()
@@ -332,8 +334,8 @@ def _unlink_lines(removed: int) -> Iterator[str]:
 def links(id_or_path: str, space: str | None) -> None:
     """List a memory's links, from it and to it."""
     with state().opened() as hx:
-        found = hx.links(id_or_path, space=space)
-    show(found, table=_links_lines(found))
+        links = hx.links(id_or_path, space=space)
+    show(links, table=_links_lines(links))
 
 
 def _links_lines(found: Sequence[Link]) -> Iterator[str]:
@@ -343,6 +345,6 @@ def _links_lines(found: Sequence[Link]) -> Iterator[str]:
         yield _link_line(link)
 
 
-def _link_line(made: Link) -> str:
-    ends = [f"{end.id}  {clean(end.space)}:{clean(end.path)}" for end in (made.source, made.target)]
-    return f"{ends[0]}\n  {click.style(made.kind, bold=True)} → {ends[1]}"
+def _link_line(link: Link) -> str:
+    ends = [f"{end.id}  {clean(end.space)}:{clean(end.path)}" for end in (link.source, link.target)]
+    return f"{ends[0]}\n  {click.style(link.kind, bold=True)} → {ends[1]}"

@@ -32,8 +32,8 @@ def quarantine(ctx: click.Context) -> None:
 def list_(space: str | None, limit: int | None) -> None:
     """List what waits, the last changed first."""
     with state().opened() as hx:
-        found = hx.quarantine.list(space=space, limit=limit)
-    show(found, table=_list_lines(found))
+        memories = hx.quarantine.list(space=space, limit=limit)
+    show(memories, table=_list_lines(memories))
 
 
 def _list_lines(found: Sequence[Memory]) -> Iterator[str]:

@@ -55,9 +55,9 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
         _list_user(limit=limit, offset=offset)
         return
     with state().opened() as hx:
-        found = hx.memories_in(scope, session=session, limit=limit, offset=offset)
-        held = hx.xdb.session_totals()
-    show(found, table=_list_scope_lines(found, offset, session, held, limit))
+        memories = hx.memories_in(scope, session=session, limit=limit, offset=offset)
+        amounts = hx.xdb.session_totals()
+    show(memories, table=_list_scope_lines(memories, offset, session, amounts, limit))
 
 
 def _list_scope_lines(

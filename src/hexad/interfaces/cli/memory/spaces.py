@@ -138,8 +138,8 @@ def spaces(ctx: click.Context) -> None:
 def list_() -> None:
     """List all spaces with what is in them."""
     with state().opened() as hx:
-        found = hx.spaces.list()
-    show(found, table=_list_lines(found))
+        space_infos = hx.spaces.list()
+    show(space_infos, table=_list_lines(space_infos))
 
 
 def _list_lines(found: Sequence[SpaceInfo]) -> Iterator[str]:
@@ -427,12 +427,12 @@ def _budget_lines(lines: list[BudgetLine], space: str | None) -> Iterator[str]:
 
 
 def _all(hx: Hexad) -> list[BudgetLine]:
-    found = list(hx.spaces.budget())
+    budget_lines = list(hx.spaces.budget())
     for space in hx.spaces.list():
         lines = hx.spaces.budget(space.name)
         if any(_says_something(line) for line in lines):
-            found += lines
-    return found
+            budget_lines += lines
+    return budget_lines
 
 
 def _says_something(line: BudgetLine) -> bool:

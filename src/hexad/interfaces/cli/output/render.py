@@ -223,9 +223,9 @@ def _best_window(lines: Sequence[str], query: str, limit: int) -> int:
     named = [frozenset(word for word in words if word in line.casefold()) for line in lines]
     best, most = 0, 0
     for start in range(len(lines) - limit + 1):
-        found = len(frozenset().union(*named[start : start + limit]))
-        if found > most:
-            best, most = start, found
+        count = len(frozenset().union(*named[start : start + limit]))
+        if count > most:
+            best, most = start, count
     return best
 
 

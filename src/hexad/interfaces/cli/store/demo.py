@@ -66,9 +66,9 @@ def questions(hx: Hexad, root: Path, *, history: bool) -> list[Question]:
     return [question for question in _OWN if "commit" not in question.where] + [next(derived)]
 
 
-def in_other_words(asked: list[Question], root: Path) -> Question:
+def in_other_words(questions: list[Question], root: Path) -> Question:
     """Return a question for recall by meaning: a prepared one for Hexad's own repository, else the first again."""
-    return _OWN_IN_OTHER_WORDS if (root / _OWN_MARK).exists() else asked[0]
+    return _OWN_IN_OTHER_WORDS if (root / _OWN_MARK).exists() else questions[0]
 
 
 def topic_of(hx: Hexad, root: Path) -> str:
@@ -202,15 +202,19 @@ def _run(run: _Demo) -> None:
     run.say(f"{click.style('Hexad', bold=True)} reads {clean(str(run.root))} into a throw-away store.")
     reports = _ingest(run)
     hide_the_questions(run.hx, run.root)
-    asked = questions(run.hx, run.root, history=len(reports) > 1)
-    if len(asked) < 2:
+    asked_questions = questions(run.hx, run.root, history=len(reports) > 1)
+    if len(asked_questions) < 2:
         run.failures.append(
             f"There is too little in {run.root} to ask about; give --path with more text in it."
         )
-    run.title(f"Ask {count(len(asked), 'question')}; meanwhile the vectors are computed in the background")
-    run.record["questions"] = [_ask(run, number, question) for number, question in enumerate(asked, start=1)]
-    if asked:
-        _ask_by_meaning(run, in_other_words(asked, run.root))
+    run.title(
+        f"Ask {count(len(asked_questions), 'question')}; meanwhile the vectors are computed in the background"
+    )
+    run.record["questions"] = [
+        _ask(run, number, question) for number, question in enumerate(asked_questions, start=1)
+    ]
+    if asked_questions:
+        _ask_by_meaning(run, in_other_words(asked_questions, run.root))
     _bundle(run, topic_of(run.hx, run.root))
     _remember_and_forget(run)
     _check(run)
@@ -361,7 +365,7 @@ def _check(run: _Demo) -> None:
 def _sum_up(run: _Demo) -> None:
     status = run.hx.status()
     run.title("Summary")
-    times = sorted(asked["ms"] for asked in run.record["questions"]) or [0.0]
+    times = sorted(question["ms"] for question in run.record["questions"]) or [0.0]
     run.record["summary"] = {
         "memories": status.memories,
         "chunks": status.chunks,

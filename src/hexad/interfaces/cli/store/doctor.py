@@ -67,12 +67,12 @@ def show_quality(
             raise click.UsageError("--space has no place beside --from: an export has none.", ctx)
         if not Path(file).exists():
             raise hexad.NotFound(f"There is no file or folder {file!r}; check the path.")
-        found = hexad.export_quality(file, program, listed=number)
+        quality = hexad.export_quality(file, program, listed=number)
     else:
         with state().opened() as hx:
-            found = hx.memory_quality(space=space, listed=number)
-    show(found, table=_quality_lines(found, number))
-    return int(fail_over is not None and found.share() > fail_over)
+            quality = hx.memory_quality(space=space, listed=number)
+    show(quality, table=_quality_lines(quality, number))
+    return int(fail_over is not None and quality.share() > fail_over)
 
 
 def _quality_lines(found: MemoryQuality, listed: int) -> Iterator[str]:
@@ -96,8 +96,10 @@ def _quality_lines(found: MemoryQuality, listed: int) -> Iterator[str]:
         yield click.style("Nothing was found wrong with them.", fg="green")
 
 
-def _rules(found: MemoryQuality, flaw: Flaw) -> str:
-    mine = {name.partition(".")[2]: n for name, n in found.rules.items() if name.startswith(f"{flaw.value}.")}
+def _rules(quality: MemoryQuality, flaw: Flaw) -> str:
+    mine = {
+        name.partition(".")[2]: n for name, n in quality.rules.items() if name.startswith(f"{flaw.value}.")
+    }
     return ", ".join(
         f"{name} {n:,}" for name, n in sorted(mine.items(), key=lambda pair: (-pair[1], pair[0]))
     )
@@ -169,12 +171,12 @@ def doctor(ctx: click.Context, /, *, quick: bool, memories: bool, **audit: Any) 
         ctx.exit(show_quality(ctx, **audit))
     refuse_audit_options(ctx)
     try:
-        found = _examine(quick=quick)
+        diagnosis = _examine(quick=quick)
     except hexad.AccessDenied:
         _show_locked()
         raise
-    show(found, table=_diagnosis_lines(found))
-    if found.integrity:
+    show(diagnosis, table=_diagnosis_lines(diagnosis))
+    if diagnosis.integrity:
         ctx.exit(EXIT_INTEGRITY)
 
 
@@ -192,15 +194,15 @@ def _examine(*, quick: bool) -> _Diagnosis:
     with hx:
         status = hx.status()
         damage = [] if quick else hx.check()
-    found = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)
+    diagnosis = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)
     if not status.sqlite_safe:
-        found.integrity.append(
+        diagnosis.integrity.append(
             f"SQLite {status.sqlite} can lose committed rows when one process writes while another "
             "checkpoints. Install apsw-sqlite3mc 3.54 or newer."
         )
-    found.integrity.extend(damage)
-    found.remarks.extend(_remarks(status, found.file_system))
-    return found
+    diagnosis.integrity.extend(damage)
+    diagnosis.remarks.extend(_remarks(status, diagnosis.file_system))
+    return diagnosis
 
 
 def _opened(embedder: str | None = "default") -> hexad.Hexad:
@@ -329,21 +331,21 @@ def _upkeep(status: StoreStatus) -> str:
 
 def _show_locked() -> None:
     """Say of a store whose key is not at hand what can be read without it."""
-    found = hexad.encryption_state(state().store)
-    if found is None:
+    encryption_state = hexad.encryption_state(state().store)
+    if encryption_state is None:
         return
-    line = _entry_lines(click.style("encrypted".ljust(10), fg="cyan"), _encryption(found), width())
-    show({"encrypted": True, "encryption": found}, table=line)
+    line = _entry_lines(click.style("encrypted".ljust(10), fg="cyan"), _encryption(encryption_state), width())
+    show({"encrypted": True, "encryption": encryption_state}, table=line)
 
 
-def _encryption(found: EncryptionState | None) -> str:
-    if found is None:
+def _encryption(encryption_state: EncryptionState | None) -> str:
+    if encryption_state is None:
         return "no: whoever can read the files can read it (`hexad encrypt`)"
-    where = f" {found.key_file}" if found.key_file is not None else ""
-    if found.key_file is not None and not Path(found.key_file).exists():
+    where = f" {encryption_state.key_file}" if encryption_state.key_file is not None else ""
+    if encryption_state.key_file is not None and not Path(encryption_state.key_file).exists():
         where += " (which is not there)"
-    parts = "; ".join(f"{part}: {cipher}" for part, cipher in found.parts.items())
-    return f"yes, key from {found.provider}{where} ({found.key_id}); {parts}"
+    parts = "; ".join(f"{part}: {cipher}" for part, cipher in encryption_state.parts.items())
+    return f"yes, key from {encryption_state.provider}{where} ({encryption_state.key_id}); {parts}"
 
 
 def _entry_lines(name: str, text: str, room: int) -> Iterator[str]:

@@ -54,8 +54,8 @@ def new_key(
         if provider not in (None, "key_file"):
             raise click.UsageError(f"--key-file and --provider {provider} contradict each other.")
         return key_file
-    given = load_settings(None).new_passphrase if new else _passphrase(user)
-    if provider != _PASSPHRASE or given is not None:
+    new_passphrase = load_settings(None).new_passphrase if new else _passphrase(user)
+    if provider != _PASSPHRASE or new_passphrase is not None:
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         name = "HEXAD_NEW_PASSPHRASE" if new else f"HEXAD_{'USER_' * user}PASSPHRASE"
@@ -103,9 +103,9 @@ def warn_of_variable(key_file: str | None) -> None:
         )
 
 
-def warn_of_place(store: str | Path, given: Path | None) -> None:
+def warn_of_place(store: str | Path, path: Path | None) -> None:
     """Say that a key that was given as a file lies in the project, and so wherever the project goes."""
-    if given is not None and given.expanduser().resolve().is_relative_to(Path(store).resolve().parent):
+    if path is not None and path.expanduser().resolve().is_relative_to(Path(store).resolve().parent):
         warn(
             "The key file is in the project: whoever gets a copy of that, a backup or a commit, gets the key with it. "
             "Keep it elsewhere: `hexad rekey --wrap-only --key-file FILE`."
@@ -254,8 +254,8 @@ def _require_owner() -> None:
         )
 
 
-def _say(report: hexad.EncryptionReport, given: Path | None = None, *, user: bool = False) -> None:
-    show(report, table=_say_lines(report, user, given))
+def _say(report: hexad.EncryptionReport, path: Path | None = None, *, user: bool = False) -> None:
+    show(report, table=_say_lines(report, user, path))
 
 
 def _say_lines(report: EncryptionReport, user: bool, given: Path | None) -> Iterator[str]:

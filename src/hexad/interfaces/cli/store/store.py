@@ -41,21 +41,21 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
     there without one. With --encrypt, or an option that says where its key is, everything in it is encrypted; the key
     comes from --provider, else what the environment names, else the system's keyring, or a key file without one.
     """
-    given = folder if folder is not None else state().store
-    if given == "":
+    store = folder if folder is not None else state().store
+    if store == "":
         raise click.UsageError("'' names no folder; leave it out for the current one.")
-    if given is not None and Path(given).is_file():
-        raise click.UsageError(f"{str(given)!r} is a file; give the folder of the project.")
-    there = (Path.cwd() if given is None else Path(given)) / STORE_DIRECTORY / DATABASE
+    if store is not None and Path(store).is_file():
+        raise click.UsageError(f"{str(store)!r} is a file; give the folder of the project.")
+    there = (Path.cwd() if store is None else Path(store)) / STORE_DIRECTORY / DATABASE
     is_new = not there.exists()
     encrypt = encrypt or provider is not None or key_file is not None
     key = new_key(provider, key_file) if encrypt and is_new else None
-    path = hexad.init(given, encrypt=encrypt, provider=provider, key=key)
-    found = hexad.encryption_state(path) if is_new else None
-    encryption = {} if found is None else {"encryption": found}
+    path = hexad.init(store, encrypt=encrypt, provider=provider, key=key)
+    encryption_state = hexad.encryption_state(path) if is_new else None
+    encryption = {} if encryption_state is None else {"encryption": encryption_state}
     show(
         {"path": path, "created": is_new, **encryption},
-        table=_created_lines(path, found, key_file)
+        table=_created_lines(path, encryption_state, key_file)
         if is_new
         else f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was",
     )
@@ -285,6 +285,6 @@ def _change_line(change: ConsolidationChange) -> str:
     return clean(f"{', '.join(change.ids)}{kept}: {change.reason}{sure}")
 
 
-def _layer_size(found: LayerSize) -> str:
-    quota = "" if found.quota is None else f" of {found.quota:,}"
-    return f"{found.count:,}{quota} ({size(found.bytes)})"
+def _layer_size(layer_size: LayerSize) -> str:
+    quota = "" if layer_size.quota is None else f" of {layer_size.quota:,}"
+    return f"{layer_size.count:,}{quota} ({size(layer_size.bytes)})"

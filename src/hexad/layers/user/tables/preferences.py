@@ -200,9 +200,9 @@ class Patterns:
                     to_micros(pattern.last_seen),
                 ),
             )
-        found = self.pattern(pattern.pattern_type, pattern.description)
-        assert found is not None
-        return found
+        found_pattern = self.pattern(pattern.pattern_type, pattern.description)
+        assert found_pattern is not None
+        return found_pattern
 
     def remove_pattern(self, pattern: Pattern) -> None:
         """Remove a pattern."""
@@ -283,9 +283,11 @@ class Patterns:
         """Store the rules that were derived in the place of those before; what somebody said stays. Return how many
         changed.
         """
-        said = {rule.text for rule in self.rules(Source.EXPLICIT)}
+        rule_texts = {rule.text for rule in self.rules(Source.EXPLICIT)}
         before = {rule.text: (rule.confidence, rule.evidence_count) for rule in self.rules(Source.INFERRED)}
-        after = {rule.text: (rule.confidence, rule.evidence_count) for rule in rules if rule.text not in said}
+        after = {
+            rule.text: (rule.confidence, rule.evidence_count) for rule in rules if rule.text not in rule_texts
+        }
         changed = sum(before.get(text) != counts for text, counts in after.items())
         with self._db.joined() as con:
             for text in before.keys() - after.keys():

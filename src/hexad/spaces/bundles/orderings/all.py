@@ -133,22 +133,22 @@ def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[
     settled = [claim.maybe[batch] for claim in scorer.claims]
     unread = np.zeros(len(batch), dtype=bool)
     waiting: list[tuple[ContainmentQuery, NDArray[np.bool_], NDArray[np.int64]]] = []
-    for claim, held in zip(scorer.claims, settled, strict=True):
+    for claim, array in zip(scorer.claims, settled, strict=True):
         if claim.text == "path":
-            for at in np.flatnonzero(held).tolist():
-                held[at] = claim.needle in view.lowered[batch[at]]
+            for at in np.flatnonzero(array).tolist():
+                array[at] = claim.needle in view.lowered[batch[at]]
             continue
-        at_open = np.flatnonzero(held & ~view.is_settled(claim.text, claim.needle, batch))
+        at_open = np.flatnonzero(array & ~view.is_settled(claim.text, claim.needle, batch))
         if len(at_open):
             unread[at_open] = True
-            waiting.append((claim, held, at_open))
+            waiting.append((claim, array, at_open))
     fields = sorted({claim.text for claim, _, _ in waiting})
     texts = view.texts(batch[unread].tolist(), fields) if fields else {}
-    for claim, held, at_open in waiting:
+    for claim, array, at_open in waiting:
         place = fields.index(claim.text)
         for at in at_open.tolist():
-            held[at] = claim.needle in texts[int(batch[at])][place]
-        view.settle(claim.text, claim.needle, batch[at_open], held[at_open])
+            array[at] = claim.needle in texts[int(batch[at])][place]
+        view.settle(claim.text, claim.needle, batch[at_open], array[at_open])
     return settled
 
 

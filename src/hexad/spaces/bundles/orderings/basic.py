@@ -44,8 +44,8 @@ class BasicTopic:
     def scores(self, slots: Slots, holds: Sequence[NDArray[np.bool_]]) -> NDArray[np.float64]:
         """Return the sums, in the order above."""
         total = self._view.standing[slots]
-        for weight, held in zip(self._weights, holds, strict=False):
-            total = total + weight * held
+        for weight, array in zip(self._weights, holds, strict=False):
+            total = total + weight * array
         for of_kind in self._kinds:
             total = total + _KIND * of_kind[slots]
         if self._tags is not None:

@@ -76,8 +76,8 @@ class EntityMap:
         """Return the map of many memories; `pinned` says by slot which are."""
         import numpy as np
 
-        made = cls()
-        number = made._ids.__getitem__
+        entity_map = cls()
+        number = entity_map._ids.__getitem__
         keys = [np.empty(0, dtype=np.int64)]  # one for each occurrence: slot, then token
         for block in blocks:
             slots = np.array(block.slots, dtype=np.int64)
@@ -90,17 +90,23 @@ class EntityMap:
             keys.append(np.repeat(slots, list(map(len, block.tags))) << _TOKEN_BITS | tokens)
         rows, times = np.unique(np.concatenate(keys), return_counts=True)
         owner, token = rows >> _TOKEN_BITS, rows & ((1 << _TOKEN_BITS) - 1)
-        made._reserve(len(rows))
-        made._used, made._lettered = len(rows), False
-        made._token[: len(rows)], made._times[: len(rows)], made._owner[: len(rows)] = token, times, owner
-        np.add.at(made._frequency, token, times)
-        np.add.at(made._pinned, token[pinned[owner]], 1)
+        entity_map._reserve(len(rows))
+        entity_map._used, entity_map._lettered = len(rows), False
+        entity_map._token[: len(rows)], entity_map._times[: len(rows)], entity_map._owner[: len(rows)] = (
+            token,
+            times,
+            owner,
+        )
+        np.add.at(entity_map._frequency, token, times)
+        np.add.at(entity_map._pinned, token[pinned[owner]], 1)
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
         stops = [*starts[1:].tolist(), len(rows)]
         owners = owner[starts]
-        made._spans = dict(zip(owners.tolist(), zip(starts.tolist(), stops, strict=False), strict=False))
-        made._is_pinned = set(owners[pinned[owners]].tolist())
-        return made
+        entity_map._spans = dict(
+            zip(owners.tolist(), zip(starts.tolist(), stops, strict=False), strict=False)
+        )
+        entity_map._is_pinned = set(owners[pinned[owners]].tolist())
+        return entity_map
 
     def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
         """Put many memories, of which the map has none: slot, tokens with repeats, whether it is pinned."""

@@ -71,12 +71,12 @@ def _checked(pair: object) -> tuple[str, float]:
 
 def resolve_orderings(given: Mapping[str, OrderingSpec] | None) -> dict[str, NamedOrdering]:
     """Return the orderings by name, lower-case; raises `InvalidInput` for a name or an object that cannot be used."""
-    found: dict[str, NamedOrdering] = {}
+    orderings: dict[str, NamedOrdering] = {}
     for name, ordering in (given or {}).items():
         key = name.strip().lower() if isinstance(name, str) else ""
         if not key or not key.isprintable():
             raise InvalidInput(f"An ordering cannot be called {name!r}; give a word.")
         if key in BACKEND_ALIASES or key in tuple(Backend):
             raise InvalidInput(f"An ordering cannot be called {name!r}: that is one of Hexad's own.")
-        found[key] = NamedOrdering(name, ordering)
-    return found
+        orderings[key] = NamedOrdering(name, ordering)
+    return orderings

@@ -111,6 +111,6 @@ class Bitmaps:
 
     def mark(self, places: Sequence[int], into: NDArray[np.bool_]) -> None:
         """Set `into` at every slot whose text may hold what has these places; slots without one are left alone."""
-        for held in self._classes.values():
-            if held.count:
-                into[held.holding(places)] = True
+        for class_ in self._classes.values():
+            if class_.count:
+                into[class_.holding(places)] = True

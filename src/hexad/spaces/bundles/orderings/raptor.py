@@ -59,8 +59,8 @@ class _Cluster:
         import numpy as np
 
         count = np.zeros(len(self._view.nos[: self._view.size][slots]), dtype=np.int32)
-        for tagged, held in zip(self._tagged, holds, strict=True):
-            count += tagged[slots] | held
+        for tagged, array in zip(self._tagged, holds, strict=True):
+            count += tagged[slots] | array
         return count
 
 

@@ -331,8 +331,8 @@ class SpaceView:
         if self._tree is not None:
             for slot in slots:
                 self._tree.insert(parts_of(self.lowered[slot]), slot)
-        for pattern, held in self._under.items():
-            held[list(slots)] = [matches(path, pattern) for path in block.paths]
+        for pattern, array in self._under.items():
+            array[list(slots)] = [matches(path, pattern) for path in block.paths]
         if self._entities is not None:
             for row in self._stores.views.entities_of(block.nos):
                 slot = self._slot_of[row.no]
@@ -365,8 +365,8 @@ class SpaceView:
             _doubled(self.rank),
         )
         self._unsigned = _doubled(self._unsigned)
-        self._like_raw = {name: _doubled(held) for name, held in self._like_raw.items()}
-        self._under = {pattern: _doubled(held) for pattern, held in self._under.items()}
+        self._like_raw = {name: _doubled(array) for name, array in self._like_raw.items()}
+        self._under = {pattern: _doubled(array) for pattern, array in self._under.items()}
         self._settled = {claim: _doubled(states) for claim, states in self._settled.items()}
 
     def _sign(self, at: NDArray[np.int64], block: ViewColumns) -> None:
@@ -504,8 +504,8 @@ class SpaceView:
     def texts(self, slots: Iterable[int], fields: Sequence[str]) -> dict[int, tuple[str, ...]]:
         """Return lower-cased texts by slot: `fields` of `short`, `long` and `raw`."""
         by_no = {int(self.nos[slot]): slot for slot in slots}
-        found = self._stores.views.texts(by_no, fields)
-        return {by_no[no]: tuple(text.lower() for text in texts) for no, texts in found.items()}
+        texts = self._stores.views.texts(by_no, fields)
+        return {by_no[no]: tuple(text.lower() for text in texts) for no, texts in texts.items()}
 
 
 @contextmanager
