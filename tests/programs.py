@@ -9,15 +9,19 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pty
 import runpy
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from fcntl import ioctl
 from multiprocessing.connection import Connection
 from pathlib import Path
+from struct import pack
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -44,7 +48,11 @@ def _run(
     for number, pipe in enumerate(pipes):
         os.dup2(pipe.fileno(), number)
         pipe.close()
-    sys.stdin, sys.stdout, sys.stderr = _opened(0, "r"), _opened(1, "w"), _opened(2, "w")
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, encoding=encoding)  # noqa: SIM115 - for as long as the program runs
+        for number, mode in enumerate(("r", "w", "w"))
+    )
     os.environ.clear()
     os.environ.update(environment)
     if environment.get("PYTHONWARNINGS") == "error":
@@ -63,22 +71,36 @@ class Program:
     """A started program, with what tests use of `subprocess.Popen`."""
 
     def __init__(
-        self, code: str | Path, *args: object, env: Mapping[str, str] | None = None, cwd: Path | None = None
+        self,
+        code: str | Path,
+        *args: object,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        terminal: int | None = None,
+        on_terminal: Collection[int] = (0, 1, 2),
     ) -> None:
-        """Run a file, or the text of one, with arguments; its environment and folder are those of the test."""
+        """Run a file, or the text of one, with arguments; its environment and folder are those of the test.
+
+        With the file number of a `terminal` these of its input and outputs are that terminal, and not pipes.
+        """
         preload()
         taken, given = CONTEXT.Pipe(duplex=False)
         said = [CONTEXT.Pipe(duplex=False) for _ in range(2)]
+        pipes = [taken, *(writer for _, writer in said)]
+        if terminal is not None:
+            for number in on_terminal:
+                pipes[number].close()
+                pipes[number] = Connection(os.dup(terminal))
         self._process = CONTEXT.Process(
             target=_run,
             args=(
                 code, tuple(map(str, args)), str(cwd or Path.cwd()), dict(os.environ if env is None else env),
-                (taken, *(writer for _, writer in said)),
+                tuple(pipes),
             ),
             daemon=True,
         )  # fmt: skip
         self._process.start()
-        for theirs in (taken, *(writer for _, writer in said)):
+        for theirs in pipes:
             theirs.close()
         self.stdin: TextIO = _taken(given, "w")
         self.stdout: TextIO = _taken(said[0][0], "r")
@@ -151,13 +173,9 @@ class Program:
 
 
 def _taken(pipe: Connection, mode: str) -> Any:
-    file = _opened(os.dup(pipe.fileno()), mode)
+    file = open(os.dup(pipe.fileno()), mode, encoding="utf-8")  # noqa: SIM115 - the program's user closes it
     pipe.close()
     return file
-
-
-def _opened(number: int, mode: str) -> Any:
-    return open(number, mode, encoding="utf-8")
 
 
 def run(
@@ -171,3 +189,31 @@ def run(
     program = Program(code, *args, env=env, cwd=cwd)
     said, complained = program.communicate(input, timeout=120)
     return subprocess.CompletedProcess([str(code), *map(str, args)], program.wait(), said, complained)
+
+
+def command(
+    *args: object, input: str | bytes = "", env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of `hexad` to its end."""
+    return run(HEXAD, *args, input=input, env=env, cwd=cwd)
+
+
+def command_on_terminal(
+    *args: object,
+    width: int,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    on_terminal: Collection[int] = (0, 1, 2),
+) -> tuple[int, str]:
+    """Run a command of `hexad` in a terminal of so many columns; returns its exit code and what was to be seen."""
+    master, slave = pty.openpty()
+    ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 50, width, 0, 0))
+    program = Program(HEXAD, *args, env=env, cwd=cwd, terminal=slave, on_terminal=on_terminal)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # the other end is closed: nothing comes any more
+        while data := os.read(master, 65_536):
+            seen += data
+    os.close(master)
+    program.communicate(timeout=120)
+    return program.wait(), seen.decode().replace("\r\n", "\n")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from programs import command
 
 FILES = {
     "README.md": "# Lockkeeper\n\nControls the gates of a canal lock.\n\n## Emergency stop\n\nPull the red lever twice.\n",
@@ -46,15 +47,8 @@ def repository(tmp_path) -> Path:
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hexad", "demo", *args],
-        cwd=folder,
-        env={**os.environ, "HEXAD_EMBEDDER": "hashing", "PYTHONWARNINGS": "error"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
+    return command(
+        "demo", *args, cwd=folder, env={**os.environ, "HEXAD_EMBEDDER": "hashing", "PYTHONWARNINGS": "error"}
     )
 
 
@@ -97,12 +91,8 @@ def test_a_kept_store_can_be_asked_afterwards(repository, tmp_path):
     kept = tmp_path / "kept"
     kept.mkdir()
     ran = run(tmp_path, "--path", str(repository), "--keep", str(kept))
-    asked = subprocess.run(
-        [sys.executable, "-m", "hexad", "-C", str(kept), "recall", "emergency stop lever"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "HEXAD_EMBEDDER": "hashing"},
-        check=False,
+    asked = command(
+        *("-C", kept, "recall", "emergency stop lever"), env={**os.environ, "HEXAD_EMBEDDER": "hashing"}
     )
 
     assert 0 == ran.returncode

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from programs import command
 
 LEXON = Path(__file__).parent / "data" / "lexon"
 
@@ -19,10 +20,7 @@ def theirs(tmp_path: Path) -> Path:
 
 
 def hexad(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hexad", *arguments],
-        cwd=cwd, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    return command(*arguments, cwd=cwd)
 
 
 def test_a_folder_is_taken_over_and_what_could_not_be_read_decides_the_exit_code(theirs: Path) -> None:

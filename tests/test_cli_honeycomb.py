@@ -6,16 +6,10 @@ import html
 import io
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
-import termios
 import unicodedata
 from contextlib import chdir, redirect_stderr, redirect_stdout
-from fcntl import ioctl
 from pathlib import Path
-from struct import pack
 from unittest.mock import patch
 
 import pytest
@@ -23,6 +17,7 @@ import pytest
 import hexad
 from hexad.interfaces.cli.app.main import main
 from hexad.testing import HashEmbedder
+from programs import command_on_terminal
 from ran import Ran
 
 
@@ -293,32 +288,16 @@ def test_dot_is_what_graphviz_reads_whatever_nodes_say(hostile):
 
 def on_terminal(folder: Path, columns: int, *args: str) -> str:
     """What a terminal of so many columns gets to see."""
-    master, slave = pty.openpty()
-    ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 24, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HEXAD_")}
     kept.pop("COLUMNS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hexad", *args],
-        cwd=folder, stdin=slave, stdout=slave, stderr=slave,
+    code, seen = command_on_terminal(
+        *args,
+        width=columns,
+        cwd=folder,
         env={**kept, "HEXAD_EMBEDDER": "hashing", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"},
-    )  # fmt: skip
-    os.close(slave)
-    seen = b""
-    try:
-        while block := read(master):
-            seen += block
-    finally:
-        os.close(master)
-        process.wait(timeout=60)
-    assert 0 == process.returncode, seen
-    return seen.decode().replace("\r\n", "\n")
-
-
-def read(master: int) -> bytes:
-    try:
-        return os.read(master, 65_536)
-    except OSError:  # the program has ended
-        return b""
+    )
+    assert 0 == code, seen
+    return seen
 
 
 @pytest.mark.parametrize("columns", [40, 200])

@@ -12,6 +12,7 @@ import pytest
 import hexad
 from hexad.interfaces.cli.app.main import main
 from llm_server import LlmServer
+from programs import command
 
 ANSWER = {
     "path": "lexon/telemetry/spans",
@@ -145,12 +146,9 @@ def test_a_strict_call_fails_with_the_providers_error_and_stores_nothing(
 
 @pytest.mark.parametrize("argument", [[], ["-"]])
 def test_a_pipe_is_read_without_a_file(repository: Path, argument: list[str]) -> None:
-    command = [sys.executable, "-m", "hexad", "remember-raw", "--kind", "decision", *argument]
+    done = command("remember-raw", "--kind", "decision", *argument, input="We decided to ship on Monday.")
 
-    subprocess.run(
-        command, input=b"We decided to ship on Monday.", check=True, capture_output=True, timeout=60
-    )
-
+    assert 0 == done.returncode, done.stderr
     memory = only(repository)
     assert ("We decided to ship on Monday.", "high", None) == (
         memory.raw,

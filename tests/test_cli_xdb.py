@@ -13,6 +13,7 @@ import pytest
 
 import hexad
 import programs
+from programs import command
 from ran import Ran
 
 ROWS = [
@@ -751,8 +752,7 @@ def test_control_characters_of_what_was_recorded_do_not_reach_the_terminal(run):
 
 def complete(folder: Path, *words: str) -> list[str]:
     """Return what bash is offered for the last word."""
-    done = subprocess.run(
-        [sys.executable, "-m", "hexad"],
+    done = command(
         cwd=folder,
         env={
             **os.environ,
@@ -761,10 +761,6 @@ def complete(folder: Path, *words: str) -> list[str]:
             "COMP_WORDS": " ".join(("hexad", *words)),
             "COMP_CWORD": str(len(words)),
         },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
     )
     assert "Traceback" not in done.stderr
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import hexad
 from hexad import HexadError
+from programs import command
 
 
 def told(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hexad", "--store", str(folder), *words],
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    return command("--store", folder, *words)
 
 
 def recorded(folder: Path) -> None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
-import termios
 from datetime import UTC, datetime, timedelta
-from fcntl import ioctl
 from pathlib import Path
-from struct import pack
 
 import pytest
 
 import hexad
 from hexad.interfaces.cli.output.render import columns
+from programs import command, command_on_terminal
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -69,42 +64,18 @@ def on_terminal(
     folder: Path, width: int, *args: str, group: tuple[str, ...] = ("xdb",), **variables: str
 ) -> list[str]:
     """Run a command in a terminal of so many columns, and return the lines that it wrote there."""
-    master, slave = pty.openpty()
-    ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 50, width, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hexad", *group, *args],
-        cwd=folder,
-        env=environment(**variables),
-        stdin=slave,
-        stdout=slave,
-        stderr=subprocess.DEVNULL,  # where notes go, and what turns while one waits
+    # Its other output is no terminal: there go notes, and what turns while one waits.
+    code, seen = command_on_terminal(
+        *group, *args, width=width, cwd=folder, env=environment(**variables), on_terminal=(0, 1)
     )
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            data = os.read(master, 65_536)
-        except OSError:  # the other end is closed: nothing comes any more
-            break
-        if not data:
-            break
-        seen += data
-    os.close(master)
-    assert 0 == process.wait(60), seen
-    return seen.decode().replace("\r\n", "\n").splitlines()
+    assert 0 == code, seen
+    return seen.splitlines()
 
 
 def piped(folder: Path, *args: str, **variables: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "hexad", "xdb", *args],
-        cwd=folder,
-        env=environment(**variables),
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
+    done = command("xdb", *args, cwd=folder, env=environment(**variables))
     assert 0 == done.returncode, done.stderr
-    return done.stdout.decode()
+    return done.stdout
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 import hexad
+from programs import HEXAD, Program, command
 
 
 def words(number: int) -> str:
@@ -116,14 +115,10 @@ def test_a_bud_is_handed_in_exported_checked_and_accepted(submitted, tmp_path):
 def answered(folder: Path, answer: str, *args: str) -> int:
     """Run a command at a terminal, answer its question, and return its exit code."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hexad", "xdb", *args],
-        cwd=folder,
-        env={**os.environ, "HEXAD_EMBEDDER": "none"},
-        stdin=slave,
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-    )
+    process = Program(
+        HEXAD, "xdb", *args,
+        cwd=folder, env={**os.environ, "HEXAD_EMBEDDER": "none"}, terminal=slave, on_terminal=(0, 2),
+    )  # fmt: skip
     os.close(slave)
     seen = b""
     while b"[y/N]" not in seen:
@@ -131,9 +126,9 @@ def answered(folder: Path, answer: str, *args: str) -> int:
     os.write(master, answer.encode() + b"\n")
     while b"\n" not in seen.partition(b"[y/N]")[2]:
         seen += os.read(master, 1024)
-    code = process.wait(60)
+    process.communicate(timeout=60)
     os.close(master)
-    return code
+    return process.wait()
 
 
 def test_at_a_terminal_it_asks_before_detail_is_given_up(submitted, tmp_path):
@@ -454,8 +449,7 @@ def test_windows_and_submissions_are_completed(submitted, tmp_path):
     window = submitted("xdb", "windows", "--json").data[0]["id"]
 
     def complete(*words: str) -> list[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "hexad"],
+        done = command(
             cwd=tmp_path,
             env={
                 **os.environ,
@@ -464,10 +458,6 @@ def test_windows_and_submissions_are_completed(submitted, tmp_path):
                 "COMP_WORDS": " ".join(("hexad", *words)),
                 "COMP_CWORD": str(len(words)),
             },
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
         )
         return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 import threading
 from collections.abc import Callable
@@ -16,6 +14,7 @@ import pytest
 
 from hexad import Hexad, Outcome, SystemClock, TimeSortedIds
 from opener import Opener
+from programs import Program
 
 PRELUDE = """
 import json, os, signal, sys, threading
@@ -35,19 +34,12 @@ class Other:
     """Another process with the same store, talked to a line at a time."""
 
     def __init__(self, project: Path, script: str, arguments: object = None) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", PRELUDE + textwrap.dedent(script), str(project), json.dumps(arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._process = Program(PRELUDE + textwrap.dedent(script), project, json.dumps(arguments))
 
     def hear(self) -> str:
-        assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
     def go_on(self) -> None:
-        assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
 

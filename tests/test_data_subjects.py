@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput
+from programs import command
 
 
 def test_a_session_says_whose_data_it_is_until_it_is_told_otherwise(hx: Hexad) -> None:
@@ -47,10 +46,7 @@ def test_what_names_nobody_is_refused_and_nothing_is_started(hx: Hexad, given: o
 
 def test_the_command_line_says_whose_data_it_is(tmp_path: Path) -> None:
     def hexad_command(*words: str, text: str = "") -> None:
-        subprocess.run(
-            [sys.executable, "-m", "hexad", *words],
-            cwd=tmp_path, input=text, text=True, check=True, capture_output=True, timeout=60,
-        )  # fmt: skip
+        assert 0 == command(*words, cwd=tmp_path, input=text).returncode
 
     (tmp_path / "file.md").write_text("A newer text.")
     hexad_command("init")

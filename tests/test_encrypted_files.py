@@ -22,6 +22,7 @@ from hexad import AccessDenied, Conflict, Hexad, IntegrityError, InvalidInput, N
 from hexad.database.encryption.cipher import HEADER_BYTES, is_sealed, sealed_block_bytes
 from hexad.experience.stream import segment_files
 from opener import Opener
+from programs import command
 
 CANARY = "heron-canary"
 
@@ -136,21 +137,12 @@ def test_a_command_writes_the_content_of_a_sealed_file(hx: Hexad, project: Path)
     hx.close()
     file = next((project / ".hexad" / "documents").rglob("birds.md"))
 
-    def ran(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            [sys.executable, "-m", "hexad", *arguments],
-            cwd=project,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-
-    done = ran("cat", str(file))
-    assert (0, f"The {CANARY} stands still.") == (done.returncode, done.stdout.decode())
-    told = json.loads(ran("--json", "cat", str(file)).stdout)
-    assert len(done.stdout) == told["bytes"]
-    assert hashlib.sha256(done.stdout).hexdigest() == told["sha256"]
-    assert 2 == ran("cat", str(project / ".hexad" / "encryption.json")).returncode
+    done = command("cat", file, cwd=project)
+    assert (0, f"The {CANARY} stands still.") == (done.returncode, done.stdout)
+    told = json.loads(command("--json", "cat", file, cwd=project).stdout)
+    assert len(done.stdout.encode()) == told["bytes"]
+    assert hashlib.sha256(done.stdout.encode()).hexdigest() == told["sha256"]
+    assert 2 == command("cat", project / ".hexad" / "encryption.json", cwd=project).returncode
 
 
 def test_what_is_no_file_of_the_owner_is_not_decrypted(hx: Hexad, opened: Opener, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 import hexad
 from canaries import MARK, Canaries, opened, plant, plant_ledger, seen, told
 from hexad import Hexad
+from programs import Program, run
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 PER_DOOR = 65
@@ -46,12 +47,7 @@ class Watched:
     """What another process sees in some folders while something goes on; this one must not open SQLite's files."""
 
     def __init__(self, *folders: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", WATCHER, *map(str, folders)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._process = Program(WATCHER, *folders)
 
     def end(self) -> str:
         said, _ = self._process.communicate("", timeout=120)
@@ -84,10 +80,7 @@ def test_no_canary_is_in_any_file_while_the_store_is_open_and_afterwards(project
     with caplog.at_level(logging.DEBUG):
         with opened(project, KEY) as hx:
             plant(hx, project, canary, per_door=PER_DOOR)
-            while_open = subprocess.run(
-                [sys.executable, "-c", WATCHER, str(folder), str(temporary)],
-                input="", capture_output=True, text=True, check=True,
-            ).stdout  # fmt: skip
+            while_open = run(WATCHER, folder, temporary).stdout
             said = told(hx)
         plant_ledger(folder, canary, key=KEY, per_door=PER_DOOR)
         with pytest.raises(hexad.HexadError):

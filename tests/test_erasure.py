@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from hexad.audit.open import open_ledger
 from hexad.core.erasure import ErasureReceipt, parse_receipt, parse_selection
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
 from opener import Opener
+from programs import command
 
 CANARIES = 1_000
 
@@ -542,11 +542,7 @@ def test_errors_are_of_one_tree(kept: Hexad) -> None:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hexad", *arguments],
-        cwd=folder, env={**os.environ, "HEXAD_EMBEDDER": "none"}, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    return command(*arguments, cwd=folder, env={**os.environ, "HEXAD_EMBEDDER": "none"})
 
 
 @pytest.mark.row("L060")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 import hexad
 from hexad import Hexad
 from hexad.testing import HashEmbedder
+from programs import command
 
 TOPICS = (
     "anchors",
@@ -166,10 +166,9 @@ def test_the_trace_says_which_part_of_a_memory_is_shown(tmp_path: Path):
         hx.embed_pending()
 
     def run(*args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "hexad", "honeycomb", "context", "--start", memory.id, *args],
-            cwd=tmp_path, text=True, capture_output=True, check=True,
-        )  # fmt: skip
+        done = command("honeycomb", "context", "--start", memory.id, *args, cwd=tmp_path)
+        assert 0 == done.returncode, done.stderr
+        return done
 
     traced = run("--trace", "--max-tokens", "200")
     whole = run("--trace", "--max-tokens", "20000")

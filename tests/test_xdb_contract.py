@@ -19,6 +19,7 @@ from hexad import (
     NotFound,
 )
 from hexad.experience.values.contract import MINIMUMS, parse_contract
+from programs import command
 from tables import everything_stored
 
 MINIMUM = LimitSource.MINIMUM
@@ -273,8 +274,6 @@ def test_a_contract_that_sets_no_limit_is_kept_for_what_else_it_says(hx):
 def test_the_command_line_says_that_a_contract_sets_no_limit(tmp_path):
     hexad.open(tmp_path, embedder=None).close()
     (tmp_path / "contract.json").write_text('{"memory": {"size": 5}}')
-    ended = subprocess.run(
-        [sys.executable, "-m", "hexad", "--store", str(tmp_path), "xdb", "contract", str(tmp_path / "contract.json")],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    ended = command("--store", tmp_path, "xdb", "contract", tmp_path / "contract.json")
+    assert 0 == ended.returncode
     assert "sets no limit" in ended.stdout + ended.stderr
