@@ -114,7 +114,7 @@ def grow(folder: Path, data: Path, start: int, stop: int) -> float:
     began = time.perf_counter()
     with hexad.open(folder, embedder=None, background=False) as hx:
         for first in range(start, stop, BATCH):
-            hx._parts.writing.writer.write(list(_drafts(sentences, first, min(first + BATCH, stop))))
+            hx._services.ingest().writer.write(list(_drafts(sentences, first, min(first + BATCH, stop))))
     return (stop - start) / (time.perf_counter() - began)
 
 
@@ -135,7 +135,7 @@ def ask(folder: Path, topics: Sequence[str], size: int) -> dict[str, Any]:
         prefer_tags=tuple(PREFER["prefer_tags"]), prefer_kinds=tuple(PREFER["prefer_kinds"])
     )
     with hexad.open(folder, embedder=None, background=False) as hx:
-        orderings, no = hx._parts.orderings, hx._parts.stores.spaces.get(SPACE).no
+        orderings, no = hx._services.orderings(), hx._services.stores.spaces.get(SPACE).no
         for backend in Backend:
             bundles, bare, kinds = Timings(), Timings(), Timings()
             sizes = []

@@ -97,7 +97,7 @@ class _Bench:
 
     def embed(self, hx: Hexad) -> None:
         """Compute the vectors that are missing; links are not asked for."""
-        embedding = hx._parts.embedding
+        embedding = hx._services.search.job
         assert embedding is not None
         embedding.run()
 

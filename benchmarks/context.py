@@ -118,7 +118,7 @@ def grow(folder: Path, documents: Path, texts: Sequence[str]) -> None:
             else:
                 hx.remember("Decided: " + text, kind="decision")
         _now(hx, texts)
-        embedding = hx._parts.embedding
+        embedding = hx._services.search.job
         assert embedding is not None
         embedding.run()
 
@@ -218,7 +218,7 @@ def _first(hx: Hexad, question: str) -> float:
 
 def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, float]:
     """Ask with one layer that sleeps; say how often it is named, and how often all others answered as they do alone."""
-    needs = hx._parts.router._needs
+    needs = hx._services.contexts().router._needs
     inner = needs.sources[layer]() if layer in needs.sources else None
     sources = {**needs.sources, layer: lambda: _Slow(layer, inner)}
     contexts = Contexts(replace(needs, sources=sources, clock=SystemClock()))

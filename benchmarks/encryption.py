@@ -97,7 +97,7 @@ def _write(hx: hexad.Hexad, memories: int) -> dict[str, float]:
     drafts = [Draft(text=text, path=f"notes/{at % 997}/{at}") for at, text in enumerate(made[:memories])]
     cpu = time.process_time()
     for start in range(0, memories, _BATCH):
-        hx._parts.writing.writer.write(drafts[start : start + _BATCH])
+        hx._services.ingest().writer.write(drafts[start : start + _BATCH])
     write = 1e6 * (time.process_time() - cpu) / memories
     hx.embed_pending()
     singles = [_seconds(partial(hx.remember, text)) for text in made[memories : memories + _SINGLES]]

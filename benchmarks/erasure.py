@@ -88,7 +88,7 @@ def grow(folder: Path, size: int, encrypted: bool) -> None:
     """Make a store of this size, with vectors."""
     folder.mkdir(parents=True)
     with _opened(folder, encrypted) as hx:
-        writer = hx._parts.writing.writer
+        writer = hx._services.ingest().writer
         drafts = [
             Draft(text=text, data_subjects=whose, path=f"notes/{number % 997}/{number}")
             for number, (text, whose) in enumerate(texts(size))
@@ -198,7 +198,7 @@ def erase_session(folder: Path) -> dict[str, Any]:
     """Erase one of the people, and look for what is left of the session."""
     with _opened(folder, False) as hx:
         size = sum(file.stat().st_size for file in (hx.path / "stream").rglob("*") if file.is_file())
-        manifest = hx._parts.experiencing.experience.sealer.manifest
+        manifest = hx._services.experience().experience.sealer.manifest
         written, started, cpu = _written(), time.perf_counter(), time.process_time()
         receipt = hx.forget(subject="person3", purge=True, confirm=True)
         return {

@@ -152,7 +152,7 @@ def _sample(ids: Sequence[int], source: random.Random) -> list[tuple[int, int]]:
 
 def _inserted(hx: hexad.Hexad, samples: Sequence[Sequence[tuple[int, int]]]) -> tuple[float, float]:
     """Insert pairs, a transaction a sample, and return what each cost in the middle one: µs of CPU, and pages written."""
-    con, costs = hx._parts.base.db._connection().sqlite, []
+    con, costs = hx._services.db._connection().sqlite, []
     for pairs in samples:
         con.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)
         started = time.process_time()
@@ -228,7 +228,7 @@ class _Plain:
     def __init__(self, hx: hexad.Hexad, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
         self.ids = list(ids)
         self.matrix = rows[: len(ids)] / np.linalg.norm(rows[: len(ids)], axis=1, keepdims=True)
-        db = hx._parts.base.db
+        db = hx._services.db
         self.texts = dict(db.query("SELECT node_id, data FROM honeycomb_contents"))
         self.edges: dict[int, list[tuple[int, float]]] = defaultdict(list)
         for start, end, score in db.query("SELECT from_id, to_id, score FROM honeycomb_edges WHERE ring = 0"):
@@ -273,7 +273,7 @@ class _Plain:
 
 def _held_mb(hx: hexad.Hexad) -> float:
     """What the open store keeps in memory of its graph, having been asked once."""
-    parts = hx._parts.honeycombing
+    parts = hx._services.honeycomb()
     hx.honeycomb.jit_context([1.0] * DIMENSIONS, MAX_TOKENS)
     return (parts.layout.nbytes() + parts.entries.nbytes()) / 1e6
 

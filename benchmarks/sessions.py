@@ -57,7 +57,7 @@ def _said(sentences: int, seed: int) -> str:
 
 
 def _calls(hx: hexad.Hexad) -> list[tuple[str, Callable[[int], object], int]]:
-    session, layer = hx.session, hx._parts.session_layer
+    session, layer = hx.session, hx._services.session().layer
 
     def written(at: int) -> None:
         session.open_file("src/module_1.py", line=at + 1)

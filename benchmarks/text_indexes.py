@@ -141,7 +141,7 @@ def _remember(folder: Path, data: Path, size: int) -> None:
 
 def _write_ngrams(folder: Path, way: str, file: Path) -> dict[str, float]:
     with hexad.open(folder, embedder=None, background=False) as hx:
-        texts = list(hx._parts.stores.signatures.texts(0, limit=1_000_000))
+        texts = list(hx._services.stores.signatures.texts(0, limit=1_000_000))
     con = _database(file)
     if way == FILTERS:
         con.execute("CREATE TABLE ngrams(no INTEGER PRIMARY KEY, path BLOB, short BLOB, long BLOB, raw BLOB)")
@@ -195,7 +195,7 @@ def _ask_for_topics(
     if way != FILTERS:
         _use_trigrams(file, phrases=_DETAILS[way] == "full")
     with hexad.open(folder, embedder=None, background=False) as hx:
-        orderings, space = hx._parts.orderings, hx._parts.stores.spaces.get(bundles.SPACE).no
+        orderings, space = hx._services.orderings(), hx._services.stores.spaces.get(bundles.SPACE).no
         ask = partial(orderings.topic, space, options=BundleOptions(), now=NOW, limit=bundles.LIMIT)
         before, first = bundles._resident_mb(), Timings()
         with first:
@@ -340,7 +340,7 @@ def _record_event(hx: Hexad, number: int) -> None:
 
 def _opened(hx: Hexad, way: str, file: Path | None) -> Callable[[], Find]:
     """Return what looks at the stream now, and gives what finds events by words."""
-    said: EventSearch = hx._parts._said
+    said: EventSearch = hx._services.session().stream()
     if file is not None:
         return partial(_followed, said, _database(file), way)
     if way == STREAM:
@@ -397,7 +397,7 @@ def _write_events(folder: Path, way: str, file: Path) -> dict[str, float]:
         f" tokenize='{_TOKENIZERS[way]}')"
     )
     with hexad.open(folder, embedder=None, background=False) as hx:
-        texts = hx._parts._said._texts
+        texts = hx._services.session().stream()._texts
         rows = [row for session in texts._now().sessions.values() for row in session.rows]
         timings = Timings()
         for at in range(0, len(rows), 1_000):

@@ -7,7 +7,7 @@ from hexad import Hexad
 
 def everything_stored(hx: Hexad) -> str:
     """Return every value of every table, the shadow tables of full text among them, as one text."""
-    db = hx._parts.stores.db
+    db = hx._services.stores.db
     names = db.query(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
     )

@@ -33,7 +33,7 @@ def test_a_note_is_taken_once_however_often_it_is_offered(opened: Opener, clock:
     hx = opened()
     hx.spaces.create("ops")
     hx.spaces.set_policy("ops", {"allow_delete": True})
-    meta = hx._parts.stores.meta
+    meta = hx._services.stores.meta
     first = move_to_ledger(meta, hx.path, clock=clock)
     meta.put(MOVED, "0")  # as after a kill between the two stores
 

@@ -570,7 +570,9 @@ def test_the_ledger_is_told_of_what_was_done(hx):
     hx.consolidate("project")
     hx.consolidate("project")
 
-    notes = [detail for _, what, detail in hx._parts.stores.meta.logged(limit=10) if what == "consolidation"]
+    notes = [
+        detail for _, what, detail in hx._services.stores.meta.logged(limit=10) if what == "consolidation"
+    ]
 
     assert [{"by": "owner", "merged": 1, "scope": "project"}] == [dict(note) for note in notes]
 
@@ -588,7 +590,7 @@ def _everything(hx: Hexad, clock: FrozenClock) -> None:
     hx.session.add_turn("user", "We decided to keep the tokens in the database.")
     hx.session.mark_step("move tokens")
     # Ended elsewhere: nobody here was told.
-    hx._parts.desk.listeners.clear()
+    hx._services.session().desk.listeners.clear()
     hx.session.end()
 
 

@@ -112,7 +112,7 @@ def test_of_several_programs_one_does_it(tmp_path):
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert 5 == merged(hx)
         runs = [
-            detail for _, what, detail in hx._parts.stores.meta.logged(limit=50) if what == "consolidation"
+            detail for _, what, detail in hx._services.stores.meta.logged(limit=50) if what == "consolidation"
         ]
         assert 1 == len(runs)
 
@@ -160,7 +160,7 @@ def test_doctor_says_which_layer_is_over_its_quota(run, tmp_path):
 def test_a_damaged_note_of_the_last_run_does_not_stop_the_next(opened, at):
     hx = opened(embedder=None)
     duplicate(hx)
-    hx._parts.stores.meta.put("consolidated_at", at)
+    hx._services.stores.meta.put("consolidated_at", at)
 
     assert "last_run" in hx.status().consolidation
     assert 1 == hx.consolidate().counts["merged"]

@@ -64,7 +64,7 @@ def test_a_task_that_ends_leaves_what_was_done_decided_agreed_on_and_left_open(h
 @pytest.mark.row("A075")
 def test_working_sets_that_ended_elsewhere_are_promoted_by_night_and_once(hx):
     work(hx)
-    hx._parts.desk.listeners.clear()  # as if another program had ended it
+    hx._services.session().desk.listeners.clear()  # as if another program had ended it
     hx.session.end()
     assert {} == left(hx)
 
@@ -172,7 +172,7 @@ def test_erasing_a_session_or_a_person_takes_what_it_left(hx):
 
     assert 5 == receipt.count("memories")
     assert {} == left(hx)
-    assert [] == hx._parts.stores.db.query("SELECT * FROM consolidated_tasks")
+    assert [] == hx._services.stores.db.query("SELECT * FROM consolidated_tasks")
     assert () == hx.consolidate("session").changes
 
 

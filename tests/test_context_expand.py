@@ -107,7 +107,7 @@ class Cold:
 @pytest.mark.parametrize("layer", ["session", "project", "user", "governance", "vector"])
 def test_every_layer_is_made_warm_before_its_first_deadline_begins(hx, layer):
     cold = Cold()
-    needs = hx._parts.router._needs
+    needs = hx._services.contexts().router._needs
     sources = {**needs.sources, MemoryLayer(layer): lambda: cold}
     contexts = Contexts(replace(needs, sources=sources))
     try:
@@ -138,7 +138,7 @@ class Hanging(Cold):
 @pytest.mark.row("A147", "A107")
 def test_a_layer_that_hangs_while_it_is_made_warm_is_late_and_is_asked_when_it_is_done(hx):
     hx.remember("Deploys happen on Tuesday.")
-    hanging, needs = Hanging(), hx._parts.router._needs
+    hanging, needs = Hanging(), hx._services.contexts().router._needs
     contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: lambda: hanging}))
     try:
         for _ in range(2):
@@ -161,17 +161,19 @@ def test_a_layer_that_hangs_while_it_is_made_warm_is_late_and_is_asked_when_it_i
 def test_to_be_warm_the_layer_of_the_person_is_open_and_that_of_sessions_has_looked(hx):
     hx.user.prefer("db", "Postgres")
     hx.user.close()
-    parts = hx._parts
-    parts.user_layer.warm()
-    assert parts.user._access._store is not None
-    parts.session_layer.warm()
-    assert "desk" in vars(parts)
+    services = hx._services
+    services.user().layer.warm()
+    assert services.user().facade._access._store is not None
+    statements: list[str] = []
+    services.db.tracer = lambda sql, _seconds: statements.append(sql)
+    services.session().layer.warm()
+    assert any("working_sets" in sql for sql in statements)
 
 
 @pytest.mark.row("A107")
 def test_a_layer_that_breaks_while_it_is_built_or_made_warm_takes_no_other_along(hx):
     hx.remember("Deploys happen on Tuesday.")
-    needs = hx._parts.router._needs
+    needs = hx._services.contexts().router._needs
 
     def unbuilt() -> Cold:
         raise OSError("no such disk")

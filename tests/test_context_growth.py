@@ -33,7 +33,7 @@ class Asked:
 
     def of_context(self, hx: Hexad) -> tuple[int, int]:
         """Return statements and steps of one context of all layers, asked in turn."""
-        with hx._parts.stores.db.read() as con:
+        with hx._services.stores.db.read() as con:
             sqlite = con.sqlite
 
         def count(event: Mapping[str, Any]) -> None:
@@ -69,7 +69,7 @@ def filled(opened: Opener, folder: Path, count: int) -> tuple[int, int]:
         )
         for number in range(count)
     ]
-    hx._parts.writing.writer.write(drafts)
+    hx._services.ingest().writer.write(drafts)
     hx.session.start("Grease the crane", fresh=True)
     for number in range(8):
         hx.feedback(

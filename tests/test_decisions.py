@@ -18,7 +18,7 @@ SECRET = "sk-" + "live" + "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"  # a made-up key
 
 def rows(hx: Hexad, sql: str) -> list[tuple[object, ...]]:
     """What another program reads in the store's file."""
-    return [tuple(row) for row in hx._parts.base.db.query(sql)]
+    return [tuple(row) for row in hx._services.db.query(sql)]
 
 
 @pytest.mark.row("A048", "A049", "A051")
@@ -85,7 +85,7 @@ def test_another_program_reads_decisions_under_the_names_of_the_document(hx: Hex
 def test_a_row_of_a_decision_can_neither_be_changed_nor_removed(hx: Hexad, change: str) -> None:
     made = hx.governance.decide("Use SQLite", rationale="One file.")
 
-    with pytest.raises(HexadError, match="append-only"), hx._parts.base.db.transaction() as con:
+    with pytest.raises(HexadError, match="append-only"), hx._services.db.transaction() as con:
         con.execute(change)
 
     assert made == hx.governance.get(made.id)
@@ -157,7 +157,7 @@ def test_a_changed_decision_is_a_row_anew_and_the_old_one_stays(hx: Hexad, clock
 
 def test_decisions_of_a_store_that_was_written_before_are_known(hx: Hexad) -> None:
     hx.remember("We ship on Tuesdays.", kind="decision")
-    with hx._parts.base.db.transaction() as con:
+    with hx._services.db.transaction() as con:
         scripts = [script for name, script in vars(layer_schema).items() if name.endswith("_DDL")]
         made = re.findall(r"CREATE (TABLE|VIEW|INDEX) (\w+)", "".join(scripts))
         for kind, name in sorted(made, key=lambda row: ["VIEW", "INDEX", "TABLE"].index(row[0])):

@@ -86,7 +86,7 @@ def test_the_key_is_in_no_file_of_the_store_and_in_no_word_that_is_shown(project
             opened(project, WRONG_WORDS)
         with opened(project, WORDS) as hx:
             shown = [
-                repr(hx._parts.place),
+                repr(hx._services.context),
                 repr(KeyGiven.of(KEY)),
                 repr(KeyGiven.of(WORDS)),
                 json.dumps(hx.status().to_dict()),

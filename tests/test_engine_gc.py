@@ -251,7 +251,7 @@ def test_a_purged_memory_leaves_a_tombstone_without_its_text(news: Hexad, clock:
 
     news.spaces.gc("news", purge=True)
 
-    rows = news._parts.stores.db.query("SELECT id, space, reason, content_mac FROM tombstones")
+    rows = news._services.stores.db.query("SELECT id, space, reason, content_mac FROM tombstones")
     assert [("g", "news", "gc")] == [row[:3] for row in rows]
     assert 64 == len(str(rows[0][3]))
 
@@ -281,14 +281,14 @@ def test_gc_writes_down_what_it_did_and_who_asked(opened: Opener, clock: FrozenC
     hx.spaces.gc("news")
     hx.spaces.gc("news")
 
-    logged = [(at, detail) for at, what, detail in hx._parts.stores.meta.logged(limit=9) if what == "gc"]
+    logged = [(at, detail) for at, what, detail in hx._services.stores.meta.logged(limit=9) if what == "gc"]
     assert [0, 1] == [detail["archived"] for _, detail in logged]
     assert {("role keeper", "news", clock.now())} == {(d["by"], d["space"], at) for at, d in logged}
     assert "confidential" not in str(logged)
 
 
 def test_a_thousand_old_memories_go_in_batches_that_are_reported(news: Hexad, clock: FrozenClock) -> None:
-    writer = news._parts.writing.writer
+    writer = news._services.ingest().writer
     writer.write([Draft(text=f"Line {n}.", space="news", id=f"n{n:04}") for n in range(1_200)])
     clock.advance(days=31)
     seen: list[int] = []
@@ -319,7 +319,7 @@ def test_leave_that_is_withdrawn_during_a_gc_stops_it(opened: Opener, clock: Fro
     here, there = opened(), opened()
     here.spaces.create("news")
     here.spaces.set_policy("news", {"ttl_days": 30, "allow_delete": True})
-    writer = here._parts.writing.writer
+    writer = here._services.ingest().writer
     writer.write([Draft(text=f"Line {n}.", space="news") for n in range(600)])
     clock.advance(days=31)
 

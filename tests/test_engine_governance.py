@@ -25,7 +25,7 @@ def fill(hx: Hexad, space: str = "docs") -> None:
 
 def records(hx: Hexad, what: str) -> list[dict[str, object]]:
     """Return the details of what was recorded under a name, oldest first."""
-    logged = hx._parts.stores.meta.logged(limit=1_000)
+    logged = hx._services.stores.meta.logged(limit=1_000)
     return [dict(detail) for _, name, detail in reversed(logged) if name == what]
 
 
@@ -170,7 +170,7 @@ def test_a_reset_and_a_delete_say_in_the_record_who_did_what(hx: Hexad) -> None:
     assert [
         {"by": "owner", "space": "docs", "settings": ["allow_delete"], "audiences_changed": 0}
     ] == records(hx, "set_policy")
-    reasons = hx._parts.stores.db.query("SELECT reason, count(*) FROM tombstones GROUP BY 1 ORDER BY 1")
+    reasons = hx._services.stores.db.query("SELECT reason, count(*) FROM tombstones GROUP BY 1 ORDER BY 1")
     assert [("delete", 3), ("reset", 3)] == reasons
 
 
@@ -208,7 +208,7 @@ def test_spaces_are_listed_with_what_is_in_them(hx: Hexad, clock: FrozenClock) -
 def test_a_list_asks_as_many_questions_for_many_spaces_as_for_one(hx: Hexad) -> None:
     hx.remember("A text.", space="s0")
     asked: list[str] = []
-    db = hx._parts.stores.db
+    db = hx._services.stores.db
 
     def count() -> int:
         asked.clear()
@@ -389,7 +389,7 @@ def test_a_deleted_space_leaves_nothing_but_tombstones(hx: Hexad) -> None:
         "relations",
         "vector_removals",
     ):
-        rows = hx._parts.stores.db.query(f"SELECT * FROM {table}")
+        rows = hx._services.stores.db.query(f"SELECT * FROM {table}")
         assert [] == rows or table == "vector_removals", table
 
 
@@ -420,7 +420,7 @@ def test_bundles_of_a_space_that_was_emptied_show_nothing_old(opened: Opener) ->
 
 @pytest.mark.parametrize("many", [499, 500, 501, 1_100])
 def test_large_spaces_are_emptied_in_batches(hx: Hexad, many: int) -> None:
-    writer = hx._parts.writing.writer
+    writer = hx._services.ingest().writer
     writer.write([Draft(text=f"Line {n}.", space="docs", id=f"d{n}") for n in range(many)])
 
     hx.spaces.create("docs", reset=True)

@@ -281,8 +281,8 @@ def test_the_queue_survives_the_death_of_whoever_worked_on_it(
         from hexad.providers.embedders.hashing import HashEmbedder
         hx = hexad.open(sys.argv[1], embedder=HashEmbedder(), background=False)
         hx.enqueue(sys.argv[2])
-        queue = hx._parts.stores.queue
-        claimed = queue.claim(hx._parts.place.lock.identity, alive=frozenset(hx._parts.place.lock.alive()))
+        queue = hx._services.stores.queue
+        claimed = queue.claim(hx._services.hold.lock.identity, alive=frozenset(hx._services.hold.lock.alive()))
         assert claimed is not None
         assert hx.maintain().ingested == 0, "claimed by somebody who lives"
         os.kill(os.getpid(), signal.SIGKILL)
@@ -452,7 +452,7 @@ def test_a_folder_that_may_not_be_read_is_skipped_and_keeps_its_memories(hx: Hex
 
 def test_what_is_inside_an_unreadable_folder_is_not_taken_for_gone(hx: Hexad, folder: Path) -> None:
     hx.ingest(folder)
-    run = _IngestRun(hx._parts.writing.ingestor, detect(folder), IngestOptions())
+    run = _IngestRun(hx._services.ingest().ingestor, detect(folder), IngestOptions())
     run.take(Skip(source_id="docs", reason="not readable: Permission denied"))
     for name in ("README.md", "lamp.py", "lamp.toml"):
         run.take(Unchanged(source_id=name))
@@ -480,7 +480,7 @@ def test_a_stricter_policy_reaches_files_that_did_not_change(hx: Hexad, folder: 
 def test_code_and_guides_have_vectors_with_their_file_lines_and_kind(hx: Hexad, folder: Path) -> None:
     hx.ingest(folder, embed=True)
 
-    rows = hx._parts.base.db.query(
+    rows = hx._services.db.query(
         "SELECT file_path, kind, start_line, end_line, summary FROM vector_chunks ORDER BY file_path, start_line"
     )
     kinds = {str(row[0]): row[1] for row in rows}

@@ -462,14 +462,14 @@ def test_vectors_are_computed_whoever_has_the_store_open(owner: Hexad, dev: Hexa
 
     assert 1 == dev.embed_pending()
 
-    assert owner._parts.stores.db.query_one(
+    assert owner._services.stores.db.query_one(
         "SELECT count(*) FROM vectors v JOIN memories m ON m.no = v.memory_no WHERE m.id = 'later'"
     ) == (1,)
     assert [] == owner.check()
 
 
 def test_a_check_finds_a_memory_that_is_open_to_the_wrong_roles(owner: Hexad) -> None:
-    db = owner._parts.stores.db
+    db = owner._services.stores.db
     with db.transaction() as con:
         con.execute("UPDATE memories SET audience_no = NULL WHERE id = 'hidden'")
 
@@ -483,7 +483,7 @@ def test_a_check_finds_a_memory_that_is_open_to_the_wrong_roles(owner: Hexad) ->
 
 
 def test_a_policy_over_many_memories_is_set_in_one_step(owner: Hexad, dev: Hexad) -> None:
-    writer = owner._parts.writing.writer
+    writer = owner._services.ingest().writer
     writer.write([Draft(text=f"Line {n}.", space="many", tags=(f"t{n % 3}",)) for n in range(600)])
 
     owner.spaces.set_policy("many", {"visibility": [{"tags": ["t0"], "roles": ["lead"]}]})

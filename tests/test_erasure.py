@@ -407,7 +407,7 @@ def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenC
 
     assert () == hx.erasures()[0].pending
     assert hx.erasures()[0].ledger_seq is not None
-    opened = open_ledger(hx.path / "audit", clock=clock, create=False, crypt=hx._parts.place.crypt)
+    opened = open_ledger(hx.path / "audit", clock=clock, create=False, crypt=hx._services.context.crypt)
     assert [] == opened.db.query("SELECT 1 FROM contents WHERE seq = 0")
     opened.close()
     assert {} == readable(hx.path, [b"xqzw"])
@@ -495,7 +495,7 @@ def test_what_moved_within_the_database_before_is_cleared_too(opened: Opener) ->
 def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opener, encrypted: bool) -> None:
     hx, other = opened(embedder=None), opened(embedder=None)
     hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
-    with other._parts.base.db.read() as con:
+    with other._services.db.read() as con:
         con.execute("SELECT count(*) FROM memories").fetchall()
         receipt = hx.forget(subject="ada", purge=True, confirm=True)
         assert {"unused parts of pages", "write-ahead log"} == {entry.place for entry in receipt.pending}
@@ -600,7 +600,7 @@ def test_the_command_line_changes_nothing_for_what_it_cannot_use(
 
 
 def tables(hx: Hexad) -> list[str]:
-    rows = hx._parts.base.db.query(
+    rows = hx._services.db.query(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\'"
         " AND name NOT LIKE 'sqlite%' ORDER BY name"
     )
@@ -627,7 +627,7 @@ def test_every_table_that_refers_to_a_memory_lets_it_go(hx: Hexad) -> None:
     referring = {
         (name, row[3])
         for name in tables(hx)
-        for row in hx._parts.base.db.query(f"PRAGMA foreign_key_list({name})")
+        for row in hx._services.db.query(f"PRAGMA foreign_key_list({name})")
         if row[2] == "memories"
     }
 

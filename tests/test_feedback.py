@@ -256,7 +256,7 @@ def test_damaged_verdicts_are_left_out_and_everything_else_answers(
 ) -> None:
     without = ids(hx)
     hx.feedback("friday", "helpful", query=QUESTION)
-    with hx._parts.base.db.transaction() as con:
+    with hx._services.db.transaction() as con:
         con.execute(damage)
     hx.close()
 

@@ -340,7 +340,7 @@ class Asleep:
 
 @pytest.mark.row("A056", "A107")
 def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(hx):
-    needs = hx._parts.router._needs
+    needs = hx._services.contexts().router._needs
     for source, late, failed in (
         (Asleep(), (MemoryLayer.SESSION,), {}),
         (Asleep(NotFound("It is gone.")), (), {MemoryLayer.SESSION: "It is gone."}),

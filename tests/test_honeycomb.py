@@ -465,7 +465,7 @@ def test_many_nodes_are_searched_by_bits_and_the_nearest_are_still_found(hx, com
 
     rows = np.random.default_rng(11).normal(size=(6_000, 64)).astype(np.float32)
     ids = comb.add_nodes([("x", row.tolist()) for row in rows])
-    nodes, changes = hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db)
+    nodes, changes = hx._services.nodes(), ChangeReader(hx._services.db)
     approximate, exact = EntryIndex(nodes, changes, exact_numbers=64_000), EntryIndex(nodes, changes)
     queries = rows[::300] + np.random.default_rng(12).normal(scale=0.5, size=(20, 64))
 
@@ -578,7 +578,7 @@ def test_processes_share_named_sessions_and_totals_survive(opened):
     assert "LOOP_DETECTED" == second.honeycomb.access(node, session="shared")
     second.honeycomb.access(node)
     second.close()
-    assert 5 == first._parts.honeycombing.breaker.total(node).looks
+    assert 5 == first._services.honeycomb().breaker.total(node).looks
 
 
 def test_a_store_that_is_read_only_walks_and_breaks_loops(opened):
@@ -645,7 +645,7 @@ def test_stats_say_what_hangs_together_and_what_walks_pass_most(comb):
 def work(hx: Hexad, call) -> tuple[int, int]:
     """How many statements a call runs, and how many rows they change."""
     statements: list[str] = []
-    db = hx._parts.base.db
+    db = hx._services.db
     db.tracer = lambda sql, _: statements.append(sql)
     try:
         with db.transaction() as con:
@@ -709,12 +709,12 @@ def test_a_large_graph_takes_little_memory(hx, comb):
     rows = np.random.default_rng(2).normal(size=(3_000, 768))
     for start in range(0, 3_000, 1_000):
         comb.add_nodes([("x", row) for row in rows[start : start + 1_000]], format="int8")
-    entries = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db), exact_numbers=76_800)
+    entries = EntryIndex(hx._services.nodes(), ChangeReader(hx._services.db), exact_numbers=76_800)
     entries.nearest(rows[0].tolist(), limit=1)
     hx.honeycomb.jit_context(rows[0].tolist(), 10)
 
     assert entries.approximate(768)
-    held = entries.nbytes() + hx._parts.honeycombing.layout.nbytes()
+    held = entries.nbytes() + hx._services.honeycomb().layout.nbytes()
     assert held / 3_000 < 80e6 / 100_000
     assert 768 * 3_000 == comb.stats().embedding_bytes
 

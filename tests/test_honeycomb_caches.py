@@ -22,9 +22,7 @@ def points(count: int, seed: int) -> np.ndarray:
 
 
 def entries_of(hx, exact_numbers: int) -> EntryIndex:
-    return EntryIndex(
-        hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db), exact_numbers=exact_numbers
-    )
+    return EntryIndex(hx._services.nodes(), ChangeReader(hx._services.db), exact_numbers=exact_numbers)
 
 
 @pytest.mark.row("O063", "O042")
@@ -48,7 +46,7 @@ def test_where_a_walk_begins_depends_on_the_nodes_and_not_on_how_a_process_came_
         compare()
     for least in (3_000, 2_100, 1_990):
         gone = ids[200 : 200 + len(ids) - least]
-        writer._parts.stores.honeycomb.remove(gone)
+        writer._services.nodes().remove(gone)
         ids = [node for node in ids if node not in gone]
         compare()
 
@@ -76,7 +74,7 @@ def test_of_equal_nodes_those_with_the_lowest_ids_are_found(hx, exact_numbers):
 
 @pytest.mark.row("O053", "O063", "O066")
 def test_every_cosine_is_computed_up_to_four_million_numbers_of_one_length(hx):
-    index = EntryIndex(hx._parts.stores.honeycomb, ChangeReader(hx._parts.base.db))
+    index = EntryIndex(hx._services.nodes(), ChangeReader(hx._services.db))
     rows = np.random.default_rng(4).normal(size=(62, 65_536))
 
     hx.honeycomb.add_nodes([("x", row) for row in rows[:61]], format="int8")
@@ -111,8 +109,8 @@ def test_the_nearest_by_bits_is_nearly_always_the_nearest(hx):
 def test_the_rings_in_memory_are_those_of_the_store(opened):
     reader, writer = opened(), opened()
     comb, source = writer.honeycomb, random.Random(3)
-    layout = Adjacency(reader._parts.stores.honeycomb, ChangeReader(reader._parts.base.db))
-    nodes = reader._parts.stores.honeycomb
+    layout = Adjacency(reader._services.nodes(), ChangeReader(reader._services.db))
+    nodes = reader._services.nodes()
     memory = writer.remember("Deploys happen on Tuesday.")  # becomes a node after those with higher numbers
     ids = comb.add_nodes([(str(at), [1.0]) for at in range(60)])
     asleep: set[int] = set()
@@ -154,8 +152,8 @@ def test_a_large_graph_is_read_whole(hx):
     hx.honeycomb.insert_many(
         [(item, other) for item, other in zip(ids, ids[::-1], strict=True) if item % 3], score=0.9
     )
-    nodes = hx._parts.stores.honeycomb
-    layout = Adjacency(nodes, ChangeReader(hx._parts.base.db))
+    nodes = hx._services.nodes()
+    layout = Adjacency(nodes, ChangeReader(hx._services.db))
 
     assert nodes.edges.main(ids) == layout.edges_of(ids)
     assert ids == layout.rings().ids.tolist()
@@ -163,7 +161,7 @@ def test_a_large_graph_is_read_whole(hx):
 
 @pytest.mark.row("O053")
 def test_a_walk_reads_several_nodes_at_once(hx):
-    comb, db = hx.honeycomb, hx._parts.base.db
+    comb, db = hx.honeycomb, hx._services.db
     ids = comb.add_nodes([(f"Node {at}.", [1.0, at / 100]) for at in range(100)])
     comb.insert_many(
         [(item, other) for at, item in enumerate(ids) for other in ids[at + 1 : at + 7]], score=0.9
@@ -182,7 +180,7 @@ def test_a_walk_reads_several_nodes_at_once(hx):
 
 @pytest.mark.row("O053", "O051")
 def test_what_one_change_costs_the_next_walk_does_not_grow_with_the_graph(hx):
-    nodes, db = hx._parts.stores.honeycomb, hx._parts.base.db
+    nodes, db = hx._services.nodes(), hx._services.db
     hx.honeycomb.add_node("x", [1.0])
     statements: list[str] = []
     db.tracer = lambda sql, _: statements.append(sql)
@@ -204,7 +202,7 @@ def test_edges_that_callers_insert_do_not_measure_the_memories_anew(hx):
     memories = [hx.remember(f"Note {at} is about the weather in {at} towns.") for at in range(12)]
     hx.embed_pending()
     before = hx.honeycomb.jit_context("weather", 100).thresholds["memories"]
-    db, statements = hx._parts.base.db, []
+    db, statements = hx._services.db, []
     hx.honeycomb.insert(memories[0].id, memories[5].id, score=1.0)
     db.tracer = lambda sql, _: statements.append(sql)
     try:

@@ -590,7 +590,7 @@ def test_an_embedder_that_cannot_be_had_leaves_the_store_at_work(opened):
 
     hx.remember("The background still embeds this.")
 
-    assert hx._parts.wait_idle(30)
+    assert hx._services.wait_idle(30)
     assert 0 == hx.status().embeddings_pending
 
 
@@ -747,7 +747,7 @@ def test_a_check_finds_what_is_wrong_with_the_graph(tmp_path, damage, words):
         hx.honeycomb.insert_many([(hub, other) for other in others], score=0.5)
         assert [] == hx.check()
 
-        with hx._parts.base.db.transaction() as con:
+        with hx._services.db.transaction() as con:
             con.execute("PRAGMA defer_foreign_keys = ON")
             con.execute("DROP INDEX honeycomb_edges_by_pair")  # which would see a pair twice on the way
             con.execute(damage)

@@ -26,14 +26,14 @@ from honeycomb_texts import TEXTS
 
 def graph_of(hx: Hexad) -> list[tuple]:
     """Every edge with all that is known of it but its seat, by its ends."""
-    return hx._parts.base.db.query(
+    return hx._services.db.query(
         "SELECT from_id, to_id, score, relation, is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
         " ORDER BY from_id, to_id"
     )
 
 
 def words_of(hx: Hexad) -> list[tuple]:
-    return hx._parts.base.db.query(
+    return hx._services.db.query(
         "SELECT space_no, token, node_id FROM honeycomb_entities ORDER BY space_no, token, node_id"
     )
 
@@ -249,16 +249,16 @@ def test_a_store_that_links_while_another_one_does_loses_no_link_between_their_b
     derive, begun = LinkJob._derive, []
 
     def derived_while_the_other_links(job, *given):
-        if job is hx._parts.honeycombing.linking and not begun:
-            begun.append(other._parts.link_pending(limit=64))
+        if job is hx._services.honeycomb().linking and not begun:
+            begun.append(other._services.link(limit=64))
         derive(job, *given)
 
     monkeypatch.setattr(LinkJob, "_derive", derived_while_the_other_links)
-    hx._parts.link_pending(limit=64)
+    hx._services.link(limit=64)
     other.embed_pending()
 
     assert begun
-    assert 0 == hx._parts.stores.tasks.counts("link")[0]
+    assert 0 == hx._services.stores.tasks.counts("link")[0]
     assert expected == graph_of(hx)
 
 
@@ -266,7 +266,7 @@ def test_links_made_out_of_order_are_those_of_the_order(hx, tmp_path):
     hx.ingest(chat(tmp_path, 90))
     expected, words = graph_of(hx), words_of(hx)
     hx.reindex()
-    db, source = hx._parts.base.db, random.Random(1)
+    db, source = hx._services.db, random.Random(1)
     waiting = [row[0] for row in db.query("SELECT memory_no FROM tasks WHERE kind = 'link'")]
     source.shuffle(waiting)
 
@@ -277,8 +277,8 @@ def test_links_made_out_of_order_are_those_of_the_order(hx, tmp_path):
                 "UPDATE tasks SET error = NULL WHERE kind = 'link' AND memory_no = ?",
                 [(no,) for no in waiting[start : start + 6]],
             )
-        hx._parts.link_pending()
-    hx._parts.stores.tasks.retry_failed("link")
+        hx._services.link()
+    hx._services.stores.tasks.retry_failed("link")
     hx.embed_pending()
 
     assert (expected, words) == (graph_of(hx), words_of(hx))
@@ -296,7 +296,7 @@ def test_threads_that_link_at_once_make_what_one_makes(opened, tmp_path):
     for thread in threads:
         thread.join(60)
 
-    assert 0 == hx._parts.stores.tasks.counts("link")[0]  # each waited for the others
+    assert 0 == hx._services.stores.tasks.counts("link")[0]  # each waited for the others
     assert expected == graph_of(hx)
 
 
@@ -304,13 +304,13 @@ def test_the_background_leaves_links_to_another_program_that_makes_them(opened):
     hx = opened()
     for at, text in enumerate(TEXTS):
         hx.remember(text, path=f"p/{at}")
-    hx._parts.embedding.run()
+    hx._services.search.job.run()
     with Lease(hx.path / "link.lock", clock=FrozenClock()).held_for() as held:
         assert held
-        assert 0 == hx._parts.link_pending(limit=64)
+        assert 0 == hx._services.link(limit=64)
         assert 0 == hx.honeycomb.stats().nodes
 
-    assert len(TEXTS) == hx._parts.link_pending(limit=64)
+    assert len(TEXTS) == hx._services.link(limit=64)
 
 
 def test_a_program_that_hangs_while_it_links_is_waited_for_only_so_long(opened, monkeypatch):
@@ -368,18 +368,18 @@ def test_what_changes_while_links_are_made_is_linked_as_it_is_then(opened, monke
     hx, other = opened(), opened()
     for at, text in enumerate(TEXTS):
         hx.remember(text, id=f"m{at}", path=f"p/{at}")
-    hx._parts.embedding.run()
+    hx._services.search.job.run()
     changes = [
         lambda: other.tag("m2", add=["zephyr"]),
         lambda: other.forget("m0"),
         lambda: other.link("m1", "m9", kind="because"),
         lambda: other.forget("m3", purge=True, confirm=True),
-        lambda: (other.remember(TEXTS[4], id="m7"), other._parts.embedding.run()),
+        lambda: (other.remember(TEXTS[4], id="m7"), other._services.search.job.run()),
         lambda: other.tag("m9", add=["zephyr"]),
         lambda: other.restore("m0"),
         lambda: other.unlink("m1", "m9"),
     ]
-    work = hx._parts.honeycombing.linking
+    work = hx._services.honeycomb().linking
     write = work._write
 
     def changed_meanwhile(batch):
@@ -388,8 +388,8 @@ def test_what_changes_while_links_are_made_is_linked_as_it_is_then(opened, monke
         return write(batch)
 
     monkeypatch.setattr(work, "_write", changed_meanwhile)
-    while changes or hx._parts.stores.tasks.counts("link")[0]:
-        if not hx._parts.stores.tasks.counts("link")[0]:
+    while changes or hx._services.stores.tasks.counts("link")[0]:
+        if not hx._services.stores.tasks.counts("link")[0]:
             hx.tag("m5", add=[f"t{len(changes)}"])
         hx.embed_pending()
     hx.embed_pending()
@@ -458,10 +458,10 @@ class Life:
         elif name == "wait":
             self.clock.advance(hours=7)
         elif name == "embed":
-            hx._parts.embedding.run()
+            hx._services.search.job.run()
         elif name == "some":
-            hx._parts.embedding.run(limit=rest[0])
-            hx._parts.link_pending(limit=rest[0])
+            hx._services.search.job.run(limit=rest[0])
+            hx._services.link(limit=rest[0])
         elif name == "rebuild":
             hx.reindex()
         else:

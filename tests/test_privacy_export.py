@@ -54,7 +54,7 @@ def planted(hx: Hexad) -> dict[str, str]:
 
 
 def test_every_table_of_a_store_is_told_or_says_nothing_of_anybody(hx):
-    rows = hx._parts.base.db.query(
+    rows = hx._services.db.query(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%_fts%'"
         " AND name NOT LIKE 'chunk_terms%'"
     )

@@ -10,7 +10,7 @@ from opener import Opener
 
 def view(hx: Hexad, sql: str) -> list[tuple[object, ...]]:
     """What another program reads in the store's file."""
-    return [tuple(row) for row in hx._parts.base.db.query(sql)]
+    return [tuple(row) for row in hx._services.db.query(sql)]
 
 
 @pytest.mark.row("A141", "A024")

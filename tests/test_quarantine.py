@@ -108,7 +108,7 @@ def test_a_rejected_text_does_not_come_back(hx: Hexad) -> None:
 def test_judgements_are_noted_for_the_ledger(hx: Hexad) -> None:
     hx.quarantine.reject("bad", why="An attack.", by="dana")
 
-    rows = [row for row in hx._parts.stores.meta.logged_after(0, limit=99) if "quarantine" in row[2]]
+    rows = [row for row in hx._services.stores.meta.logged_after(0, limit=99) if "quarantine" in row[2]]
 
     assert [("quarantine_rejected", "default", ["instruction_like"])] == [
         (what, detail["space"], detail["reasons"]) for _, _, what, detail in rows

@@ -35,7 +35,7 @@ def filled(opened: Opener, folder: Path, count: int) -> Path:
         Draft(space="docs", text=text, id=f"m{number}", path=f"p/{number}")
         for number, text in enumerate(texts)
     ]
-    hx._parts.writing.writer.write(drafts)
+    hx._services.ingest().writer.write(drafts)
     hx.spaces.set_policy("docs", {"visibility": [{"kinds": ["decision"], "roles": ["lead"]}]})
     for number in range(20):
         hx.recall(f"service number {number}", space="docs")
@@ -45,7 +45,7 @@ def filled(opened: Opener, folder: Path, count: int) -> Path:
 
 def as_new(hx: Hexad) -> Hexad:
     """Take away what closing a store finds out for SQLite's plans."""
-    with hx._parts.stores.db.transaction() as con:
+    with hx._services.stores.db.transaction() as con:
         con.execute("DELETE FROM sqlite_stat1")
         con.execute("ANALYZE sqlite_schema")
     return hx
@@ -60,7 +60,7 @@ def steps(hx: Hexad, call: Callable[[Hexad], object]) -> int:
         if "'main'." not in event["sql"]:
             taken += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
 
-    with hx._parts.stores.db.read() as con:
+    with hx._services.stores.db.read() as con:
         sqlite = con.sqlite
     sqlite.trace_v2(apsw.SQLITE_TRACE_PROFILE, count, id="steps")
     try:

@@ -34,7 +34,7 @@ MOST = 40
 
 
 def said(hx: Hexad) -> EventSearch:
-    return hx._parts._said
+    return hx._services.session().stream()
 
 
 def answers(hx: Hexad) -> dict[str, list[EventRecord]]:

@@ -18,7 +18,7 @@ from hexad.memory.query import Filters
 
 def items(hx: Hexad, text: str, *, limit: int = 20, **given: object) -> list[MemoryItem]:
     query = MemoryQuery(text=text, now=hx.clock.now(), **given)  # type: ignore[arg-type]
-    return list(hx._parts.session_layer.items(query, limit=limit))
+    return list(hx._services.session().layer.items(query, limit=limit))
 
 
 def say(hx: Hexad, event: str, *tokens: str, kind: str = "output", session: str = "monday") -> None:
@@ -29,7 +29,7 @@ def say(hx: Hexad, event: str, *tokens: str, kind: str = "output", session: str 
 
 
 def test_the_layer_answers_as_the_session_layer(hx: Hexad) -> None:
-    assert MemoryLayer.SESSION is hx._parts.session_layer.name
+    assert MemoryLayer.SESSION is hx._services.session().layer.name
     assert [] == items(hx, "anything at all")
 
 

@@ -13,7 +13,7 @@ from user_projects import learned, open_project
 
 def asked(hx: Hexad, text: str, *, limit: int = 10, **given: object) -> list[MemoryItem]:
     query = MemoryQuery(text=text, now=hx.clock.now(), **given)  # type: ignore[arg-type]
-    return list(hx._parts.user_layer.items(query, limit=limit))
+    return list(hx._services.user().layer.items(query, limit=limit))
 
 
 @pytest.fixture

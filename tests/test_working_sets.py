@@ -33,7 +33,7 @@ def current(hx: Hexad) -> hexad.WorkingSet:
 
 def stored(hx: Hexad, session_id: str) -> str:
     """All that the database holds of a session, as text."""
-    rows = hx._parts.base.db.query("SELECT * FROM working_sets WHERE id = ?", (session_id,))
+    rows = hx._services.db.query("SELECT * FROM working_sets WHERE id = ?", (session_id,))
     return repr(rows)
 
 
@@ -153,7 +153,7 @@ def test_the_seven_fields_of_document_4_are_there_under_their_names(hx: Hexad, c
 
 @pytest.mark.row("A018")
 def test_the_view_session_state_has_one_row_with_document_4s_columns(hx: Hexad) -> None:
-    db = hx._parts.base.db
+    db = hx._services.db
     assert [] == db.query("SELECT * FROM session_state")
 
     hx.session.start("first", session_id="one")
@@ -645,14 +645,14 @@ def test_a_store_that_was_opened_read_only_shows_sessions_and_changes_none(opene
 def test_a_damaged_state_is_named_by_check_and_by_whoever_reads_it(hx: Hexad) -> None:
     begun = hx.session.start("login feature")
     hx.session.end()
-    with hx._parts.base.db.transaction() as con:
+    with hx._services.db.transaction() as con:
         row = con.execute("SELECT state FROM working_sets").fetchone()
         con.execute("UPDATE working_sets SET state = '{}'")
 
     with pytest.raises(hexad.IntegrityError, match="is damaged"):
         hx.session.get(begun.id)
     assert [True] == [begun.id in problem for problem in hx.check()]
-    with hx._parts.base.db.transaction() as con:
+    with hx._services.db.transaction() as con:
         assert row is not None
         con.execute("UPDATE working_sets SET state = ?", (row[0],))
 

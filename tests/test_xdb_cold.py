@@ -9,7 +9,7 @@ from hexad.experience.tiers.replies import ReplyMaker
 
 
 def replies(hx: Hexad) -> ReplyMaker:
-    return hx._parts.experiencing.replies
+    return hx._services.experience().replies
 
 
 @pytest.fixture

@@ -728,7 +728,7 @@ def test_a_long_session_is_compacted_in_parts(hx, clock, monkeypatch):
 
 @pytest.mark.row("H063")
 def test_pressure_takes_the_windows_of_ended_sessions_only(hx):
-    compactor = hx._parts.experiencing.compacting.compactor
+    compactor = hx._services.experience().compactor
     for name in ("ended", "running"):
         hx.xdb.start_session(name)
         tell(hx, 200)
@@ -797,8 +797,8 @@ class Failing:
 
 
 def test_a_writer_that_fails_breaks_no_compaction_and_is_asked_again(hx, caplog):
-    writing = hx._parts.experiencing.compacting.remembrance
-    failing = Failing(hx._parts.writing.writer)
+    writing = hx._services.experience().remembrance
+    failing = Failing(hx._services.ingest().writer)
     writing._writer = lambda: failing
     hx.xdb.start_session("monday", 1000)
     with caplog.at_level(logging.WARNING, logger="hexad"):
@@ -817,7 +817,7 @@ def test_a_writer_that_fails_breaks_no_compaction_and_is_asked_again(hx, caplog)
 
 def test_a_programs_compactions_that_it_could_not_remember_are_remembered_by_another(opened):
     hx = opened()
-    hx._parts.experiencing.compacting.remembrance._writer = None
+    hx._services.experience().remembrance._writer = None
     hx.xdb.start_session("monday", 1000)
     tell(hx, 800)
     hx.xdb.seal()

@@ -314,7 +314,7 @@ def test_a_gap_in_the_ticks_hides_nothing_of_a_window(opened, monkeypatch):
     tell(hx, 10)
     hx.xdb.flush()
     # As a program that was killed leaves it: a block of ticks that nobody uses.
-    db = hx._parts.base.db
+    db = hx._services.db
     Sessions(db).reserve(1, 100_000)
     hx.xdb.start_session("monday")
     tell(hx, 100, start=10)
@@ -346,7 +346,7 @@ def test_what_does_not_fit_into_memory_is_compacted_later(opened, caplog):
     hx = opened()
     hx.xdb.start_session("monday", 1000)
     tell(hx, 799)
-    duck = hx._parts.experiencing.experience._duck
+    duck = hx._services.experience().experience._duck
     with duck.cursor(hx.path) as cursor:
         cursor.execute("SET memory_limit = '1MB'")
     tell(hx, 1, start=799)

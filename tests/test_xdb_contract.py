@@ -225,7 +225,7 @@ def test_who_is_not_the_owner_sets_no_contract(hx, opened):
 def test_who_set_which_contract_is_noted(hx):
     hx.xdb.set_contract(memory(warm_quota_tokens=200_000))
 
-    [(_, what, detail)] = hx._parts.stores.meta.logged(limit=1)
+    [(_, what, detail)] = hx._services.stores.meta.logged(limit=1)
 
     assert ("set_contract", "owner") == (what, detail["by"])
     assert 200_000 == detail["contract"]["warm_quota_tokens"]

@@ -318,7 +318,7 @@ def test_every_content_comes_back_from_the_store_and_from_its_file(contents):
 def test_a_changed_row_is_noticed(opened: Opener, tmp_path):
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.xdb.documents.add_document("x.md", "one", "reference")
-        with hx._parts.stores.db.transaction() as con:
+        with hx._services.stores.db.transaction() as con:
             con.execute("UPDATE documents SET content = 'two'")
 
         assert any("does not match its hash" in line for line in hx.check())

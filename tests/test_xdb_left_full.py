@@ -19,7 +19,7 @@ hx = hexad.open(sys.argv[1], embedder=None)
 x = hx.xdb
 x.start_session("kept", max_context_tokens=500, compaction=False)
 x.start_session("s", max_context_tokens=500)
-hx._parts._worker.stop()  # as if it had never come to it
+hx._services._worker.stop()  # as if it had never come to it
 for session in ("s", "kept"):
     x.record_many([{"event_type": "output", "content": f" w{i}", "event_id": f"e{i // 20}"} for i in range(600)],
                   session_id=session)

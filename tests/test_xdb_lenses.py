@@ -330,7 +330,7 @@ def said(hx: Hexad, kept: Set[str] = frozenset()) -> dict[str, str]:
 
 def session_layer(hx: Hexad, text: str) -> list[str]:
     """What COLD records say in a context that asks for a word."""
-    found = hx._parts.session_layer.items(MemoryQuery(text=text, now=hx.clock.now()), limit=100)
+    found = hx._services.session().layer.items(MemoryQuery(text=text, now=hx.clock.now()), limit=100)
     return [memory_item.text for memory_item in found if memory_item.kind == "cold"]
 
 

@@ -12,8 +12,8 @@ import pytest
 import hexad
 from hexad import CompressedRecord, CompressionLevel, Fidelity, Hexad, InvalidInput, Stopped, StorageFailure
 from hexad.experience.query.usage import COLD_TABLES, tables_bytes
-from hexad.experience.tables.cold_records import ColdRecords
-from hexad.experience.tiers.compression import CompressionPass, PassResult
+from hexad.experience.tables.cold_records import Compressed
+from hexad.experience.tiers.compression import Passed, Passes
 from opener import Opener
 
 JULY = datetime(2025, 7, 3, 9, tzinfo=UTC)
@@ -54,16 +54,16 @@ def replied(
 
 
 def release(hx: Hexad, session: str) -> None:
-    hx._parts.experiencing.replies.release(session, [(1, 100_000)])
+    hx._services.experience().replies.release(session, [(1, 100_000)])
 
 
-def run(hx: Hexad, source: CompressionLevel, *, batch: int = 100, k: int = 10) -> PassResult | None:
+def run(hx: Hexad, source: CompressionLevel, *, batch: int = 100, k: int = 10) -> Passed | None:
     """One pass, as the loop under pressure makes many."""
-    parts = hx._parts
-    return CompressionPass(
-        parts.base.db,
-        summarizer=parts.experiencing.compacting.summarizer,
-        visibility=parts.experiencing.experience.visibility,
+    services = hx._services
+    return Passes(
+        services.db,
+        summarizer=services.experience().summarizer,
+        visibility=services.experience().experience.visibility,
     ).run(source, batch=batch, k=k)
 
 
@@ -473,7 +473,7 @@ def test_hot_warm_and_submitted_stay_as_they_are(hx):
     bud = hx.xdb.create_bud_tag("curiosity", "Asks on.")
     hx.xdb.tag(bud.id, tick_range=(31, 40))
     hx.xdb.submit_graft(bud.id, "graft-1")
-    hx._parts.experiencing.replies.release("monday", [(1, 60)])
+    hx._services.experience().replies.release("monday", [(1, 60)])
     kept = [timestep for timestep in hx.xdb.recall(limit=1_000) if timestep.fidelity is not Fidelity.COLD]
 
     hx.xdb.check_and_compress(max_storage_bytes=0)
@@ -544,7 +544,7 @@ def test_usage_counts_all_there_is_by_file_fidelity_and_level(hx):
     record(hx, "monday", JULY, *[f"Work on {word(at)}." for at in range(30)])
     hx.xdb.seal()
     hx.xdb.pin_window((1, 9), session_id="monday")
-    hx._parts.experiencing.replies.release("monday", [(1, 30)])
+    hx._services.experience().replies.release("monday", [(1, 30)])
     hx.xdb.start_session("tuesday", compaction=False)
     hx.xdb.record("input", "A question.", token_count=7)
     hx.xdb.documents.add_document("Tone", "Answer briefly.", "reference")
@@ -599,7 +599,7 @@ def test_cold_bytes_are_about_those_of_the_databases_pages(hx):
             *texts,
             concepts={"w::A": 0.5, "w::B": 0.25, "w::C": 0.125},
         )
-    db = hx._parts.base.db
+    db = hx._services.db
 
     ratios = []
     for source in (None, REPLY):
@@ -613,7 +613,7 @@ def test_cold_bytes_are_about_those_of_the_databases_pages(hx):
 
 
 def test_the_sessions_that_a_record_covers_count_too(hx):
-    db = hx._parts.base.db
+    db = hx._services.db
     with db.transaction() as con:
         for at in range(5_000):
             con.execute(
@@ -624,12 +624,12 @@ def test_the_sessions_that_a_record_covers_count_too(hx):
         year = hexad.compress_records(
             [CompressedRecord(id="q", level=QUARTER, start_time=JULY, end_time=JULY, summary="Work.")], YEAR
         )
-        ColdRecords(db).add(year, sessions=range(1, 5_001))
+        Compressed(db).add(year, sessions=range(1, 5_001))
 
     counted = hx.xdb.usage().cold_bytes - before
     assert 0.5 < counted / tables_bytes(db, ["compressed_record_sessions"]) < 2
     with db.transaction():
-        ColdRecords(db).delete([1])
+        Compressed(db).delete([1])
 
 
 def db_vacuumed(db) -> None:
@@ -642,9 +642,9 @@ def test_freed_pages_are_used_again(hx):
         replied(hx, f"s{round_}", JULY, *[f"Work on {word(round_ * 2_000 + at)}." for at in range(600)])
         hx.xdb.check_and_compress(max_storage_bytes=0)
         if round_ == 0:
-            once = tables_bytes(hx._parts.base.db, COLD_TABLES)
+            once = tables_bytes(hx._services.db, COLD_TABLES)
 
-    assert tables_bytes(hx._parts.base.db, COLD_TABLES) < 2 * once
+    assert tables_bytes(hx._services.db, COLD_TABLES) < 2 * once
 
 
 def test_a_check_tells_when_cold_records_and_the_stream_contradict_each_other(project):
@@ -654,7 +654,7 @@ def test_a_check_tells_when_cold_records_and_the_stream_contradict_each_other(pr
         run(hx, REPLY)
         run(hx, SESSION)
         assert [] == hx.check()
-        with hx._parts.base.db.transaction() as con:
+        with hx._services.db.transaction() as con:
             con.execute("UPDATE compressed_records SET timesteps = timesteps + 1")
             con.execute("DELETE FROM compressed_record_sessions")
 

@@ -208,14 +208,14 @@ def test_what_turns_cold_while_it_is_handed_in_or_pinned_is_no_window(hx, opened
             if not waiting:
                 other.xdb.request_compaction("monday")
 
-    hx._parts.base.db.tracer = compact_meanwhile
+    hx._services.db.tracer = compact_meanwhile
     with pytest.raises(InvalidInput, match="full detail"):
         hx.xdb.submit_graft("Curiosity", "graft-1")
     last = max(record.end_tick or 0 for record in hx.xdb.recall())
     waiting += ["FROM stream_segments", "FROM sessions WHERE id"]
     with pytest.raises(Conflict, match="COLD already"):
         hx.xdb.pin_window((last + 1, last + 2))
-    hx._parts.base.db.tracer = None
+    hx._services.db.tracer = None
 
     assert not waiting
     assert [] == hx.xdb.windows()

@@ -304,7 +304,7 @@ def test_the_tag_index_walks_the_concepts_in_every_direction(hx):
 
 @pytest.mark.row("H166")
 def test_the_table_of_tags_has_the_columns_of_the_document(hx):
-    columns = {row[1] for row in hx._parts.stores.db.query("PRAGMA table_info(tags)")}
+    columns = {row[1] for row in hx._services.stores.db.query("PRAGMA table_info(tags)")}
 
     assert columns >= {
         "id", "name", "tag_type", "concept_id", "entity_type", "bud_status", "created_at", "created_by", "description",

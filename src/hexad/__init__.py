@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hexad.core.event_types import EventType
     from hexad.core.ids import IdSource, TimeSortedIds
     from hexad.core.tracing import Span, listen
+    from hexad.core.version import __version__
     from hexad.database.encryption.state import EncryptionProgress, EncryptionReport, EncryptionState
     from hexad.engine import Hexad
     from hexad.errors import (
@@ -181,8 +182,6 @@ if TYPE_CHECKING:
     )
     from hexad.spaces.files.signed_export import verify_export
 
-__version__: Final = "0.1.0"
-
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
     "hexad.core.actor": ("Actor",),
@@ -192,6 +191,7 @@ _HOMES: Final = {
     "hexad.core.event_types": ("EventType",),
     "hexad.core.ids": ("IdSource", "TimeSortedIds"),
     "hexad.core.tracing": ("Span", "listen"),
+    "hexad.core.version": ("__version__",),
     "hexad.database.encryption.state": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (

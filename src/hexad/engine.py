@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
 
-from hexad.config import ConsolidationSettings, parse_consolidation
 from hexad.core.arguments import (
     flags_checked,
     parse_choice,
@@ -18,7 +16,6 @@ from hexad.core.arguments import (
     parse_text,
     parse_time,
     parse_whole,
-    quoted,
     subject_list,
     value_list,
     word_list,
@@ -29,8 +26,6 @@ from hexad.core.tracing import span
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
-from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
-from hexad.maintenance.status import MaintenanceReport, StoreStatus
 from hexad.memory.draft import Draft
 from hexad.memory.link import LINK_KIND_DEFAULT, Link, check_link_kind
 from hexad.memory.memory import QUARANTINE, Citation, Memory, Relevance, Status, Trust
@@ -39,8 +34,7 @@ from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.rows import ORDERS
 from hexad.providers.embedders.base import Embedder
 from hexad.search.recall.query_terms import RecallOptions
-from hexad.services import Parts
-from hexad.spaces.access import require_owner
+from hexad.services import Services
 from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
 from hexad.spaces.bundles.hook import ContextHook, Topic
 from hexad.spaces.bundles.options import (
@@ -65,6 +59,8 @@ if TYPE_CHECKING:
     from hexad.layers.user.api import UserFacade
     from hexad.maintenance.consolidation.values import ConsolidationReport
     from hexad.maintenance.quality.values import MemoryQuality
+    from hexad.maintenance.reindex import ReindexReport
+    from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.feedback import Feedback
     from hexad.privacy.report import ExportItem, WipeReport
     from hexad.spaces.api import SpacesFacade
@@ -74,11 +70,11 @@ if TYPE_CHECKING:
 class Hexad:
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     def __repr__(self) -> str:
-        role = self._parts.base.actor.role
+        role = self._services.context.actor.role
         return f"Hexad({str(self.path)!r}{'' if role is None else f', role={role!r}'})"
 
     def __enter__(self) -> Self:
@@ -91,64 +87,64 @@ class Hexad:
 
     def close(self) -> None:
         """Finish the batch in hand and release the store; may be called twice."""
-        self._parts.close()
+        self._services.close()
 
     @property
     def path(self) -> Path:
         """The store's folder."""
-        return self._parts.place.directory
+        return self._services.context.directory
 
     @property
     def clock(self) -> Clock:
         """Where this store takes its times from."""
-        return self._parts.clock
+        return self._services.clock
 
     # Its systems --------------------------------------------------------------------------------------------------
 
     @cached_property
     def spaces(self) -> SpacesFacade:
         """Named containers of memories: policies, retention, files."""
-        return self._parts.governing.spaces
+        return self._services.spaces().spaces
 
     @property
     def quarantine(self) -> QuarantineFacade:
         """What waits for a review: texts that read as instructions, writes to protected places."""
-        return self._parts.governing.quarantine
+        return self._services.spaces().quarantine
 
     @property
     def session(self) -> SessionFacade:
         """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
-        return self._parts.session
+        return self._services.session().facade
 
     @property
     def project(self) -> ProjectFacade:
         """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
-        return self._parts.project
+        return self._services.project()
 
     @property
     def user(self) -> UserFacade:
         """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
-        return self._parts.user
+        return self._services.user().facade
 
     @property
     def governance(self) -> GovernanceFacade:
         """Decisions with their reasons: append-only, told as prior context with their age."""
-        return self._parts.governance
+        return self._services.governance()
 
     @property
     def facts(self) -> FactsFacade:
         """Facts over time: what holds, what held at a time, what was learned since."""
-        return self._parts.facts
+        return self._services.facts()
 
     @property
     def honeycomb(self) -> HoneycombFacade:
         """The association graph: nodes with at most six edges a ring, and context by walking it."""
-        return self._parts.honeycombing.facade
+        return self._services.honeycomb().facade
 
     @property
     def xdb(self) -> Xdb:
         """The experience database: what an agent read, wrote and did, token by token."""
-        return self._parts.experiencing.xdb
+        return self._services.experience().xdb
 
     # Writing ------------------------------------------------------------------------------------------------------
 
@@ -225,9 +221,9 @@ class Hexad:
             project=project,
             now=parse_time(freeze_clock, "freeze_clock"),
         )
-        self._parts.handouts.flush()
-        memory = self._parts.writing.writer.write([draft])[0]
-        self._parts.wake()
+        self._services.handouts.flush()
+        memory = self._services.ingest().writer.write([draft])[0]
+        self._services.wake()
         return memory
 
     def remember_structured(
@@ -254,9 +250,9 @@ class Hexad:
         ...     memory.summary_micro, memory.tags, memory.receipt.outcome.value
         ('Ship on Monday.', ('release-plan',), 'created')
         """
-        self._parts.handouts.flush()
-        memory = self._parts.writing.intake.structured(space, payload, options, given)
-        self._parts.wake()
+        self._services.handouts.flush()
+        memory = self._services.ingest().intake.structured(space, payload, options, given)
+        self._services.wake()
         return memory
 
     def remember_raw(
@@ -283,9 +279,9 @@ class Hexad:
         ...     memory.path, memory.relevance.value, memory.receipt.semantic
         ('shop/decision/decided-seal-ledger-night', 'high', 'local')
         """
-        self._parts.handouts.flush()
-        memory = self._parts.writing.intake.raw(space, kind, raw, options, given)
-        self._parts.wake()
+        self._services.handouts.flush()
+        memory = self._services.ingest().intake.raw(space, kind, raw, options, given)
+        self._services.wake()
         return memory
 
     def ingest(
@@ -323,19 +319,19 @@ class Hexad:
             project=parse_text(project, "project"),
             dry_run=dry_run,
         )
-        self._parts.handouts.flush()
-        report = self._parts.writing.ingestor.ingest(source, options, progress=progress)
+        self._services.handouts.flush()
+        report = self._services.ingest().ingestor.ingest(source, options, progress=progress)
         if dry_run:
             return report
-        if embed or (embed is None and not self._parts.background):
+        if embed or (embed is None and not self._services.context.background):
             self.embed_pending()
-        self._parts.wake()
+        self._services.wake()
         return report
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
-        self._parts.writing.queue.put(source, space=space, tags=word_list(tags, "tags"))
-        self._parts.wake()
+        self._services.ingest().queue.put(source, space=space, tags=word_list(tags, "tags"))
+        self._services.wake()
 
     def watch(
         self,
@@ -351,7 +347,7 @@ class Hexad:
 
         With `git`, new commits become memories too. Raises `NotFound` when there is no such folder.
         """
-        self._parts.writing.watcher.follow(
+        self._services.ingest().watcher.follow(
             source, space=space, tags=word_list(tags, "tags"), git=git, stop=stop, on_report=on_report
         )
 
@@ -404,7 +400,7 @@ class Hexad:
         """
         spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
         for name in spaces or ():
-            self._parts.stores.spaces.get(name)
+            self._services.stores.spaces.get(name)
         options = RecallOptions(
             filters=Filters(
                 spaces=spaces,
@@ -413,7 +409,7 @@ class Hexad:
                 path=parse_text(path, "path"),
                 since=parse_time(since, "since"),
                 until=parse_time(until, "until"),
-                roles=self._parts.stores.roles,
+                roles=self._services.stores.roles,
             ),
             limit=limit,
             max_tokens=max_tokens,
@@ -426,13 +422,10 @@ class Hexad:
         when = parse_time(as_of, "as_of")
         with span("search_memory", limit=limit):
             if layers is None and when is None:
-                hits = self._parts.recaller.recall(query, options)
+                hits = self._services.search.recaller.recall(query, options)
             else:
-                from hexad.layers.context.layered_recall import Narrower, recall_layered
-
-                narrower = Narrower(layers=layers, as_of=when)
-                hits = recall_layered(self._parts, query, options, narrower)
-        self._parts.wake()
+                hits = self._services.contexts().recall(query, options, layers=layers, as_of=when)
+        self._services.wake()
         return hits
 
     @flags_checked
@@ -458,15 +451,13 @@ class Hexad:
         ...     plan.query_class.value, plan.task_type.value
         ('architectural', 'explain')
         """
-        from hexad.layers.context.filters import ContextFilters
-
-        return self._parts.router.plan(
+        return self._services.contexts().plan(
             query,
             max_tokens=max_tokens,
             layers=layers,
             deterministic=deterministic,
             model=model,
-            narrowed=ContextFilters(plain=plain),
+            plain=plain,
         )
 
     @flags_checked
@@ -507,23 +498,23 @@ class Hexad:
         ...     [block.text for block in hx.context("when do we deploy?").system_items]
         ['Deploys happen on Tuesday.']
         """
-        from hexad.layers.context.api import parse_layers
-        from hexad.layers.context.filters import ContextFilters
-        from hexad.layers.router.plan import RouteRequest
-
-        found = self._parts.router.context(
+        found = self._services.contexts().context(
             task,
-            wanted=RouteRequest(
-                max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
-            ),
-            narrowed=ContextFilters(
-                space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain
-            ),
-            form=format,
+            max_tokens=max_tokens,
+            layers=layers,
+            deterministic=deterministic,
+            format=format,
             details=details,
+            space=space,
+            kinds=kinds,
+            since=since,
+            until=until,
+            as_of=as_of,
+            wait=wait,
             model=model,
+            plain=plain,
         )
-        self._parts.wake()
+        self._services.wake()
         return found
 
     @flags_checked
@@ -541,13 +532,8 @@ class Hexad:
         `text` is a sentence, or the query language; `plain` as in `context`, and `plan` says what is understood. Each
         score is the sum of its parts. Raises as `context` does.
         """
-        from hexad.layers.context.api import parse_layers
-        from hexad.layers.context.filters import ContextFilters
-        from hexad.layers.router.plan import RouteRequest
-
-        wanted = RouteRequest(layers=parse_layers(layers), deterministic=deterministic)
-        return self._parts.router.query(
-            text, wanted=wanted, narrowed=ContextFilters(plain=plain), limit=limit
+        return self._services.contexts().query(
+            text, limit=limit, layers=layers, deterministic=deterministic, plain=plain
         )
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
@@ -555,8 +541,8 @@ class Hexad:
 
         `max_tokens` cuts its text, and a note says so. Raises `NotFound` for an id that is not there.
         """
-        self._parts.base.db.require_open()
-        return self._parts.router.expand(what, max_tokens=max_tokens)
+        self._services.db.require_open()
+        return self._services.contexts().expand(what, max_tokens=max_tokens)
 
     def feedback(
         self, what: object, verdict: str, *, query: str | None = None, note: str | None = None
@@ -578,21 +564,21 @@ class Hexad:
         ...     said.effect, [review.memory_id == memory.id for review in hx.facts.needs_review()]
         ('marked for a review', [True])
         """
-        return self._parts.opinions.give(what, verdict, query=query, note=note)
+        return self._services.feedback().give(what, verdict, query=query, note=note)
 
     def feedbacks(self, what: object | None = None, *, limit: int | None = None) -> list[Feedback]:
         """Return what was said of answers, the last first; `what` narrows it to one memory.
 
         Whoever has a role is shown its own. Raises as `feedback` does.
         """
-        return self._parts.opinions.given(what, limit=limit)
+        return self._services.feedback().given(what, limit=limit)
 
     def retract_feedback(self, id: str) -> Feedback:
         """Take back what was said, by its id, and return it: answers are as if it had never been said.
 
         Raises `NotFound` for an id that is not there.
         """
-        return self._parts.opinions.retract(id)
+        return self._services.feedback().retract(id)
 
     # Bundles ------------------------------------------------------------------------------------------------------
 
@@ -615,9 +601,9 @@ class Hexad:
         """
         chosen = parse_bundle_options(options, more)
         with span("recall_context", space=space, limit=chosen.limit) as seen:
-            bundle = self._parts.bundles.context(space, topic, chosen)
+            bundle = self._services.bundles().context(space, topic, chosen)
             seen.update(backend=bundle.backend, items_returned=len(bundle.sections))
-        self._parts.wake()
+        self._services.wake()
         return bundle
 
     def recall_kind(self, space: str, kind: str, options: GivenOptions = None, **more: object) -> KindList:
@@ -627,10 +613,10 @@ class Hexad:
         """
         chosen = parse_bundle_options(options, more)
         with span("recall_kind", space=space, limit=chosen.limit) as seen:
-            kind_list = self._parts.bundles.kind(space, kind, chosen)
-            seen.update(backend=kind_list.backend, items_returned=len(kind_list))
-        self._parts.wake()
-        return kind_list
+            found = self._services.bundles().kind(space, kind, chosen)
+            seen.update(backend=found.backend, items_returned=len(found))
+        self._services.wake()
+        return found
 
     def use_context(
         self,
@@ -664,9 +650,11 @@ class Hexad:
 
         def recall(about: str) -> ProjectContext:
             with span("use_context", project=project, limit=chosen.limit) as seen:
-                context = self._parts.contexts.recall(project, about, chosen, deadline_ms=deadline_ms)
+                context = self._services.project_contexts().recall(
+                    project, about, chosen, deadline_ms=deadline_ms
+                )
                 seen.update(backend=context.bundle.backend, items_returned=len(context.bundle.sections))
-            self._parts.wake()
+            self._services.wake()
             return context
 
         return ContextHook(recall, topic)
@@ -675,8 +663,8 @@ class Hexad:
 
     def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Return one memory, whatever its status. Raises `NotFound`."""
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.read():
+        memories = self._services.stores.memories
+        with self._services.stores.db.read():
             no = memories.resolve(id_or_path, space=space)
             return memories.by_no([no])[no]
 
@@ -709,8 +697,8 @@ class Hexad:
                 f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.", argument="order"
             )
         filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.read():
+        memories = self._services.stores.memories
+        with self._services.stores.db.read():
             numbers = memories.numbers(
                 filters, status=chosen, order=order, limit=-1 if limit is None else limit, offset=offset
             )
@@ -730,7 +718,7 @@ class Hexad:
     ) -> int:
         """Return how many memories `memories` would list without a limit. Raises what it raises."""
         filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
-        return self._parts.stores.memories.count_where(filters, status=chosen)
+        return self._services.stores.memories.count_where(filters, status=chosen)
 
     def _listed(
         self,
@@ -743,7 +731,7 @@ class Hexad:
         status: str | None,
     ) -> tuple[Filters, Status | None]:
         if space is not None:
-            self._parts.stores.spaces.get(space)
+            self._services.stores.spaces.get(space)
         filters = Filters(
             spaces=None if space is None else (space,),
             kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
@@ -751,13 +739,13 @@ class Hexad:
             path=parse_text(path, "path"),
             text=None if (words := parse_text(text, "text")) is None else tuple(words.split()),
             pinned=pinned,
-            roles=self._parts.stores.roles,
+            roles=self._services.stores.roles,
         )
         return filters, None if status is None else parse_choice(Status, status, "status")
 
     def history(self, id_or_path: str, *, space: str | None = None) -> Sequence[Mapping[str, JSONValue]]:
         """Return what a memory said before, oldest first: `version`, `replaced_at`, `raw`. Raises `NotFound`."""
-        memories = self._parts.stores.memories
+        memories = self._services.stores.memories
         no = memories.resolve(id_or_path, space=space)
         return [
             {"version": version, "replaced_at": format_time(at), "raw": raw}
@@ -766,7 +754,7 @@ class Hexad:
 
     def near_duplicates(self, id_or_path: str, *, space: str | None = None) -> Sequence[tuple[str, float]]:
         """Return `(id, similarity)` of memories that say almost the same: shown, never merged."""
-        stores = self._parts.stores
+        stores = self._services.stores
         return stores.duplicates.linked(stores.memories.resolve(id_or_path, space=space), NEAR_DUPLICATE)
 
     # Changing -----------------------------------------------------------------------------------------------------
@@ -776,11 +764,11 @@ class Hexad:
         a review or was rejected in one: only `hx.quarantine.release` lets it in.
         """
         memory = self._change(id_or_path, space, self._bring_back, archived=True)
-        self._parts.wake()
+        self._services.wake()
         return memory
 
     def _bring_back(self, no: int) -> None:
-        memory = self._parts.stores.memories.by_no([no])[no]
+        memory = self._services.stores.memories.by_no([no])[no]
         note = memory.metadata.get(QUARANTINE)
         if (
             isinstance(note, Mapping)
@@ -791,8 +779,8 @@ class Hexad:
             raise Conflict(
                 f"Memory {memory.id!r} {stands}; the store's owner can let it in: `hexad memory quarantine release`."
             )
-        self._parts.catalog.restore(no, at=self._parts.clock.now())
-        self._parts.settle_fact(no)
+        self._services.catalog.restore(no, at=self._services.clock.now())
+        self._services.settle_fact(no)
 
     def pin(self, *names: str, space: str | None = None) -> Memory:
         """Pin a memory: `pin(space, id_or_path)` as in document 1, or `pin(id_or_path)`.
@@ -819,7 +807,7 @@ class Hexad:
             )
         if len(names) == 2:
             space = names[0]
-        memories, now = self._parts.stores.memories, self._parts.clock.now()
+        memories, now = self._services.stores.memories, self._services.clock.now()
         return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
 
     def tag(
@@ -842,7 +830,7 @@ class Hexad:
         ('ops-team', 'release')
         """
         added, removed = word_list(add, "add"), word_list(remove, "remove")
-        now, retagger = self._parts.clock.now(), self._parts.writing.retagger
+        now, retagger = self._services.clock.now(), self._services.ingest().retagger
         return self._change(
             id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
         )
@@ -850,8 +838,8 @@ class Hexad:
     def _change(
         self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
     ) -> Memory:
-        memories = self._parts.stores.memories
-        with self._parts.stores.db.transaction():
+        memories = self._services.stores.memories
+        with self._services.stores.db.transaction():
             no = memories.resolve_one(id_or_path, space=space, archived=archived)
             change(no)
             return memories.by_no([no])[no]
@@ -875,16 +863,16 @@ class Hexad:
         ...     [linked.memory.raw for linked in hx.recall("signing key", space="release", follow_links=True).linked]
         ['Secrets live in the vault.']
         """
-        stores = self._parts.stores
-        self._parts.writing.redactor.refuse_secret_link(check_link_kind(kind))
+        stores = self._services.stores
+        self._services.ingest().redactor.refuse_secret_link(check_link_kind(kind))
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
             if source_no == target_no:
                 raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
-            now = self._parts.clock.now()
+            now = self._services.clock.now()
             stores.links.put(source_no, target_no, kind, at=now)
-            stores.honeycomb.relate(source_no, target_no, kind, at=to_micros(now))
+            self._services.nodes().relate(source_no, target_no, kind, at=to_micros(now))
             target_id = stores.memories.by_no([target_no])[target_no].id
             links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
         return next(link for link in links if link.kind == kind and link.target.id == target_id)
@@ -894,19 +882,19 @@ class Hexad:
 
         Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
         """
-        stores = self._parts.stores
+        stores = self._services.stores
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
             removed = stores.links.remove(source_no, target_no, kind)
             if removed:  # what else speaks for a connection is looked at anew
-                stores.honeycomb.edges.drop_pair(source_no, target_no, auto_only=True)
-        self._parts.wake()
+                self._services.nodes().edges.drop_pair(source_no, target_no, auto_only=True)
+        self._services.wake()
         return removed
 
     def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
         """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""
-        stores = self._parts.stores
+        stores = self._services.stores
         with stores.db.read():
             no = stores.memories.resolve(id_or_path, space=space)
             return [link for _, link in stores.links.of([no])]
@@ -936,9 +924,7 @@ class Hexad:
         ...     [item.section for item in hx.export(subject="ann")]
         ['export', 'memories']
         """
-        from hexad.privacy.export import export
-
-        return export(self._parts, scope, session=session, subject=subject)
+        return self._services.exporter().export(scope, session=session, subject=subject)
 
     @flags_checked
     def write_export(
@@ -956,10 +942,9 @@ class Hexad:
         The file is in plain text, also of an encrypted store: it is for somebody to read. Raises what `export` does,
         `Conflict` for a file that is there, unless `force` replaces it.
         """
-        from hexad.privacy.export import export, write_export
-
-        items = export(self._parts, scope, session=session, subject=subject)
-        return write_export(self._parts, file, items, force=force, progress=progress)
+        exporter = self._services.exporter()
+        items = exporter.export(scope, session=session, subject=subject)
+        return exporter.write(file, items, force=force, progress=progress)
 
     def decrypted(self, file: Path | str) -> Iterator[bytes]:
         """Iterate over the content of an encrypted file of this store, piece by piece; nothing is written.
@@ -968,17 +953,13 @@ class Hexad:
         ledger it does not read. Raises `AccessDenied` for an actor from whom anything is hidden, `NotFound`,
         `InvalidInput` for a file that is not encrypted, `IntegrityError` for one that these keys do not open.
         """
-        from hexad.privacy.export import decrypted
-
-        return decrypted(self._parts, file)
+        return self._services.exporter().decrypted(file)
 
     def memories_in(
         self, scope: str, *, session: str | None = None, limit: int = 50, offset: int = 0
     ) -> list[Memory]:
         """Return the memories of a scope, whatever their status, the last changed first. Raises as `export` does."""
-        from hexad.privacy.export import memories
-
-        return memories(self._parts, scope, session=session, limit=limit, offset=offset)
+        return self._services.exporter().memories(scope, session=session, limit=limit, offset=offset)
 
     @overload
     def forget(self, id_or_path: str, *, space: str | None = None) -> Memory: ...
@@ -1056,9 +1037,11 @@ class Hexad:
         selects = any(value is not None for value in conditions.values())
         if id_or_path is not None and not (selects or purge or dry_run):
             return self._change(
-                id_or_path, space, lambda no: self._parts.catalog.archive(no, at=self._parts.clock.now())
+                id_or_path,
+                space,
+                lambda no: self._services.catalog.archive(no, at=self._services.clock.now()),
             )
-        return self._parts.erasing.forget(
+        return self._services.erasure().forget(
             {"id": id_or_path, "space": space, **conditions},
             purge=purge,
             confirm=confirm,
@@ -1072,7 +1055,7 @@ class Hexad:
         What was selected, and the key to prove it, only the receipts hold that were given out.
         """
         parse_whole(1 if limit is None else limit, "limit", least=1)
-        return self._parts.erasing.receipts(limit=-1 if limit is None else limit)
+        return self._services.erasure().receipts(limit=-1 if limit is None else limit)
 
     @flags_checked
     def wipe(
@@ -1094,9 +1077,9 @@ class Hexad:
 
         Raises what `export` and `forget` do, `AccessDenied` without `confirm`.
         """
-        from hexad.privacy.wipe import wipe
-
-        return wipe(self._parts, scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress)
+        return self._services.wiper().wipe(
+            scope, session=session, confirm=confirm, dry_run=dry_run, progress=progress
+        )
 
     # Maintenance --------------------------------------------------------------------------------------------------
 
@@ -1105,20 +1088,7 @@ class Hexad:
 
         Raises `AccessDenied` for an actor from whom anything is hidden: what is wrong is said by name.
         """
-        parts = self._parts
-        require_owner(parts.base.actor, parts.everything, doing="a check")
-        dimensions = parts.store_dimensions()
-        from hexad.maintenance.check import check
-
-        found = check(
-            parts.stores,
-            parts.fulltext,
-            directory=parts.place.directory,
-            keys=parts.place.keys,
-            dimensions=dimensions,
-            crypt=parts.place.crypt,
-        )
-        return found + parts.check_user()
+        return self._services.check()
 
     def memory_quality(self, *, space: str | None = None, listed: int = 100) -> MemoryQuality:
         """Return an audit of the active memories: junk, duplicates, echoes, what is stale, contradictory, secret or
@@ -1130,11 +1100,10 @@ class Hexad:
 
         Raises `NotFound` for a space that was never created.
         """
-        from hexad.maintenance.quality.api import QualityAudit
-
-        self._parts.handouts.flush()
-        audit = QualityAudit(self._parts.stores, clock=self._parts.clock)
-        return audit.run(space=parse_text(space, "space"), listed=parse_whole(listed, "listed", least=0))
+        self._services.handouts.flush()
+        return self._services.quality().run(
+            space=parse_text(space, "space"), listed=parse_whole(listed, "listed", least=0)
+        )
 
     def reindex(
         self,
@@ -1148,35 +1117,14 @@ class Hexad:
         the derived links of the honeycomb; the background or `embed_pending` computes them. Raises
         `AccessDenied` as `check` does.
         """
-        parts = self._parts
-        require_owner(parts.base.actor, parts.everything, doing="a reindex")
-        if embedder is not None:
-            parts = self._parts = parts.with_embedder(embedder)
-        memories = rebuild_text(parts.stores, parts.fulltext)
-        queued = 0
-        if (embedder is not None or vectors) and parts.embedder is not None:
-            queued = queue_vectors(
-                parts.stores,
-                parts.catalog,
-                embedder=parts.embedder.name,
-                dimensions=parts.embedder.dimensions,
-            )
-        links = parts.honeycombing.linking.queue_all()
-        parts.wake()
-        name = parts.embedder.name if parts.embedder else None
-        return ReindexReport(memories=memories, vectors_queued=queued, links_queued=links, embedder=name)
+        return self._services.reindex(embedder, vectors=vectors)
 
     def embed_pending(self, *, progress: Callable[[int], None] | None = None) -> int:
         """Compute the vectors that are still missing, and the links, here and now; returns for how many memories.
 
         Raises `ProviderError` when the embedder fails. A store without an embedder has nothing to do.
         """
-        return self._embed_and_link(progress)[0]
-
-    def _embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
-        job = self._parts.embedding
-        embedded = job.run(progress=progress) if job is not None else 0
-        return embedded, self._parts.link_pending()
+        return self._services.embed_and_link(progress)[0]
 
     def maintain(self, *, progress: Callable[[int], None] | None = None) -> MaintenanceReport:
         """Do now what the background would do: queued sources, gc, sealing, vectors, notes of what was recalled.
@@ -1184,33 +1132,7 @@ class Hexad:
         gc runs over every space whose policy sets a lifetime and allows deletion, whoever asks. Consolidation runs
         where it is due: once a day for the project, once a month for the user layer (docs/consolidation.md).
         """
-        handouts = self._parts.handouts.flush()
-        ingested = self._parts.writing.queue.run()
-        self._parts.finish_erasures()
-        self._parts.tend_sessions()
-        self._parts.settle_due_facts()
-        learned = self._parts.learn()
-        consolidated = self._parts.consolidate_when_due(look=True)
-        swept = self._parts.governing.sweeper.sweep()
-        self._parts.move_to_ledger()
-        self._parts.retain_ledger()
-        sealed, problems = self._parts.seal_when_due()
-        report = MaintenanceReport(
-            ingested=ingested,
-            archived=swept.archived,
-            purged=swept.purged,
-            sealed=sealed,
-            problems=tuple(problems),
-            compacted=self._parts.compact_idle(),
-            let_go=self._parts.let_go_when_due(),
-            compressed=self._parts.compress(),
-            freed_bytes=self._parts.tidy(),
-            handouts=handouts,
-            consolidated=0 if consolidated is None else len(consolidated.changes),
-            user_layer=self._parts.user_layer_state(learned),
-        )
-        embedded, linked = self._embed_and_link(progress)  # last: compactions become memories, too
-        return replace(report, embedded=embedded, linked=linked, links_pending=self._parts.links_pending())
+        return self._services.maintain(progress=progress)
 
     @flags_checked
     def consolidate(
@@ -1243,42 +1165,18 @@ class Hexad:
         ...     report.counts, report.changes[0].reason
         ({'merged': 1}, 'says the same')
         """
-        from hexad.maintenance.consolidation.values import ConsolidationScope
-
-        parts = self._parts
-        require_owner(parts.base.actor, parts.everything, doing="a consolidation")
-        scopes = (
-            tuple(ConsolidationScope)
-            if scope is None
-            else (parse_choice(ConsolidationScope, scope, "scope"),)
+        return self._services.consolidation().run(
+            scope,
+            dry_run=dry_run,
+            archive_months=archive_months,
+            stop=stop,
+            flush=self._services.flush_sessions,
         )
-        settings = _consolidation_settings(parts.base.settings.consolidation, archive_months)
-        if not callable(stop):
-            raise InvalidInput(
-                f"stop = {quoted(stop)} cannot be asked; give a function that says when to end.",
-                argument="stop",
-            )
-        if not parts.base.db.readonly:
-            parts.handouts.flush()  # what was read counts
-            parts.tend_sessions()
-        report = parts.consolidation.run(scopes, settings, dry_run=dry_run, stop=stop)
-        if not dry_run:
-            parts.wake()
-        return report
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""
-        return self._parts.wait_idle(timeout_s)
+        return self._services.wait_idle(timeout_s)
 
     def status(self) -> StoreStatus:
         """Return versions, durability, sizes, embedder, keys and what waits: what `hexad doctor` prints."""
-        return self._parts.status()
-
-
-def _consolidation_settings(
-    settings: ConsolidationSettings, archive_months: float | None
-) -> ConsolidationSettings:
-    if archive_months is None:
-        return settings
-    consolidation_settings = parse_consolidation({"archive_months": archive_months}, "this call")
-    return replace(settings, archive_months=consolidation_settings.archive_months)
+        return self._services.status()

@@ -1,315 +1,718 @@
-"""The parts of an open store, built in one place and handed to each other."""
+"""The systems of an open store: each built when it is first asked for, from what it is handed, in this one place.
+
+Everything else imports at the top of its file; here, what a store does not use is not loaded for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from hexad import __version__
-from hexad.config import Settings
-from hexad.core.actor import Actor
-from hexad.core.clock import Clock
-from hexad.core.durability import StreamDurability
-from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
+from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
-from hexad.database.connection import Database
-from hexad.database.encryption.cipher import CACHE, cipher_of
-from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock, ReadShare
-from hexad.database.meta import STORE_ID
-from hexad.experience.values.lenses import parse_lenses
-from hexad.maintenance.jobs import Upkeep
+from hexad.database.store_context import StoreContext
+from hexad.database.task_queue import LINK
+from hexad.maintenance.jobs import Job, Report, Stop, never, run_jobs, run_steps
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metered_models import MeteredModels, query_embedder
+from hexad.providers.budgets.metered_models import MeteredModels
 from hexad.providers.budgets.metering import MeteredGenerator
 from hexad.providers.embedders.base import Embedder, resolve
-from hexad.providers.embedders.minilm import MiniLmEmbedder
-from hexad.search.embedding_job import BATCH_MEMORIES, EmbeddingJob
+from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import Recaller
-from hexad.search.vectors.index import VectorIndex
+from hexad.search.service import SearchService
+from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from hexad.database.encryption.cipher import StoreKeys
-    from hexad.experience.service import Experiencing
-    from hexad.honeycomb.service import Honeycombing
-    from hexad.ingest.service import Writing
-    from hexad.maintenance.status import StoreStatus
-    from hexad.privacy.erasure import Erasing
+    from hexad.experience.service import ExperienceService
+    from hexad.honeycomb.service import HoneycombService
+    from hexad.honeycomb.tables.nodes import HoneycombNodes
+    from hexad.ingest.service import IngestService
+    from hexad.layers.context.service import ContextService
+    from hexad.layers.feedback.api import FeedbackService
+    from hexad.layers.governance.api import GovernanceFacade
+    from hexad.layers.project.api import ProjectFacade
+    from hexad.layers.project.facts_api import FactsFacade
+    from hexad.layers.session.service import SessionService
+    from hexad.layers.session.working_set import TaskEnd
+    from hexad.layers.user.service import UserService
+    from hexad.maintenance.consolidation.service import ConsolidationService
+    from hexad.maintenance.quality.api import QualityAudit
+    from hexad.maintenance.reindex import ReindexReport
+    from hexad.maintenance.status import MaintenanceReport, StoreStatus
+    from hexad.privacy.erasure import ErasureService
+    from hexad.privacy.export import Exporter
+    from hexad.privacy.wipe import Wiper
+    from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
+    from hexad.search.recall.fusion import Fusion
+    from hexad.search.recall.recaller import Edge
+    from hexad.search.recall.results import Candidates
     from hexad.spaces.bundles.builder import Bundles
     from hexad.spaces.bundles.orderings.all import Orderings
     from hexad.spaces.bundles.project_context import ProjectContexts
-    from hexad.spaces.service import Governing
+    from hexad.spaces.files.importer import SpaceImporter
+    from hexad.spaces.retention import Purger
+    from hexad.spaces.service import SpacesService
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a store is, and who has it open. `temporary` removes it at close; `lock` is None when read-only, `share`
-    when not, `crypt` when nothing is encrypted.
-    """  # fmt: skip
+class StoreHold:
+    """What keeps a store open: its lock, or its share when it is read-only; `temporary` goes at close."""
 
-    directory: Path
     lock: OpenLock | None
-    keys: KeyStore
-    temporary: TemporaryDirectory[str] | None = None
-    crypt: StoreKeys | None = None
     share: ReadShare | None = None
+    temporary: TemporaryDirectory[str] | None = None
+
+    def release(self) -> None:
+        """Let others have the store."""
+        if self.lock is not None:
+            self.lock.close()
+        if self.share is not None:
+            self.share.close()
+        if self.temporary is not None:
+            self.temporary.cleanup()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
-    """What does not depend on the embedder."""
+class Program:
+    """What the program brought along that opened the store."""
 
-    place: Place
-    settings: Settings
-    clock: Clock
-    ids: IdSource
-    db: Database
-    stores: Stores
-    fulltext: FullText
-    background: bool
-    project: str
-    actor: Actor
     models: MeteredModels
-    orderings: Mapping[str, NamedOrdering]  # that the program brought along
+    orderings: Mapping[str, NamedOrdering]
     user_dir: Path | None = None
     user_key: bytes | str | Path | None = None
 
 
-class Parts(Upkeep):
+class Services:
     """Everything that `Hexad` delegates to."""
 
-    def __init__(self, base: Base, embedder: Embedder | None) -> None:
-        self.base = base
-        self.place, self.clock, self.stores, self.fulltext = (
-            base.place,
-            base.clock,
-            base.stores,
-            base.fulltext,
-        )
-        self.background = base.background and not base.db.readonly
-        self.embedder = embedder
-        self._owner = base.place.lock.identity if base.place.lock is not None else "readonly"
-        self._alive: Callable[[], Collection[str]] = (
-            base.place.lock.alive if base.place.lock is not None else tuple
-        )
+    def __init__(
+        self, context: StoreContext, hold: StoreHold, program: Program, embedder: Embedder | None
+    ) -> None:
+        """Every system's `wake` is that of these services, whatever that of `context` does."""
+        self.context = context = replace(context, wake=self.wake)
+        self.hold, self.program, self.db, self.clock = hold, program, context.db, context.clock
+        self.stores = Stores(self.db, roles=context.actor.roles)
         # Upkeep must not leave out what whoever opened the store may not see.
-        self.everything = base.stores if base.stores.roles is None else Stores(base.db)
-        self.handouts = RecallLog(base.stores)
-        self.catalog = Indexer(base.stores, base.fulltext)
-        self.embedding = (
-            EmbeddingJob(self.everything, embedder, owner=self._owner, alive=self._alive)
-            if embedder is not None
-            else None
-        )
-        self.recaller = Recaller(
-            base.stores,
-            base.fulltext,
-            self._vector_index,
-            embed_query=None if embedder is None else query_embedder(embedder),
-            handouts=None if base.db.readonly else self.handouts,
-            changes=ChangeReader(base.db),
-            clock=base.clock,
-            calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
-            feedback=base.settings.router.get("feedback") is not False,
-        )
-        self._index: VectorIndex | None = None
-        self._worker = Worker(self._step) if self.background else None
-        self._successor: Parts | None = None  # the same store with another embedder
+        self.everything = self.stores if self.stores.roles is None else Stores(self.db)
+        self.fulltext = FullText(self.db)
+        self.catalog = Indexer(self.stores, self.fulltext)
+        self.handouts = RecallLog(self.stores)
+        self.rules = Lazy(self._make_rules)
+        self.masking = Lazy(self._make_masking)
+        self.ingest = Lazy(self._make_ingest)
+        self.nodes = Lazy(self._make_nodes)
+        self.importer = Lazy(self._make_importer)
+        self.purger = Lazy(self._make_purger)
+        self.spaces = Lazy(self._make_spaces)
+        self.orderings = Lazy(self._make_orderings)
+        self.bundles = Lazy(self._make_bundles)
+        self.honeycomb = Lazy(self._make_honeycomb)
+        self.experience: Lazy[ExperienceService] = Lazy(self._make_experience)
+        self.session = Lazy(self._make_session)
+        self.user = Lazy(self._make_user)
+        self.facts = Lazy(self._make_facts)
+        self.feedback = Lazy(self._make_feedback)
+        self.erasure = Lazy(self._make_erasure)
+        self.exporter = Lazy(self._make_exporter)
+        self.wiper = Lazy(self._make_wiper)
+        self.quality = Lazy(self._make_quality)
+        self.consolidation = Lazy(self._make_consolidation)
+        self._use_embedder(embedder)
+        self.jobs = self._list_jobs()
         self._closed = False
-        if self._worker is not None and base.stores.meta.has_erasures_to_finish():
-            self._worker.wake()
+        self._worker = self._make_worker()
+        if self._worker is not None and self.stores.meta.has_erasures_to_finish():
+            self.wake()
+
+    def _use_embedder(self, embedder: Embedder | None) -> None:
+        """Make what depends on the embedder; what was made with another one goes on with that for who holds it."""
+        self.search = SearchService(
+            self.context,
+            self.stores,
+            self.everything,
+            self.fulltext,
+            embedder,
+            handouts=self.handouts,
+            boost=_boost,
+            rings=self._rings,
+        )
+        self.governance = Lazy(self._make_governance)
+        self.project = Lazy(self._make_project)
+        self.project_contexts = Lazy(self._make_project_contexts)
+        self.contexts = Lazy(self._make_contexts)
 
     @property
     def generator(self) -> MeteredGenerator | None:
         """What writes texts, within the budgets; None where none is set."""
-        return self.base.models.generator
+        return self.program.models.generator
 
-    @cached_property
-    def rules(self) -> RedactionRules:
-        """What is taken out of every text of the project; loaded now, because only what writes asks for it."""
+    # The systems --------------------------------------------------------------------------------------------------
+
+    def _make_rules(self) -> RedactionRules:
         from hexad.redaction.redact import project_rules
 
-        settings = self.base.settings
+        settings = self.context.settings
         return project_rules(settings.pii, env_allow=settings.env_allow)
 
-    @cached_property
-    def writing(self) -> Writing:
-        """The write path; loaded now, because most of what there is to load belongs to it."""
-        from hexad.ingest.service import WritingNeeds, build_writing
+    def _make_masking(self) -> Masking:
+        from hexad.redaction.masking import Masking
 
-        base = self.base
-        return build_writing(
-            WritingNeeds(
-                stores=base.stores,
-                catalog=self.catalog,
-                clock=base.clock,
-                ids=base.ids,
-                project=base.project,
-                author=base.actor.describe(),
-                rules=self.rules,
-                salt=lambda: base.place.keys.redaction_salt,
-                owner=self._owner,
-                alive=self._alive,
-                wake=self.wake,
-                generator_for=base.models.generator_for,
-            )
+        return Masking(salt=self.context.salt, rules=self.rules())
+
+    def _mask(self, text: str) -> str:
+        return self.masking().text(text)
+
+    def _make_ingest(self) -> IngestService:
+        from hexad.ingest.service import IngestService
+
+        return IngestService(
+            self.context,
+            self.stores,
+            self.catalog,
+            rules=self.rules(),
+            generator_for=self.program.models.generator_for,
+            relate=self._relate,
         )
 
-    @cached_property
-    def governing(self) -> Governing:
-        """Spaces, retention and purging; loaded now, because a recall does without them."""
-        from hexad.spaces.service import GoverningNeeds, build_governing
+    def _make_nodes(self) -> HoneycombNodes:
+        from hexad.honeycomb.tables.nodes import HoneycombNodes
 
-        base = self.base
-        return build_governing(
-            GoverningNeeds(
-                stores=base.stores,
-                everything=self.everything,
-                fulltext=base.fulltext,
-                catalog=self.catalog,
-                clock=base.clock,
-                directory=base.place.directory,
-                keys=base.place.keys,
-                actor=base.actor,
-                spent=base.models.budgets.report,
-                check_policy=_check_policy,
-                importer=lambda: self.writing.importer,
-                wake=self.wake,
-                crypt=base.place.crypt,
-            )
+        return HoneycombNodes(self.db, roles=self.stores.roles)
+
+    def _rings(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Edge]]:
+        return self.nodes().main(numbers)
+
+    def _relate(self, source: int, target: int, kind: str, /, *, at: int) -> None:
+        self.nodes().relate(source, target, kind, at=at)
+
+    def _disconnect(self, numbers: Sequence[int]) -> None:
+        """Take memories out of the honeycomb, one by one: rings close their gaps."""
+        from hexad.honeycomb.tables.link_evidence import HoneycombLinks
+        from hexad.honeycomb.tables.nodes import HoneycombNodes
+
+        HoneycombLinks(self.db).let_go(numbers)
+        HoneycombNodes(self.db).remove(set(numbers))
+
+    def _make_importer(self) -> SpaceImporter:
+        from hexad.spaces.files.importer import SpaceImporter
+
+        ingest = self.ingest()
+        return SpaceImporter(self.stores, ingest.writer, ingest.redactor, clock=self.clock)
+
+    def _make_purger(self) -> Purger:
+        from hexad.spaces.retention import Purger
+
+        return Purger(self.everything, self.fulltext, key=self.context.salt, disconnect=self._disconnect)
+
+    def _make_spaces(self) -> SpacesService:
+        from hexad.spaces.service import SpacesService
+
+        return SpacesService(
+            self.context,
+            self.stores,
+            self.everything,
+            self.fulltext,
+            self.catalog,
+            purger=self.purger(),
+            importer=self.importer,
+            check_policy=_check_policy,
+            spent=self.program.models.budgets.report,
         )
 
-    @cached_property
-    def erasing(self) -> Erasing:
-        """Erasure over the whole store; loaded now, because only who forgets for good needs it."""
-        from hexad.privacy.erasure import build_erasing
-
-        return build_erasing(self)
-
-    @cached_property
-    def honeycombing(self) -> Honeycombing:
-        """The association graph; loaded now, because a recall does without it."""
-        return self._honeycombing(None)
-
-    def _honeycombing(self, before: Honeycombing | None) -> Honeycombing:
-        from hexad.honeycomb.service import HoneycombingNeeds, build_honeycombing
-
-        shared = HoneycombingNeeds(parts=self, vectors=self._vector_index, owner=self._owner, before=before)
-        return build_honeycombing(shared)
-
-    @cached_property
-    def experiencing(self) -> Experiencing:
-        """The experience database; loaded now, because nothing else needs it."""
-        from hexad.experience.service import CompactingNeeds, Program, build_experiencing
-        from hexad.experience.stream_database import ExperienceNeeds
-
-        base = self.base
-        needs = ExperienceNeeds(
-            db=base.db,
-            directory=base.place.directory,
-            clock=base.clock,
-            durability=StreamDurability(base.settings.stream_durability),
-            salt=lambda: base.place.keys.redaction_salt,
-            rules=self.rules,
-            wake=self.wake,
-            ids=base.ids,
-            lenses=None if base.settings.lenses is None else parse_lenses(base.settings.lenses),
-            auto_tag_threshold=base.settings.auto_tag_threshold,
-            crypt=base.place.crypt,
-        )
-        compacting = CompactingNeeds(
-            writer=lambda: self.writing.writer,
-            generator_for=base.models.generator_for,
-            background=self._worker is not None,
-        )
-        program = Program(version=__version__, compacting=compacting)
-        found = build_experiencing(
-            needs, settings=base.settings, actor=base.actor, ids=base.ids, program=program
-        )
-        self.__dict__["experiencing"] = found  # the background may ask for it at once
-        if self._worker is not None and found.compacting.windows.compactions.pending():
-            self.wake()  # another program may have left windows full
-        return found
-
-    @cached_property
-    def orderings(self) -> Orderings:
-        """The orderings of context bundles; loaded now, because a recall does without them."""
+    def _make_orderings(self) -> Orderings:
         from hexad.spaces.bundles.orderings.all import Orderings
 
-        return Orderings(self.stores, ChangeReader(self.base.db))
+        return Orderings(self.stores, ChangeReader(self.db))
 
-    @cached_property
-    def bundles(self) -> Bundles:
-        """Document 1's recalls; loaded now, as the orderings are."""
+    def _make_bundles(self) -> Bundles:
         from hexad.spaces.bundles.builder import BundleNeeds, Bundles
 
-        base = self.base
         return Bundles(
             BundleNeeds(
-                stores=base.stores,
-                orderings=self.orderings,
-                clock=base.clock,
+                stores=self.stores,
+                orderings=self.orderings(),
+                clock=self.clock,
                 counter=CharacterCounter(),
-                handouts=None if base.db.readonly else self.handouts,
-                default_backend=base.settings.memory_backend,
-                external=base.orderings,
+                handouts=None if self.db.readonly else self.handouts,
+                default_backend=self.context.settings.memory_backend,
+                external=self.program.orderings,
                 writer=self.generator,
             )
         )
 
-    @cached_property
-    def contexts(self) -> ProjectContexts:
-        """What stands before an agent's step; loaded now, as the bundles are."""
+    def _make_project_contexts(self) -> ProjectContexts:
         from hexad.spaces.bundles.project_context import ProjectContexts
 
-        base = self.base
-        return ProjectContexts(base.stores, self.bundles, clock=base.clock, counter=CharacterCounter())
+        return ProjectContexts(self.stores, self.bundles(), clock=self.clock, counter=CharacterCounter())
 
-    def with_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> Parts:
-        """Return the same store with another embedder; what depended on the old one is stopped."""
+    def _make_honeycomb(self) -> HoneycombService:
+        from hexad.honeycomb.service import HoneycombService
+
+        return HoneycombService(
+            self.context,
+            self.stores,
+            self.everything,
+            self.nodes(),
+            self.search,
+            handouts=self.handouts,
+            masking=self.masking(),
+        )
+
+    def _make_experience(self) -> ExperienceService:
+        from hexad.experience.service import ExperienceService
+        from hexad.privacy.memory_rows import ErasedMemories
+
+        service = ExperienceService(
+            self.context,
+            rules=self.rules(),
+            writer=lambda: self.ingest().writer,
+            generator_for=self.program.models.generator_for,
+            remembered=ErasedMemories(self.db).remembered,
+        )
+        self.experience.set(service)  # the background may ask for it at once
+        if self.context.background and service.windows.compactions.pending():
+            self.wake()  # another program may have left windows full
+        return service
+
+    def _make_session(self) -> SessionService:
+        from hexad.layers.session.service import SessionService
+
+        return SessionService(
+            self.context, experience=self.experience, mask=self._mask, on_task_end=self._promote
+        )
+
+    def _promote(self, end: TaskEnd) -> None:
+        if self._may_consolidate and self.context.settings.consolidation.sessions:
+            self.consolidation().promote(end)
+
+    def _make_user(self) -> UserService:
+        from hexad.layers.user.service import UserService
+
+        program = self.program
+        return UserService(self.context, self.everything, folder=program.user_dir, key=program.user_key)
+
+    def _make_facts(self) -> FactsFacade:
+        from hexad.layers.project.facts_api import FactsFacade, FactsNeeds
+
+        return FactsFacade(FactsNeeds(stores=self.stores, clock=self.clock, mask=self._mask))
+
+    def _make_governance(self) -> GovernanceFacade:
+        from hexad.layers.governance.api import GovernanceFacade, GovernanceNeeds
+
+        return GovernanceFacade(
+            GovernanceNeeds(
+                stores=self.stores,
+                catalog=self.catalog,
+                recaller=self.search.recaller,
+                writer=lambda: self.ingest().writer,
+                clock=self.clock,
+                root=self.context.directory.parent,
+                wake=self.wake,
+            )
+        )
+
+    def _make_project(self) -> ProjectFacade:
+        from hexad.layers.project.api import ProjectFacade, ProjectNeeds
+
+        return ProjectFacade(
+            ProjectNeeds(
+                stores=self.stores,
+                catalog=self.catalog,
+                writer=lambda: self.ingest().writer,
+                governance=self.governance(),
+                clock=self.clock,
+                root=self.context.directory.parent,
+                name=self.context.project,
+                wake=self.wake,
+            )
+        )
+
+    def _make_feedback(self) -> FeedbackService:
+        from hexad.layers.feedback.api import FeedbackNeeds, FeedbackService
+        from hexad.redaction.redact import redact
+
+        context = self.context
+
+        def masked(text: str, space: str) -> str:
+            return redact(text, rules=self.ingest().writer.rules_of(space), salt=context.salt()).text
+
+        return FeedbackService(
+            FeedbackNeeds(
+                stores=self.stores,
+                clock=context.clock,
+                ids=context.ids,
+                actor=context.actor.describe(),
+                salt=context.salt,
+                mask=masked,
+                item_of=lambda item_id: self.contexts().expand(item_id),
+            )
+        )
+
+    def _make_contexts(self) -> ContextService:
+        from hexad.layers.context.service import ContextService
+
+        return ContextService(
+            self.context,
+            self.stores,
+            self.search.recaller,
+            handouts=self.handouts,
+            session=self.session,
+            user=self.user,
+            feedback=self.feedback(),
+            generator_for=self.program.models.generator_for,
+        )
+
+    def _make_erasure(self) -> ErasureService:
+        from hexad.privacy.erasure import ErasureService
+
+        return ErasureService(
+            self.context,
+            self.stores,
+            self.everything,
+            self.fulltext,
+            purger=self.purger(),
+            stream=lambda: self.experience().eraser,
+        )
+
+    def _make_exporter(self) -> Exporter:
+        from hexad.privacy.export import Exporter
+
+        return Exporter(self.context, self.everything, experience=self.experience, user=self.user)
+
+    def _make_wiper(self) -> Wiper:
+        from hexad.privacy.wipe import Wiper
+
+        return Wiper(
+            self.context,
+            self.stores,
+            erasure=self.erasure(),
+            experience=self.experience,
+            user=self.user,
+        )
+
+    def _make_quality(self) -> QualityAudit:
+        from hexad.maintenance.quality.api import QualityAudit
+
+        return QualityAudit(self.stores, clock=self.clock)
+
+    def _make_consolidation(self) -> ConsolidationService:
+        from hexad.maintenance.consolidation.service import ConsolidationService
+
+        return ConsolidationService(
+            self.context,
+            self.everything,
+            self.fulltext,
+            handouts=self.handouts,
+            writer=lambda: self.ingest().writer,
+            user=lambda: self.user().facade,
+        )
+
+    # What is done now and then ------------------------------------------------------------------------------------
+
+    def _list_jobs(self) -> Sequence[Job]:
+        """Return what `maintain` does, and the background, each in this order; every job does nothing where there is
+        nothing for it.
+        """  # fmt: skip
+        return (
+            Job("note recalls", maintain=self._note_recalls, step=self._flush),
+            Job("ingest queued sources", maintain=self._ingest, step=self._ingest_waiting),
+            Job(
+                "finish erasures",
+                maintain=lambda _: self.finish_erasures(),
+                step=lambda _: self.finish_erasures(),
+            ),
+            Job("rest sessions", maintain=lambda _: self.flush_sessions()),
+            Job("settle facts", maintain=lambda _: self._settle_due_facts()),
+            Job("learn", maintain=self._learn),
+            Job("consolidate", maintain=self._consolidate),
+            Job(
+                "sweep",
+                maintain=self._sweep,
+                step=lambda stop: self.spaces().sweeper.sweep_when_due(stop=stop),
+            ),
+            Job("feed the ledger", maintain=lambda _: self._feed_ledger()),
+            Job("seal", maintain=self._seal, step=self._sealed),
+            Job("compact", maintain=self._compact, step=self._compact_when_due),
+            Job("release windows", maintain=self._release, step=lambda _: self._release_windows()),
+            Job("compress", maintain=self._compress, step=self._compress_when_due),
+            Job("tidy", maintain=self._tidy, step=lambda stop: self._freed_bytes(stop=stop, when_due=True)),
+            Job("learn when due", step=lambda _: self.user().learn_when_due()),
+            Job("consolidate when due", step=lambda stop: self._consolidated(stop=stop)),
+            Job("tell of the user layer", maintain=self._tell_of_user),
+        )
+
+    def maintain(self, *, progress: Callable[[int], None] | None) -> MaintenanceReport:
+        """Do now what the background would do."""
+        from hexad.maintenance.status import MaintenanceReport
+
+        report = run_jobs(self.jobs)
+        embedded, linked = self.embed_and_link(progress)  # last: compactions become memories, too
+        return MaintenanceReport(
+            **report, embedded=embedded, linked=linked, links_pending=self.links_pending()
+        )
+
+    def _step(self, stop: Stop) -> bool:
+        run_steps(self.jobs, stop)
+        if self.search.job is None:
+            return False
+        embedded = self.search.embed(limit=BATCH_MEMORIES, stop=stop)
+        linked = self.link(limit=BATCH_MEMORIES, stop=stop)
+        return embedded > 0 or linked > 0
+
+    def embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
+        """Compute the vectors and the links that are missing; return of how many memories each."""
+        return self.search.embed(progress=progress), self.link()
+
+    def _note_recalls(self, report: Report) -> None:
+        report["handouts"] = self.handouts.flush()
+
+    def _flush(self, _stop: Stop) -> None:
+        self.handouts.flush()
+        if (honeycomb := self.honeycomb.loaded) is not None:
+            honeycomb.breaker.flush()
+
+    def _ingest(self, report: Report) -> None:
+        report["ingested"] = self.ingest().queue.run()
+
+    def _ingest_waiting(self, stop: Stop) -> None:
+        if self.stores.queue.counts()[0]:
+            self.ingest().queue.run(stop=stop)
+
+    def finish_erasures(self) -> int:
+        """Finish what a killed process began to erase, and what waited for others; returns how much."""
+        return self.erasure().resume() if self.stores.meta.has_erasures_to_finish() else 0
+
+    def flush_sessions(self) -> int:
+        """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
+        session = self.session.loaded
+        return 0 if session is None else session.desk.flush_idle()
+
+    def settle_fact(self, no: int) -> None:
+        """Let a memory that is back in recall stand among the facts of its key, in the caller's transaction."""
+        memory = self.stores.memories.by_no([no])[no]
+        if memory.subject is not None or memory.attribute is not None:
+            self.ingest().writer.settle(memory, now=self.clock.now())
+
+    def _settle_due_facts(self) -> None:
+        """Let facts that were to come take the place of those before, where their time has come."""
+        from hexad.memory.tables.facts import Facts
+
+        if self.db.readonly:
+            return
+        keys = Facts(self.db).contested(space=None)
+        if keys:
+            self.ingest().writer.settle_due(keys, now=self.clock.now())
+
+    def _learn(self, report: Report) -> None:
+        report["learned"] = self.user().learn()
+
+    def _tell_of_user(self, report: Report) -> None:
+        report["user_layer"] = self.user().state(report.pop("learned"))
+
+    @property
+    def _may_consolidate(self) -> bool:
+        """Whether this program may by itself: nothing is hidden from it, and the store is not read-only."""
+        return self.stores.roles is None and not self.db.readonly
+
+    def _consolidated(self, *, stop: Stop = never, look: bool = False) -> int:
+        """Consolidate what is due; return how many changes that made."""
+        if not self._may_consolidate:
+            return 0
+        report = self.consolidation().run_when_due(stop=stop, look=look)
+        return 0 if report is None else len(report.changes)
+
+    def _consolidate(self, report: Report) -> None:
+        report["consolidated"] = self._consolidated(look=True)
+
+    def _sweep(self, report: Report) -> None:
+        swept = self.spaces().sweeper.sweep()
+        report["archived"], report["purged"] = swept.archived, swept.purged
+
+    def _feed_ledger(self) -> None:
+        """Let the ledger take what upkeep noted, and apply its own retention."""
+        from hexad.privacy.ledger_sync import apply_retention
+
+        self._move_to_ledger()
+        apply_retention(self.context.directory, clock=self.clock, crypt=self.context.crypt)
+
+    def _move_to_ledger(self) -> None:
+        from hexad.privacy.ledger_sync import move_to_ledger
+
+        move_to_ledger(self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt)
+
+    def _sealed(self, stop: Stop = never) -> tuple[int, Sequence[str]]:
+        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps, and what is wrong
+        with logs that stay for that.
+        """  # fmt: skip
+        if self.experience.loaded is None:
+            from hexad.experience.stream.log import list_logs
+
+            if not list_logs(self.context.directory / "stream" / "log"):
+                return 0, ()
+        report = self.experience().experience.seal(stop=stop)
+        return report.rows, report.problems
+
+    def _seal(self, report: Report) -> None:
+        report["sealed"], problems = self._sealed()
+        report["problems"] = tuple(problems)
+
+    def _compact(self, report: Report) -> None:
+        there = (self.context.directory / "stream").is_dir()
+        report["compacted"] = self.experience().compact_all(stop=never) if there else 0
+
+    def _compact_when_due(self, stop: Stop) -> None:
+        """Compact the windows that this process found full, and each hour those that were left, full or idle."""
+        if (experience := self.experience.loaded) is not None:
+            experience.compactor.work(stop=stop)
+
+    def _release_windows(self) -> int:
+        """Let go of windows whose grace is over; return how many."""
+        if self.experience.loaded is None and not self.stores.meta.has_windows_to_settle(self.clock.now()):
+            return 0
+        return self.experience().tiers.release_when_due()
+
+    def _release(self, report: Report) -> None:
+        report["let_go"] = self._release_windows()
+
+    def _compress(self, report: Report) -> None:
+        limited = self.context.settings.xdb_max_storage_bytes is not None
+        needed = self.experience.loaded is not None or limited or self.stores.meta.has_cold()
+        report["compressed"] = self.experience().compress() if needed else 0
+
+    def _compress_when_due(self, stop: Stop) -> None:
+        """Compress experience that is over its limits, once this process has to do with experience."""
+        if (experience := self.experience.loaded) is not None:
+            experience.compress_when_due(stop=stop)
+
+    def _freed_bytes(self, *, stop: Stop = never, when_due: bool = False) -> int:
+        """Remove from the stream's files what left for COLD records; return how many bytes came free."""
+        there = (self.context.directory / "stream" / "segments").is_dir()
+        if not there or (when_due and self.experience.loaded is None):
+            return 0
+        return self.experience().experience.tidy(stop=stop, when_due=when_due).freed_bytes
+
+    def _tidy(self, report: Report) -> None:
+        report["freed_bytes"] = self._freed_bytes()
+
+    def link(self, *, limit: int | None = None, stop: Stop = never) -> int:
+        """Derive links of memories that have their vectors; returns of how many."""
+        if self.search.embedder is None or not self.links_pending():
+            return 0
+        return self.honeycomb().linking.run(limit=limit, stop=stop)
+
+    def links_pending(self) -> int:
+        """Return how many memories that have vectors wait for their links."""
+        return self.stores.tasks.counts(LINK)[0]
+
+    # The store as a whole -----------------------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """Return in words what is wrong with the store and with the user layer."""
+        from hexad.maintenance.check import check
+
+        require_owner(self.context.actor, self.everything, doing="a check")
+        found = check(
+            self.stores,
+            self.fulltext,
+            directory=self.context.directory,
+            keys=self.context.keys,
+            dimensions=self.search.dimensions(),
+            crypt=self.context.crypt,
+        )
+        return found + self.user().check()
+
+    def status(self) -> StoreStatus:
+        """Return what `hexad doctor` prints."""
+        from hexad.database.migrations import newest
+        from hexad.honeycomb.link_job import link_lease
+        from hexad.maintenance.status import describe
+
+        unlinked, holder = self.links_pending(), None
+        if unlinked:
+            holder = link_lease(self.context.directory, clock=self.clock).holder()
+        return describe(
+            self.context,
+            self.stores,
+            self.fulltext,
+            self.search,
+            schema=newest(self.db),
+            generator=self.generator.name if self.generator is not None else None,
+            orderings=self.program.orderings,
+            links=(unlinked, None if holder is None else str(holder)),
+            consolidation=self.consolidation().state() if self.stores.roles is None else None,
+            user_layer=self.user().state(),
+            holders=() if self.hold.lock is None else [str(name) for name in self.hold.lock.holders()],
+        )
+
+    def reindex(
+        self,
+        embedder: str | Embedder | Callable[[Sequence[str]], object] | None,
+        *,
+        vectors: bool,
+    ) -> ReindexReport:
+        """Build the derived indexes anew, with another embedder where one is given."""
+        from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
+
+        require_owner(self.context.actor, self.everything, doing="a reindex")
+        if embedder is not None:
+            self._change_embedder(embedder)
+        memories = rebuild_text(self.stores, self.fulltext)
+        queued, current = 0, self.search.embedder
+        if (embedder is not None or vectors) and current is not None:
+            queued = queue_vectors(
+                self.stores, self.catalog, embedder=current.name, dimensions=current.dimensions
+            )
+        links = self.honeycomb().linking.queue_all()
+        self.wake()
+        name = None if current is None else current.name
+        return ReindexReport(memories=memories, vectors_queued=queued, links_queued=links, embedder=name)
+
+    def _change_embedder(self, spec: str | Embedder | Callable[[Sequence[str]], object]) -> None:
+        """Go on with another embedder; what depended on the old one is stopped."""
+        settings = self.context.settings
         embedder = resolve(
-            spec,
-            api_key=self.base.settings.embedder_api_key,
-            openai_key=self.base.settings.provider_keys.get("openai"),
+            spec, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
         )  # before anything ends: one that cannot be had changes nothing
         if self._worker is not None:
             self._worker.stop()
         self._finish_contexts()
         self.handouts.flush()
-        parts = Parts(self.base, self.base.models.embedder(embedder))
-        self.hand_on(parts)
-        if "honeycombing" in self.__dict__:
-            parts.honeycombing = parts._honeycombing(self.honeycombing)  # rules in force go on
-        self._successor = parts
-        return parts
+        self._use_embedder(self.program.models.embedder(embedder))
+        if (honeycomb := self.honeycomb.loaded) is not None:
+            honeycomb.use(self.search)
+        self._worker = self._make_worker()
+
+    # Its life -----------------------------------------------------------------------------------------------------
+
+    def _make_worker(self) -> Worker | None:
+        return Worker(self._step) if self.context.background else None
 
     def wake(self) -> None:
         """Let the background look for work."""
-        if self._successor is not None:
-            self._successor.wake()
-        elif self._worker is not None and not self._closed:
+        if self._worker is not None and not self._closed:
             self._worker.wake()
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until the background has nothing left to do."""
         return self._worker is None or self._worker.wait_idle(timeout_s)
 
-    def store_dimensions(self) -> int | None:
-        """Return the length of the store's vectors, None before there are any."""
-        recorded = self.stores.meta.recorded_embedder()
-        return recorded[1] if recorded is not None else None
+    def _finish_contexts(self) -> None:
+        if (project_contexts := self.project_contexts.loaded) is not None:
+            project_contexts.close()
+        if (contexts := self.contexts.loaded) is not None:
+            contexts.close()
 
     def close(self) -> None:
         """Stop the background, note what was recalled, release the store."""
@@ -320,69 +723,40 @@ class Parts(Upkeep):
             self._worker.stop()
         self._finish_contexts()
         try:
-            self.close_experience()
-            if not self.base.db.readonly:
-                self.handouts.flush()
-                if "honeycombing" in self.__dict__:
-                    self.honeycombing.breaker.flush()
-                if "governing" in self.__dict__:
-                    self.move_to_ledger()
+            self._close_experience()
+            if not self.db.readonly:
+                self._flush(never)
+                if self.spaces.loaded is not None:
+                    self._move_to_ledger()
         finally:
-            self.base.db.close()
-            if self.place.lock is not None:
-                self.place.lock.close()
-            if self.place.share is not None:
-                self.place.share.close()
-            if self.place.temporary is not None:
-                self.place.temporary.cleanup()
+            self.db.close()
+            self.hold.release()
 
-    def status(self) -> StoreStatus:
-        """Return what `hexad doctor` prints."""
-        from hexad.maintenance.status import describe
+    def _close_experience(self) -> None:
+        """Write what waits of sessions and of experience, and release both, and the user layer."""
+        try:
+            if (user := self.user.loaded) is not None:
+                user.close()
+            if (session := self.session.loaded) is not None:
+                session.desk.close()
+        finally:
+            if (experience := self.experience.loaded) is not None:
+                experience.experience.close()
 
-        return describe(self)
 
-    def _vector_index(self) -> VectorIndex | None:
-        """The index, made when the first vector search needs it; None while no vector is from our embedder.
+def _boost(
+    judged: Iterable[tuple[int, str, str, int]],
+    found: Candidates,
+    fusion: Fusion,
+    order: Sequence[int],
+    *,
+    asked: str | None,
+    now: datetime,
+) -> None:
+    """Let what was said of earlier answers count; loaded where something was said of a candidate."""
+    from hexad.search.recall.feedback_boost import apply_boost
 
-        Asked each time: another process may have re-embedded the store, and vectors of two embedders cannot be
-        compared.
-        """
-        recorded = self.stores.meta.recorded_embedder()
-        if recorded is None or self.embedder is None or recorded[0] != self.embedder.name:
-            return None
-        if self._index is None:
-            name, dimensions = recorded
-            self._index = VectorIndex(
-                self.stores.vectors,
-                ChangeReader(self.base.db),
-                dimensions=dimensions,
-                cache=None if self.base.db.readonly else self.place.directory / "cache",
-                identity=f"{self.stores.meta.get(STORE_ID)} {name}",
-                cipher=cipher_of(self.place.crypt, CACHE),
-            )
-        return self._index
-
-    def _step(self, stop: Callable[[], bool]) -> bool:
-        self.handouts.flush()
-        if "honeycombing" in self.__dict__:
-            self.honeycombing.breaker.flush()
-        if self.stores.queue.counts()[0]:
-            self.writing.queue.run(stop=stop)
-        self.finish_erasures()
-        self.governing.sweeper.sweep_when_due(stop=stop)
-        self.seal_when_due(stop=stop)
-        self.compact_when_due(stop=stop)
-        self.let_go_when_due()
-        self.compress_when_due(stop=stop)
-        self.tidy(stop=stop, when_due=True)
-        self.learn_when_due()
-        self.consolidate_when_due(stop=stop)
-        if self.embedding is None:
-            return False
-        embedded = self.embedding.run(limit=BATCH_MEMORIES, stop=stop)
-        linked = self.link_pending(limit=BATCH_MEMORIES, stop=stop)
-        return embedded > 0 or linked > 0
+    apply_boost(judged, found, fusion, order, asked=asked, now=now)
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import CompressedRecord, CompressionLevel, FrozenClock, compress_records
-from hexad.experience.tiers.compression import CompressionPass, bucket
+from hexad.experience.tiers.compression import Passes, bucket
 
 LEVELS = list(CompressionLevel)[1:]
 BEGIN = datetime(2024, 12, 20, tzinfo=UTC)
@@ -35,9 +35,9 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
 @given(steps=st.lists(st.one_of(spoken, passed), max_size=14))
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:
-        parts = hx._parts.experiencing
-        passes = CompressionPass(
-            hx._parts.base.db, summarizer=parts.compacting.summarizer, visibility=parts.experience.visibility
+        service = hx._services.experience()
+        passes = Passes(
+            hx._services.db, summarizer=service.summarizer, visibility=service.experience.visibility
         )
         expected = [0, 0]
         where: Counter[str] = Counter()
@@ -59,7 +59,7 @@ def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(
                     for number in range(2 * events)
                 ]
                 handle.record_many(rows)
-                parts.replies.release(session, [(1, 10_000)])
+                service.replies.release(session, [(1, 10_000)])
                 expected = [expected[0] + 2 * events, expected[1] + 2 * events * tokens]
                 where[session] += 2 * events
             assert tuple(expected) == add_up(hx)

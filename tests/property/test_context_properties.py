@@ -76,7 +76,7 @@ class Life:
         assert made is None or (made.tokens_after < made.tokens_before and after < before)
 
     def do_expire(self) -> None:
-        self.hx._parts.experiencing.compacting.compactor.expire("s", CompactionTrigger.SCHEDULED)
+        self.hx._services.experience().compactor.expire("s", CompactionTrigger.SCHEDULED)
         assert (
             estimate_tokens(self.hx.xdb.context().summary)
             == self.hx.xdb.get_context_state()["current_tokens"]

@@ -61,7 +61,7 @@ def fits(rule: dict[str, Any], memory: dict[str, Any]) -> bool:
 
 
 def store_all(hx: hexad.Hexad, found: list[dict[str, Any]]) -> None:
-    hx._parts.writing.writer.write(
+    hx._services.ingest().writer.write(
         [
             Draft(
                 text=f"Text number {number}.",

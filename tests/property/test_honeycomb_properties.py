@@ -169,7 +169,7 @@ said = st.builds(Said, st.integers(1, 17), some_scores, st.booleans())
 def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store, first, data):
     orders = [first, data.draw(st.permutations(first))]
     hx, _ = store
-    edges, at = hx._parts.stores.honeycomb.edges, 0
+    edges, at = hx._services.nodes().edges, 0
     found = []
     for order in orders:
         hub, *others = hx.honeycomb.add_nodes([(f"n{place}", None) for place in range(18)])

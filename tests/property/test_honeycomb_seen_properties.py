@@ -41,7 +41,7 @@ def told(rows: list[EdgeRow], nodes: list[int]) -> list[tuple[int, float, int, i
 @settings(suppress_health_check=SHARED_FIXTURES)
 @given(edges=inserted, hidden=st.sets(st.integers(1, ENDS)))
 def test_rings_are_the_same_whether_what_is_hidden_was_ever_there(store, edges, hidden):
-    rings = HoneycombEdges(store._parts.base.db)
+    rings = HoneycombEdges(store._services.db)
     shown = [edge for edge in edges if edge[0] not in hidden]
     seen = []
     for given_edges, unseen in ((edges, hidden), (shown, set())):

@@ -100,7 +100,7 @@ class World:
             for row in self.rows
             if row.session_id == record.session_id and record.tick <= row.tick <= last
         ]
-        db = self.hx._parts.base.db
+        db = self.hx._services.db
         number = Sessions(db).number(record.session_id)
         assert number is not None
         with db.transaction():
@@ -274,7 +274,7 @@ def test_questions_about_concepts_are_answered_as_if_every_timestep_were_looked_
             world.step()
         for _ in range(30):
             question = world.question()
-            found = world.hx._parts.experiencing.experience.query(question)
+            found = world.hx._services.experience().experience.query(question)
             assert world.answer(question) == found, question
         assert [] == problems(hx)
 
@@ -299,7 +299,7 @@ def test_what_is_tagged_is_found_as_if_every_timestep_were_held_against_every_ra
                 question = replace(question, activations={}, strongest=None)
             if chance.random() < 0.3:
                 question = replace(question, event_id=None, events=chance.sample(["e1", "e2", "e3"], 2))
-            found = world.hx._parts.experiencing.experience.query(question)
+            found = world.hx._services.experience().experience.query(question)
             assert world.answer(question) == found, question
 
 
@@ -317,10 +317,10 @@ def test_events_are_placed_and_timesteps_counted_as_if_every_one_were_looked_at(
         world.record()
         for _ in range(20):
             world.step()
-            sealed, unsealed = world.hx._parts.experiencing.experience.counts()
+            sealed, unsealed = world.hx._services.experience().experience.counts()
             assert len(world.rows) == sealed + unsealed
         for session in {row.session_id for row in world.rows}:
-            found = world.hx._parts.experiencing.experience.event_places(session, ["e1", "e2", "e3"])
+            found = world.hx._services.experience().experience.event_places(session, ["e1", "e2", "e3"])
             rows = [row for row in world.rows if row.session_id == session and row.event_id]
             assert found == {
                 event: EventPlace(
@@ -355,5 +355,5 @@ def test_events_are_found_as_if_every_timestep_were_joined(seed):
             if chance.random() < 0.6:
                 question = replace(question, activations={})
             question = replace(question, strongest=None, text=None)
-            found = world.hx._parts.experiencing.experience.recall_events(question, terms)
+            found = world.hx._services.experience().experience.recall_events(question, terms)
             assert world.answer_events(question, terms) == found, (question, text)

@@ -27,7 +27,7 @@ def fill(project: Path, sessions: int) -> None:
                 for number in range(50)
             ]
             hx.xdb.start_session(name, compaction=False).record_many(rows)
-            hx._parts.experiencing.replies.release(name, [(1, 50)])
+            hx._services.experience().replies.release(name, [(1, 50)])
 
 
 def compress(project: Path, _count: int) -> None:

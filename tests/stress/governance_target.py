@@ -42,10 +42,8 @@ def fill(folder: Path, many: int) -> None:
             )
             for n in range(many)
         ]
-        store._parts.writing.writer.write(drafts)
-        parts = store._parts
-        assert parts.embedding is not None
-        parts.embedding.run(limit=many // 10)
+        store._services.ingest().writer.write(drafts)
+        store._services.search.embed(limit=many // 10)
 
 
 def gc(store: Hexad, _worker: int, _n: int) -> None:

@@ -42,7 +42,7 @@ def leave(project: Path, count: int) -> None:
     """Let runs of ticks that are there leave the stream; give those of which that is certain."""
     chance = random.Random(os.getpid())
     with opened(project) as hx:
-        db = hx._parts.base.db
+        db = hx._services.db
         number = Sessions(db).number("shared")
         assert number is not None
         for _ in range(count):
@@ -61,7 +61,7 @@ def seal(project: Path, count: int) -> None:
     with opened(project) as hx:
         for _ in range(count):
             hx.xdb.seal()
-            hx._parts.experiencing.experience.tidy()
+            hx._services.experience().experience.tidy()
         os.write(1, b"done\n")
 
 
@@ -87,7 +87,7 @@ def read(project: Path, count: int) -> None:
 def tidy_and_die(project: Path, count: int) -> None:
     """Tidy, and be killed in front of the file operation of this number."""
     with opened(project) as hx:
-        tidy = hx._parts.experiencing.experience.tidy
+        tidy = hx._services.experience().experience.tidy
         seen = 0
 
         def hook(_operation: str, path: Path) -> None:

@@ -77,7 +77,7 @@ def test_writers_beside_a_gc_lose_nothing_and_are_not_refused(tmp_path: Path) ->
         assert {f"b{worker}-{n}" for some, _ in reports for worker, n in some} == kept
         assert MANY == sum(
             int(str(detail["purged"]))
-            for _, what, detail in store._parts.stores.meta.logged(limit=10_000)
+            for _, what, detail in store._services.stores.meta.logged(limit=10_000)
             if what == "gc"
         )
 

@@ -38,14 +38,14 @@ def hx(tmp_path: Path) -> Iterator[Hexad]:
 
 
 def graph_of(hx: Hexad) -> list[tuple]:
-    return hx._parts.base.db.query(
+    return hx._services.db.query(
         "SELECT from_id, to_id, score, relation, is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
         " ORDER BY from_id, to_id"
     )
 
 
 def waiting(hx: Hexad) -> int:
-    return hx._parts.stores.tasks.counts("link")[0]
+    return hx._services.stores.tasks.counts("link")[0]
 
 
 def start(hx: Hexad) -> Program:

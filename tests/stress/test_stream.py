@@ -134,7 +134,7 @@ def test_a_sealing_that_is_killed_at_any_step_leaves_nothing_half_done(project, 
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.xdb.seal()
         whole(hx, recorded)
-        registered = hx._parts.base.db.query(
+        registered = hx._services.db.query(
             "SELECT name FROM stream_segments UNION SELECT name FROM stream_sidecars"
         )
         assert {path.name for path in (project / ".hexad/stream/segments").iterdir()} == {
@@ -191,7 +191,7 @@ def test_a_log_goes_only_after_its_segment_is_synced_named_and_registered(projec
         what = "log" if path.suffix == ".log" else "segment" if ".parquet" in path.name else path.name
         steps.append(f"{operation} {what}")
         if operation == "unlink" and what == "log":
-            registered.append(hx._parts.base.db.query_one("SELECT 1 FROM stream_segments") is not None)
+            registered.append(hx._services.db.query_one("SELECT 1 FROM stream_segments") is not None)
 
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.xdb.start_session("shared", compaction=False)

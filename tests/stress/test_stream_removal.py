@@ -52,7 +52,7 @@ def hot(hx: hexad.Hexad) -> set[int]:
 
 
 def left(hx: hexad.Hexad) -> set[int]:
-    db = hx._parts.base.db
+    db = hx._services.db
     number = Sessions(db).number("shared")
     assert number is not None
     return {tick for first, last in ColdRanges(db).ranges(number) for tick in range(first, last + 1)}
@@ -69,7 +69,7 @@ def whole(hx: hexad.Hexad, recorded: set[int], gone: set[int]) -> None:
 
 
 def let_leave(hx: hexad.Hexad, ticks: set[int]) -> None:
-    db = hx._parts.base.db
+    db = hx._services.db
     number = Sessions(db).number("shared")
     assert number is not None
     with db.transaction():
@@ -156,9 +156,9 @@ def test_a_rewriting_that_is_killed_at_any_step_leaves_nothing_half_done(project
             break
     assert step > 8
     with opened(project) as hx:
-        hx._parts.experiencing.experience.tidy()
+        hx._services.experience().experience.tidy()
         whole(hx, recorded, gone)
-        db = hx._parts.base.db
+        db = hx._services.db
         registered = db.query("SELECT name FROM stream_segments UNION SELECT name FROM stream_sidecars")
         assert {path.name for path in (project / ".hexad/stream/segments").iterdir()} == {
             str(row[0]) for row in registered

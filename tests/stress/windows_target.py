@@ -37,11 +37,11 @@ def die(project: Path, _name: str, count: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         # The tests may look inside: a statement is the finest step there is.
-        hx._parts.base.db.tracer = reached
+        hx._services.db.tracer = reached
         previous = files.set_hook(reached)
         steps_of_a_submission(hx)
         files.set_hook(previous)
-        hx._parts.base.db.tracer = None
+        hx._services.db.tracer = None
         os.write(1, f"{seen}\n".encode())
 
 

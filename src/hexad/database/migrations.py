@@ -46,6 +46,15 @@ def apply(database: Database, migrations: Sequence[Migration], clock: Clock) -> 
     return applied
 
 
+def newest(database: Database) -> int:
+    """Return the number of the last migration that the store has, 0 for none."""
+    with database.read() as con:
+        if not con.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").fetchone():
+            return 0
+        row = con.execute("SELECT max(number) FROM schema_migrations").fetchone()
+    return row[0] if row and isinstance(row[0], int) else 0
+
+
 def _commit(database: Database, migrations: Sequence[Migration], clock: Clock) -> list[int]:
     """Apply migrations in one transaction; return the numbers of those that were not applied yet."""
     applied: list[int] = []

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from hexad.config import Settings
-from hexad.core.actor import Actor
-from hexad.core.ids import IdSource
+from hexad.core.durability import StreamDurability
+from hexad.core.version import __version__
 from hexad.database.encryption.cipher import DOCUMENTS, EXPORTS
 from hexad.database.encryption.store_files import own_files
+from hexad.database.store_context import StoreContext
 from hexad.experience.api import Xdb
 from hexad.experience.context.compactor import Compactor, CompactorNeeds, Drafter
 from hexad.experience.context.context_window import ContextWindows
@@ -27,265 +26,253 @@ from hexad.experience.tiers.pinning import PinnedWindows, PinnedWindowsNeeds
 from hexad.experience.tiers.remembered_summaries import SummaryMemories
 from hexad.experience.tiers.replies import ReplyMaker
 from hexad.experience.tiers.storage_manager import PressureNeeds, PressureSettings, StorageManager
+from hexad.experience.values.lenses import parse_lenses
 from hexad.experience.values.tiers import CompactionTrigger
 from hexad.memory.draft import MemoryWriter
 from hexad.providers.budgets.metering import MeteredGenerator
+from hexad.redaction.redact import RedactionRules
 from hexad.text.tokens import CharacterCounter
 
 _DEFAULT: Final = "default"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactingNeeds:
-    """What compaction takes from outside the experience database. `background` is whether a worker thread runs."""
+class ExperienceService:
+    """What records experience, finds it again, compacts, compresses and erases it."""
 
-    writer: Callable[[], MemoryWriter]
-    generator_for: Callable[[str | None], MeteredGenerator | None]
-    background: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacting:
-    """What compacts, summarises, and remembers what it did."""
-
-    windows: ContextWindows
-    compactor: Compactor
-    summarizer: Summarizer
-    remembrance: SummaryMemories
-
-
-def build_compacting(
-    needs: ExperienceNeeds,
-    compacting_needs: CompactingNeeds,
-    experience: Experience,
-    replies: ReplyMaker,
-    *,
-    settings: Settings,
-    ids: IdSource,
-) -> Compacting:
-    """Return what compacts the windows of one store."""
-    summarizer = Summarizer(
-        mask=experience.masking.text,
-        counter=CharacterCounter(),
-        configured=lambda: _configured(compacting_needs, settings.compaction_model),
-    )
-    remembrance = SummaryMemories(needs.db, compacting_needs.writer, visibility=experience.visibility)
-    drafter = Drafter(
-        needs.db,
-        experience.reader,
-        masking=experience.masking,
-        summarizer=summarizer,
-        visible=experience.visibility.activations,
-        flush=experience.flush,
-    )
-
-    def remember() -> None:
-        if remembrance.compactions():
-            needs.wake()  # their vectors are still missing
-
-    compactor = Compactor(
-        CompactorNeeds(
-            db=needs.db,
-            clock=needs.clock,
-            ids=ids,
-            reader=experience.reader,
-            accounts=experience.accounts,
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        rules: RedactionRules,
+        writer: Callable[[], MemoryWriter],
+        generator_for: Callable[[str | None], MeteredGenerator | None],
+        remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]],
+    ) -> None:
+        """`writer` is the write path of memories, loaded when a summary is remembered; `remembered` says which
+        memories tell of records.
+        """  # fmt: skip
+        self._context, self._generator_for = context, generator_for
+        self.experience = Experience(_needs(context, rules))
+        experience, actor = self.experience, context.actor
+        self.replies = ReplyMaker(
+            context.db,
+            experience.reader,
+            masking=experience.masking,
+            ids=context.ids,
+            flush=experience.flush,
+        )
+        tagging = Tagging(
+            context.db,
+            experience,
+            ids=context.ids,
+            mask=experience.masking.text,
+            created_by=actor.agent or actor.describe(),
+        )
+        documents = self._documents()
+        self.summarizer = Summarizer(
+            mask=experience.masking.text,
+            counter=CharacterCounter(),
+            configured=self._configured,
+        )
+        self.remembrance = SummaryMemories(context.db, writer, visibility=experience.visibility)
+        drafter = Drafter(
+            context.db,
+            experience.reader,
+            masking=experience.masking,
+            summarizer=self.summarizer,
+            visible=experience.visibility.activations,
+            flush=experience.flush,
+        )
+        self.compactor = self._compactor(drafter)
+        self.windows = ContextWindows(
+            compactions=experience.compactions,
+            compactor=self.compactor,
             drafter=drafter,
-            replies=replies,
-            skip=experience.skip,
-            remember=remember,
-            wake=needs.wake if compacting_needs.background else None,
-            compact_after=timedelta(hours=settings.compact_after_hours),
-        )
-    )
-    windows = ContextWindows(
-        compactions=experience.compactions,
-        compactor=compactor,
-        drafter=drafter,
-        summarizer=summarizer,
-        accounts=experience.accounts,
-        visibility=experience.visibility,
-    )
-    return Compacting(windows=windows, compactor=compactor, summarizer=summarizer, remembrance=remembrance)
-
-
-def _configured(needs: CompactingNeeds, model: str | None) -> tuple[MeteredGenerator, str | None] | None:
-    """Return the generator that the settings name for compaction, and the model to ask for; None for none."""
-    if not model:
-        return None
-    named = None if model == _DEFAULT else model
-    generator = needs.generator_for(named)
-    return None if generator is None else (generator, named)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiencing:
-    """What records experience and finds it again."""
-
-    experience: Experience
-    replies: ReplyMaker
-    storage: StorageManager
-    tiers: PinnedWindows
-    compacting: Compacting
-    eraser: StreamEraser
-    xdb: Xdb
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """Which Hexad has the store open, and what of it writes summaries and memories."""
-
-    version: str
-    compacting: CompactingNeeds
-
-
-def build_experiencing(
-    needs: ExperienceNeeds, *, settings: Settings, actor: Actor, ids: IdSource, program: Program
-) -> Experiencing:
-    """Return the experience database of one store."""
-    experience = Experience(needs)
-    replies = ReplyMaker(
-        needs.db, experience.reader, masking=experience.masking, ids=ids, flush=experience.flush
-    )
-    tagging = Tagging(
-        needs.db,
-        experience,
-        ids=ids,
-        mask=experience.masking.text,
-        created_by=actor.agent or actor.describe(),
-    )
-    documents = _documents(needs, experience, actor=actor, ids=ids)
-    compacting = build_compacting(needs, program.compacting, experience, replies, settings=settings, ids=ids)
-    contracts = Contracts(needs.db, clock=needs.clock, actor=actor, mask=experience.masking.text)
-    experience.contract = contracts.current
-    tiers = PinnedWindows(
-        PinnedWindowsNeeds(
-            db=needs.db,
-            reader=experience.reader,
-            replies=replies,
-            ids=ids,
-            flush=experience.flush,
-            warm_quota=lambda: contracts.current().warm_quota_tokens,
-            mask=experience.masking.text,
+            summarizer=self.summarizer,
+            accounts=experience.accounts,
             visibility=experience.visibility,
-            grace=timedelta(days=settings.xdb_submission_grace_days),
         )
-    )
-    storage = _storage(needs, experience, contracts, compacting, tiers, settings=settings)
-    submissions = _submissions(needs, experience, tagging, tiers)
-    evidence = _evidence(needs, experience, submissions, program)
-    xdb = Xdb(
-        experience,
-        tagging,
-        documents,
-        context=compacting.windows,
-        storage=storage,
-        contracts=contracts,
-        tiers=tiers,
-        submissions=submissions,
-        evidence=evidence,
-        actor=actor,
-    )
-    eraser = StreamEraser(
-        StreamEraserNeeds(
-            db=needs.db,
-            ids=ids,
-            experience=experience,
-            evidence=evidence,
-            documents=documents,
-            shortened=compacting.summarizer.shortened,
-            key=needs.salt,
-        )
-    )
-    return Experiencing(
-        experience=experience,
-        replies=replies,
-        storage=storage,
-        tiers=tiers,
-        compacting=compacting,
-        eraser=eraser,
-        xdb=xdb,
-    )
-
-
-def _storage(
-    needs: ExperienceNeeds,
-    experience: Experience,
-    contracts: Contracts,
-    compacting: Compacting,
-    tiers: PinnedWindows,
-    *,
-    settings: Settings,
-) -> StorageManager:
-    return StorageManager(
-        PressureNeeds(
-            db=needs.db,
-            directory=needs.directory,
-            clock=needs.clock,
-            reader=experience.reader,
-            flush=experience.flush,
-            contracts=contracts,
-            summarizer=compacting.summarizer,
-            visibility=experience.visibility,
-            warm_tokens=tiers.warm_tokens,
-            reclaim=lambda: (experience.seal(all=True), experience.tidy()),
-            expire=lambda session: compacting.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
-        ),
-        _pressure_settings(settings),
-    )
-
-
-def _documents(
-    needs: ExperienceNeeds, experience: Experience, *, actor: Actor, ids: IdSource
-) -> DocumentRepository:
-    return DocumentRepository(
-        DocumentNeeds(
-            db=needs.db,
-            directory=needs.directory / "documents",
-            ids=ids,
-            mask=experience.masking.text,
-            secret_in=experience.masking.secret_in,
-            source=actor.agent or actor.describe(),
-            key=needs.salt,
-            own=own_files(needs.directory, needs.crypt, DOCUMENTS),
-        )
-    )
-
-
-def _pressure_settings(settings: Settings) -> PressureSettings:
-    return PressureSettings(
-        total_limit_bytes=settings.xdb_max_storage_bytes,
-        compression_threshold=settings.xdb_compression_threshold,
-        top_k_activations=settings.xdb_top_k_activations,
-    )
-
-
-def _submissions(
-    needs: ExperienceNeeds, experience: Experience, tagging: Tagging, tiers: PinnedWindows
-) -> Submissions:
-    return Submissions(
-        SubmissionNeeds(
-            db=needs.db,
-            tiers=tiers,
-            resolve_tag=tagging.index.resolve,
-            tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
-            secret_in=experience.masking.secret_in,
-        )
-    )
-
-
-def _evidence(
-    needs: ExperienceNeeds, experience: Experience, submissions: Submissions, program: Program
-) -> EvidencePackages:
-    return EvidencePackages(
-        EvidenceNeeds(
-            db=needs.db,
-            directory=needs.directory / "exports",
-            reader=experience.reader,
+        self.contracts = Contracts(context.db, clock=context.clock, actor=actor, mask=experience.masking.text)
+        experience.contract = self.contracts.current
+        self.tiers = self._tiers()
+        self.storage = self._storage()
+        submissions = self._submissions(tagging)
+        evidence = self._evidence(submissions)
+        self.xdb = Xdb(
+            experience,
+            tagging,
+            documents,
+            context=self.windows,
+            storage=self.storage,
+            contracts=self.contracts,
+            tiers=self.tiers,
             submissions=submissions,
-            mask=experience.masking.answers,
-            visibility=experience.visibility,
-            version=program.version,
-            own=own_files(needs.directory, needs.crypt, EXPORTS),
+            evidence=evidence,
+            actor=actor,
         )
+        self.eraser = self._eraser(documents, evidence, remembered)
+
+    def compact_all(self, *, stop: Callable[[], bool]) -> int:
+        """Compact the windows that were left full, and those of sessions in which nothing was recorded for long;
+        return how many compactions.
+        """  # fmt: skip
+        return self.compactor.relieve(stop=stop) + self.compactor.expire_idle(stop=stop)
+
+    def compress(self) -> int:
+        """Compress experience that is over its limits; return how many records became part of coarser ones."""
+        records = self.storage.check_and_compress().records
+        self.remembrance.catch_up()
+        return records
+
+    def compress_when_due(self, *, stop: Callable[[], bool]) -> None:
+        """Compress experience that is over its limits, once it is time to look."""
+        if self.storage.compress_when_due(stop=stop):
+            self.remembrance.catch_up(stop=stop)
+
+    def _configured(self) -> tuple[MeteredGenerator, str | None] | None:
+        """Return the generator that the settings name for compaction, and the model to ask for; None for none."""
+        model = self._context.settings.compaction_model
+        if not model:
+            return None
+        named = None if model == _DEFAULT else model
+        generator = self._generator_for(named)
+        return None if generator is None else (generator, named)
+
+    def _remember(self) -> None:
+        if self.remembrance.compactions():
+            self._context.wake()  # their vectors are still missing
+
+    def _compactor(self, drafter: Drafter) -> Compactor:
+        context, experience = self._context, self.experience
+        return Compactor(
+            CompactorNeeds(
+                db=context.db,
+                clock=context.clock,
+                ids=context.ids,
+                reader=experience.reader,
+                accounts=experience.accounts,
+                drafter=drafter,
+                replies=self.replies,
+                skip=experience.skip,
+                remember=self._remember,
+                wake=context.wake if context.background else None,
+                compact_after=timedelta(hours=context.settings.compact_after_hours),
+            )
+        )
+
+    def _tiers(self) -> PinnedWindows:
+        context, experience = self._context, self.experience
+        return PinnedWindows(
+            PinnedWindowsNeeds(
+                db=context.db,
+                reader=experience.reader,
+                replies=self.replies,
+                ids=context.ids,
+                flush=experience.flush,
+                warm_quota=lambda: self.contracts.current().warm_quota_tokens,
+                mask=experience.masking.text,
+                visibility=experience.visibility,
+                grace=timedelta(days=context.settings.xdb_submission_grace_days),
+            )
+        )
+
+    def _eraser(
+        self,
+        documents: DocumentRepository,
+        evidence: EvidencePackages,
+        remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]],
+    ) -> StreamEraser:
+        context = self._context
+        return StreamEraser(
+            StreamEraserNeeds(
+                db=context.db,
+                ids=context.ids,
+                experience=self.experience,
+                evidence=evidence,
+                documents=documents,
+                shortened=self.summarizer.shortened,
+                remembered=remembered,
+                key=context.salt,
+            )
+        )
+
+    def _storage(self) -> StorageManager:
+        context, experience, settings = self._context, self.experience, self._context.settings
+        return StorageManager(
+            PressureNeeds(
+                db=context.db,
+                directory=context.directory,
+                clock=context.clock,
+                reader=experience.reader,
+                flush=experience.flush,
+                contracts=self.contracts,
+                summarizer=self.summarizer,
+                visibility=experience.visibility,
+                warm_tokens=self.tiers.warm_tokens,
+                reclaim=lambda: (experience.seal(all=True), experience.tidy()),
+                expire=lambda session: self.compactor.expire(session, CompactionTrigger.STORAGE_PRESSURE),
+            ),
+            PressureSettings(
+                total_limit_bytes=settings.xdb_max_storage_bytes,
+                compression_threshold=settings.xdb_compression_threshold,
+                top_k_activations=settings.xdb_top_k_activations,
+            ),
+        )
+
+    def _documents(self) -> DocumentRepository:
+        context, masking = self._context, self.experience.masking
+        return DocumentRepository(
+            DocumentNeeds(
+                db=context.db,
+                directory=context.directory / "documents",
+                ids=context.ids,
+                mask=masking.text,
+                secret_in=masking.secret_in,
+                source=context.actor.agent or context.actor.describe(),
+                key=context.salt,
+                own=own_files(context.directory, context.crypt, DOCUMENTS),
+            )
+        )
+
+    def _submissions(self, tagging: Tagging) -> Submissions:
+        return Submissions(
+            SubmissionNeeds(
+                db=self._context.db,
+                tiers=self.tiers,
+                resolve_tag=tagging.index.resolve,
+                tagged=lambda tag_id: tagging.tagged(None, [tag_id]),
+                secret_in=self.experience.masking.secret_in,
+            )
+        )
+
+    def _evidence(self, submissions: Submissions) -> EvidencePackages:
+        context, experience = self._context, self.experience
+        return EvidencePackages(
+            EvidenceNeeds(
+                db=context.db,
+                directory=context.directory / "exports",
+                reader=experience.reader,
+                submissions=submissions,
+                mask=experience.masking.answers,
+                visibility=experience.visibility,
+                version=__version__,
+                own=own_files(context.directory, context.crypt, EXPORTS),
+            )
+        )
+
+
+def _needs(context: StoreContext, rules: RedactionRules) -> ExperienceNeeds:
+    settings = context.settings
+    return ExperienceNeeds(
+        db=context.db,
+        directory=context.directory,
+        clock=context.clock,
+        durability=StreamDurability(settings.stream_durability),
+        salt=context.salt,
+        rules=rules,
+        wake=context.wake,
+        ids=context.ids,
+        lenses=None if settings.lenses is None else parse_lenses(settings.lenses),
+        auto_tag_threshold=settings.auto_tag_threshold,
+        crypt=context.crypt,
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from hexad.database.change_counters import ChangeReader
+from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
 from hexad.honeycomb.api import HoneycombFacade, HoneycombNeeds, NeedsInForce, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
@@ -15,113 +14,102 @@ from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 from hexad.honeycomb.graph.statistics import Calibration
 from hexad.honeycomb.link_job import LinkJob, link_lease
+from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.values import HoneycombRules, JitPiece
 from hexad.honeycomb.walk.walker import JitWalker, seeds_of
+from hexad.memory.store import Stores
 from hexad.providers.budgets.metered_models import query_embedder
 from hexad.redaction.masking import Masking
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.vectors.index import VectorIndex
+from hexad.search.service import SearchService
+from hexad.search.vectors.table import Vectors
 from hexad.spaces.access import require_owner, require_owner_for_good
 from hexad.text.tokens import CharacterCounter
 
-if TYPE_CHECKING:
-    from hexad.services import Parts
 
+class HoneycombService:
+    """The graph of an open store, and what keeps it.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HoneycombingNeeds:
-    """What it is handed."""
+    Rules in force, and what was looked at, stay when the store is given another embedder; what computes is made anew.
+    """
 
-    parts: Parts
-    vectors: Callable[[], VectorIndex | None]
-    owner: str
-    before: Honeycombing | None = None  # of the same open store, with another embedder
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        everything: Stores,
+        nodes: HoneycombNodes,
+        search: SearchService,
+        *,
+        handouts: RecallLog,
+        masking: Masking,
+    ) -> None:
+        self._context, self._stores, self._everything = context, stores, everything
+        self._handouts = None if context.db.readonly else handouts
+        self._masking = masking
+        self.nodes = nodes
+        changes = ChangeReader(context.db)
+        self.rules = RulesInForce(current=rules_of(context.settings.honeycomb))
+        self.layout = Adjacency(self.nodes, changes)
+        self.breaker = CircuitBreaker(
+            context.db, self.nodes, rules=lambda: self.rules.current, clock=context.clock
+        )
+        self.entries = EntryIndex(self.nodes, changes)
+        self.in_force = NeedsInForce(current=self._needs(search))
+        self.facade = HoneycombFacade(self.in_force)
+        self.linking = self._link_job(search)
 
+    def use(self, search: SearchService) -> None:
+        """Go on with the vectors of another embedder; who holds the facade goes on with it."""
+        self.in_force.current = self._needs(search)
+        self.linking = self._link_job(search)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Honeycombing:
-    """The graph, and what keeps it."""
+    def _link_job(self, search: SearchService) -> LinkJob:
+        context = self._context
+        return LinkJob(
+            self._everything,
+            search.index,
+            rules=lambda: self.rules.current,
+            owner=context.owner,
+            lease=lambda: link_lease(context.directory, clock=context.clock),
+            clock=context.clock,
+        )
 
-    facade: HoneycombFacade
-    in_force: NeedsInForce
-    rules: RulesInForce
-    layout: Adjacency
-    entries: EntryIndex
-    breaker: CircuitBreaker
-    linking: LinkJob
+    def _needs(self, search: SearchService) -> HoneycombNeeds:
+        context, stores, embedder = self._context, self._stores, search.embedder
+        calibration = Calibration(self.nodes, Vectors(context.db), ChangeReader(context.db))
+        walker = JitWalker(
+            stores,
+            self.layout,
+            self.entries,
+            search.index,
+            rules=lambda: self.rules.current,
+            counter=CharacterCounter(),
+            clock=context.clock,
+        )
+        return HoneycombNeeds(
+            stores=stores,
+            clock=context.clock,
+            rules=self.rules,
+            layout=self.layout,
+            walker=walker,
+            breaker=self.breaker,
+            seeds=lambda query, space: seeds_of(search.recaller, query, space, roles=stores.roles),
+            note=lambda pieces: self._note(pieces, at=context.clock.now()),
+            memory_threshold=lambda: calibration.threshold(self.rules.current),
+            mask=self._masking.text,
+            secret_in=self._masking.secret_in,
+            check_owner=lambda doing: require_owner(context.actor, self._everything, doing=doing),
+            check_for_good=lambda doing: require_owner_for_good(context.actor, doing=doing),
+            embed=None if embedder is None else embedder.embed,
+            embed_query=None if embedder is None else query_embedder(embedder),
+        )
 
-
-def build_honeycombing(needs: HoneycombingNeeds) -> Honeycombing:
-    """Return the honeycomb of one store; rules in force, and what was looked at, are those of the one before."""
-    parts, base = needs.parts, needs.parts.base
-    stores, clock, embedder = parts.stores, parts.clock, parts.embedder
-    handouts = None if base.db.readonly else parts.handouts
-    changes, before = ChangeReader(stores.db), needs.before
-    calibration = Calibration(stores.honeycomb, stores.vectors, changes)
-    if before is None:
-        rules = RulesInForce(current=rules_of(base.settings.honeycomb))
-        layout = Adjacency(stores.honeycomb, changes)
-        breaker = CircuitBreaker(stores.db, stores.honeycomb, rules=lambda: rules.current, clock=clock)
-        entries = EntryIndex(stores.honeycomb, changes)
-    else:
-        rules, layout, breaker, entries = before.rules, before.layout, before.breaker, before.entries
-    walker = JitWalker(
-        stores,
-        layout,
-        entries,
-        needs.vectors,
-        rules=lambda: rules.current,
-        counter=CharacterCounter(),
-        clock=clock,
-    )
-    masking = Masking(salt=lambda: base.place.keys.redaction_salt, rules=parts.rules)
-    facade_needs = HoneycombNeeds(
-        stores=stores,
-        clock=clock,
-        rules=rules,
-        layout=layout,
-        walker=walker,
-        breaker=breaker,
-        seeds=lambda query, space: seeds_of(parts.recaller, query, space, roles=stores.roles),
-        note=lambda pieces: _note(handouts, pieces, at=clock.now()),
-        memory_threshold=lambda: calibration.threshold(rules.current),
-        mask=masking.text,
-        secret_in=masking.secret_in,
-        check_owner=lambda doing: require_owner(base.actor, parts.everything, doing=doing),
-        check_for_good=lambda doing: require_owner_for_good(base.actor, doing=doing),
-        embed=None if embedder is None else embedder.embed,
-        embed_query=None if embedder is None else query_embedder(embedder),
-    )
-    if before is None:
-        in_force = NeedsInForce(current=facade_needs)
-        facade = HoneycombFacade(in_force)
-    else:
-        in_force, facade = before.in_force, before.facade
-        in_force.current = facade_needs
-    linking = LinkJob(
-        parts.everything,
-        needs.vectors,
-        rules=lambda: rules.current,
-        owner=needs.owner,
-        lease=lambda: link_lease(base.place.directory, clock=clock),
-        clock=clock,
-    )
-    return Honeycombing(
-        facade=facade,
-        in_force=in_force,
-        rules=rules,
-        layout=layout,
-        entries=entries,
-        breaker=breaker,
-        linking=linking,
-    )
-
-
-def _note(handouts: RecallLog | None, pieces: Sequence[JitPiece], *, at: datetime) -> None:
-    """Remember which memories were handed out, as recall does."""
-    if handouts is not None:
-        texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]
-        handouts.note_texts(texts, at=at)
+    def _note(self, pieces: Sequence[JitPiece], *, at: datetime) -> None:
+        """Remember which memories were handed out, as recall does."""
+        if self._handouts is not None:
+            texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]
+            self._handouts.note_texts(texts, at=at)
 
 
 _TIMES = {

@@ -19,7 +19,7 @@ from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.ingest.imports.read import Linking, claimed, count_things, read_foreign, repeats, said_of
+from hexad.ingest.imports.read import Linking, Relate, claimed, count_things, read_foreign, repeats, said_of
 from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.ingest.sources.detect import SourceSpec, detect
@@ -95,8 +95,9 @@ class Ingestor:
         redactor: Redactor,
         salt: Callable[[], bytes],
         rules: RedactionRules,
+        relate: Relate,
     ) -> None:
-        self._salt = salt
+        self._salt, self._relate = salt, relate
         self._redactor = redactor
         # What a store takes out by default is not written down with each item.
         self._rules: dict[str, JSONValue] = {
@@ -171,7 +172,7 @@ class _IngestRun:
         self._uri = spec.uri.partition("?")[0] if spec.kind is SourceKind.GIT else spec.uri
         self.report = IngestReport(source=spec.uri, space=options.space, dry_run=options.dry_run)
         self._foreign = spec.kind in FOREIGN
-        self._linking = Linking(self._stores, ingestor._redactor)
+        self._linking = Linking(self._stores, ingestor._redactor, ingestor._relate)
         policies: Mapping[str, JSONValue] = {}
         with self._transaction():
             self._number = self._stores.sources.next_run(self._source_no)

@@ -1,18 +1,16 @@
-"""The parts of the write path, built when a store is first written to.
+"""The write path of an open store, built when it is first written to.
 
-Kept apart from `wiring` because it costs most of what there is to load: readers, redaction rules, summaries. A
-command that only recalls starts without it.
+It costs most of what there is to load: readers, redaction rules, summaries. What only recalls does without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 
-from hexad.core.clock import Clock
-from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, InvalidSpace
+from hexad.ingest.imports.read import Relate
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.runner import Ingestor
 from hexad.ingest.structured_calls import StructuredIntake
@@ -24,90 +22,71 @@ from hexad.ingest.write.retag import Retagger
 from hexad.memory.store import Stores
 from hexad.redaction.redact import RedactionRules, rules_from_policy
 from hexad.search.indexer import Indexer
-from hexad.spaces.files.importer import SpaceImporter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writing:
-    """What writes to a store."""
+class IngestService:
+    """What writes to a store: single texts, structured records, sources, the queue of sources."""
 
-    writer: Pipeline
-    intake: StructuredIntake
-    retagger: Retagger
-    ingestor: Ingestor
-    queue: QueueRunner
-    watcher: Watcher
-    importer: SpaceImporter
-    redactor: Redactor
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        catalog: Indexer,
+        *,
+        rules: RedactionRules,
+        generator_for: Callable[[str | None], SpaceGenerator | None],
+        relate: Relate,
+    ) -> None:
+        self._context, self._stores, self._catalog = context, stores, catalog
+        self._rules, self._generator_for, self._relate = rules, generator_for, relate
+        self.redactor = Redactor(salt=context.salt, rules=rules)
+        self.writer = Pipeline(
+            stores,
+            catalog,
+            self.redactor,
+            Extractor(generator_for, self.redactor),
+            ids=context.ids,
+            clock=context.clock,
+            project=context.project,
+            author=context.actor.describe(),
+        )
+        self.intake = StructuredIntake(self.writer)
+        self.retagger = Retagger(stores, catalog, self.redactor, rules=self.writer.rules_of)
+        self.ingestor = Ingestor(
+            stores,
+            self.writer,
+            catalog,
+            clock=context.clock,
+            redactor=self.redactor,
+            salt=context.salt,
+            rules=rules,
+            relate=relate,
+        )
+        self.queue = QueueRunner(
+            stores,
+            self.ingestor,
+            ingestor_for=self._ingestor_for,
+            clock=context.clock,
+            owner=context.owner,
+            alive=context.alive,
+            wake=context.wake,
+        )
+        self.watcher = Watcher(self.queue)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritingNeeds:
-    """What the write path is handed; `salt` is asked for when the first text is redacted."""
-
-    stores: Stores
-    catalog: Indexer
-    clock: Clock
-    ids: IdSource
-    project: str
-    author: str
-    rules: RedactionRules
-    salt: Callable[[], bytes]
-    owner: str
-    alive: Callable[[], Collection[str]]
-    wake: Callable[[], None]
-    generator_for: Callable[[str | None], SpaceGenerator | None]
-
-
-def build_writing(needs: WritingNeeds) -> Writing:
-    """Return the write path of one store."""
-    redactor = Redactor(salt=needs.salt, rules=needs.rules)
-    writer = Pipeline(
-        needs.stores,
-        needs.catalog,
-        redactor,
-        Extractor(needs.generator_for, redactor),
-        ids=needs.ids,
-        clock=needs.clock,
-        project=needs.project,
-        author=needs.author,
-    )
-    ingestor = Ingestor(
-        needs.stores,
-        writer,
-        needs.catalog,
-        clock=needs.clock,
-        redactor=redactor,
-        salt=needs.salt,
-        rules=needs.rules,
-    )
-
-    def ingestor_for(roles: tuple[str, ...] | None) -> Ingestor:
-        if roles == needs.stores.roles:
-            return ingestor
-        stores = Stores(needs.stores.db, roles=roles)
-        return build_writing(replace(needs, stores=stores, catalog=needs.catalog.over(stores))).ingestor
-
-    queue = QueueRunner(
-        needs.stores,
-        ingestor,
-        ingestor_for=ingestor_for,
-        clock=needs.clock,
-        owner=needs.owner,
-        alive=needs.alive,
-        wake=needs.wake,
-    )
-    retagger = Retagger(needs.stores, needs.catalog, redactor, rules=writer.rules_of)
-    return Writing(
-        writer=writer,
-        intake=StructuredIntake(writer),
-        retagger=retagger,
-        ingestor=ingestor,
-        queue=queue,
-        watcher=Watcher(queue),
-        importer=SpaceImporter(needs.stores, writer, redactor, clock=needs.clock),
-        redactor=redactor,
-    )
+    def _ingestor_for(self, roles: tuple[str, ...] | None) -> Ingestor:
+        """Return what ingests for somebody who sees what these roles may."""
+        if roles == self._stores.roles:
+            return self.ingestor
+        stores = Stores(self._context.db, roles=roles)
+        service = IngestService(
+            self._context,
+            stores,
+            self._catalog.over(stores),
+            rules=self._rules,
+            generator_for=self._generator_for,
+            relate=self._relate,
+        )
+        return service.ingestor
 
 
 def check_policy(policy: Mapping[str, JSONValue]) -> None:

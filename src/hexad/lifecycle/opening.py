@@ -31,20 +31,19 @@ from hexad.database.encryption.cipher import MEMORY_DB
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
-from hexad.database.meta import STORE_ID
+from hexad.database.meta import STORE_ID, Meta
+from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import MIGRATIONS, require_current
-from hexad.memory.store import Stores
 from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.policy import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.search.fulltext import FullText
-from hexad.services import Base, Parts, Place
+from hexad.services import Program, Services, StoreHold
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
@@ -55,6 +54,8 @@ KEYS = "keys.json"
 ENCRYPTION = "encryption.json"
 CONVERSION = "convert"
 GITIGNORE = ".gitignore"
+READONLY = "readonly"
+"""Names an opening that has no lock."""
 PROJECT = "project"
 """First part of generated paths where the folder has no telling name."""
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
@@ -135,10 +136,10 @@ def open(
         raise
 
 
-def _close_what_is_left(parts: ReferenceType[Parts]) -> None:
-    left = parts()
-    if left is not None:
-        left.close()
+def _close_what_is_left(services: ReferenceType[Services]) -> None:
+    remaining = services()
+    if remaining is not None:
+        remaining.close()
 
 
 def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
@@ -237,39 +238,37 @@ def _open(
     try:
         crypt = _unlocked(directory, settings, key, lock=lock)
         db = _database(directory, settings, crypt, clock=clock, readonly=readonly)
-        stores = Stores(db, roles=actor.roles)
+        meta = Meta(db)
         if not readonly:
-            stores.meta.ensure(STORE_ID, ids.new("store"))
+            meta.ensure(STORE_ID, ids.new("store"))
         models = MeteredModels(db, settings, generator, clock=clock)
-        chosen = models.embedder(_embedder(stores, settings, embedder))
-        base = Base(
-            orderings=resolve_orderings(orderings),
-            place=Place(
-                directory=directory,
-                lock=lock,
-                share=share,
-                keys=KeyStore(directory / KEYS, crypt=crypt),
-                temporary=temporary,
-                crypt=crypt,
-            ),
+        chosen = models.embedder(_embedder(meta, settings, embedder))
+        context = StoreContext(
+            directory=directory,
             settings=settings,
+            db=db,
             clock=clock,
             ids=ids,
-            db=db,
-            stores=stores,
-            fulltext=FullText(db),
-            background=background,
             actor=actor,
-            models=models,
+            keys=KeyStore(directory / KEYS, crypt=crypt),
+            crypt=crypt,
             project=settings.project or _name(directory, temporary is not None),
+            background=background and not readonly,
+            owner=READONLY if lock is None else lock.identity,
+            alive=tuple if lock is None else lock.alive,
+        )
+        program = Program(
+            models=models,
+            orderings=resolve_orderings(orderings),
             user_dir=user[0] or settings.user_dir,
             user_key=user[1],
         )
-        parts = Parts(base, chosen)
+        hold = StoreHold(lock=lock, share=share, temporary=temporary)
+        services = Services(context, hold, program, chosen)
         if temporary is not None:
             # Made after the folder's own, it runs before it when the program ends: nobody writes where it is removed.
-            finalize(temporary, _close_what_is_left, ref(parts))
-        return Hexad(parts)
+            finalize(temporary, _close_what_is_left, ref(services))
+        return Hexad(services)
     except BaseException:
         if db is not None:
             db.close()
@@ -366,17 +365,17 @@ def _stream_durability(settings: Settings) -> None:
         )
 
 
-def _embedder(stores: Stores, settings: Settings, given: EmbedderSpec) -> Embedder | None:
+def _embedder(meta: Meta, settings: Settings, given: EmbedderSpec) -> Embedder | None:
     if given == "default":
         given = settings.embedder
-        recorded = stores.meta.recorded_embedder()
+        recorded = meta.recorded_embedder()
         if given == "default" and recorded is not None:
             # What the store was built with, where a name is enough to make it again.
             given = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), given)
     embedder = resolve(
         given, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
     )
-    check_embedder(stores, embedder)
+    check_embedder(meta, embedder)
     return embedder
 
 

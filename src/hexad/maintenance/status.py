@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hexad import __version__
 from hexad.core.json_types import JSONValue
+from hexad.core.version import __version__
 from hexad.database.connection import sqlite_library_is_safe
 from hexad.database.encryption.inventory import state_of
 from hexad.database.encryption.record import read_record
 from hexad.database.encryption.state import EncryptionState
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.database.store_context import StoreContext
 from hexad.memory.memory import Status
 from hexad.memory.policy import is_backend
+from hexad.memory.store import Stores
+from hexad.search.fulltext import FullText
 from hexad.search.indexer import EMBED
-
-if TYPE_CHECKING:
-    from hexad.services import Parts
+from hexad.search.service import SearchService
+from hexad.search.vectors.table import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,46 +104,59 @@ class MaintenanceReport:
         return {**told, "problems": list(self.problems)}
 
 
-def describe(parts: Parts) -> StoreStatus:
+def describe(
+    context: StoreContext,
+    stores: Stores,
+    fulltext: FullText,
+    search: SearchService,
+    *,
+    schema: int,
+    generator: str | None,
+    orderings: Collection[str],
+    links: tuple[int, str | None],
+    consolidation: Mapping[str, JSONValue] | None,
+    user_layer: str,
+    holders: Sequence[str],
+) -> StoreStatus:
     """Return the state of a store, and of its files."""
-    stores, recorded = parts.stores, parts.stores.meta.recorded_embedder()
+    recorded = stores.meta.recorded_embedder()
     pending, failed = stores.tasks.counts(EMBED)
     waiting, stuck = stores.queue.counts()
-    unlinked = parts.links_pending()
     sqlite = stores.meta.sqlite_version()
+    sees_all = stores.roles is None
+    backend = context.settings.memory_backend
     return StoreStatus(
-        path=str(parts.place.directory),
+        path=str(context.directory),
         version=__version__,
         sqlite=sqlite,
         sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
-        durability=parts.base.db.durability.value,
-        encrypted=parts.place.crypt is not None,
-        encryption=None if parts.place.crypt is None else _encryption(parts.place.directory),
-        readonly=parts.base.db.readonly,
-        schema=MIGRATIONS[-1].number,
+        durability=context.db.durability.value,
+        encrypted=context.crypt is not None,
+        encryption=None if context.crypt is None else _encryption(context.directory),
+        readonly=context.db.readonly,
+        schema=schema,
         memories=stores.memories.count(),
         archived=stores.memories.count(status=Status.ARCHIVED),
-        quarantined=stores.memories.count(status=Status.QUARANTINED) if stores.roles is None else 0,
-        chunks=parts.fulltext.count() if stores.roles is None else stores.memories.count_of("chunks"),
-        vectors=stores.vectors.count() if stores.roles is None else stores.memories.count_of("vectors"),
-        embedder=parts.embedder.name if parts.embedder is not None else None,
+        quarantined=stores.memories.count(status=Status.QUARANTINED) if sees_all else 0,
+        chunks=fulltext.count() if sees_all else stores.memories.count_of("chunks"),
+        vectors=Vectors(context.db).count() if sees_all else stores.memories.count_of("vectors"),
+        embedder=search.embedder.name if search.embedder is not None else None,
         store_embedder=recorded[0] if recorded is not None else None,
         embeddings_pending=pending,
         embeddings_failed=failed,
         queue_waiting=waiting,
         queue_failed=stuck,
-        sizes=_sizes(parts.place.directory),
-        keys=str(parts.place.keys.state()),
-        embeddings_paused=parts.embedding.paused() if parts.embedding is not None else None,
-        generator=parts.generator.name if parts.generator is not None else None,
-        backend=parts.base.settings.memory_backend,
-        backend_known=is_backend(backend := parts.base.settings.memory_backend)
-        or backend in parts.base.orderings,
-        links_pending=unlinked,
-        links_made_by=parts.links_made_by() if unlinked else None,
-        consolidation=parts.consolidation_state(),
-        user_layer=parts.user_layer_state(),
-        holders=tuple(map(str, parts.place.lock.holders())) if parts.place.lock is not None else (),
+        sizes=_sizes(context.directory),
+        keys=str(context.keys.state()),
+        embeddings_paused=search.job.paused() if search.job is not None else None,
+        generator=generator,
+        backend=backend,
+        backend_known=is_backend(backend) or backend in orderings,
+        links_pending=links[0],
+        links_made_by=links[1],
+        consolidation=consolidation,
+        user_layer=user_layer,
+        holders=tuple(holders),
     )
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from hexad.core.actor import Actor
-from hexad.core.clock import Clock
 from hexad.core.erasure import (
     Erased,
     Eraser,
@@ -29,7 +27,6 @@ from hexad.core.erasure import (
     parse_selection,
     selection_mac,
 )
-from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log, span
 from hexad.database.encryption.cipher import EXPORTS
@@ -37,6 +34,7 @@ from hexad.database.encryption.store_files import own_files
 from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.ingest.overview import OVERVIEW_ID
@@ -44,13 +42,11 @@ from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.privacy.layer_eraser import LayerEraser
-from hexad.privacy.ledger_sync import clear_ledger, ledger_contents
+from hexad.privacy.ledger_sync import clear_ledger, ledger_contents, move_to_ledger
 from hexad.privacy.memory_eraser import MemoryEraser
 from hexad.privacy.memory_rows import clear_borders
+from hexad.search.fulltext import FullText
 from hexad.spaces.retention import Purger
-
-if TYPE_CHECKING:
-    from hexad.services import Parts
 
 LOG: Final = "write-ahead log"
 LEDGER_PAGES: Final = "ledger's pages and log"
@@ -64,74 +60,33 @@ _OWNERS: Final = "only the store's owner may erase it"
 _POLL_S: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasingNeeds:
-    """What erasure is handed; `stream` gives the eraser of experience and documents, `move` feeds the ledger.
-
-    `clear_ledger` takes out of its files what was erased, patiently or not; False while somebody reads it.
-    `on_ledger` counts the contents that the ledger has of what is to go.
-    """
-
-    stores: Stores
-    everything: Stores
-    memories: MemoryEraser
-    stream: Callable[[], Eraser | None]
-    move: Callable[[], int]
-    clear_ledger: Callable[[bool], bool]
-    on_ledger: Callable[[Sequence[Mapping[str, JSONValue]]], int]
-    directory: Path
-    clock: Clock
-    ids: IdSource
-    actor: Actor
-    lock_timeout_s: float
-
-
-def build_erasing(parts: Parts) -> Erasing:
-    """Return what erases in one store."""
-    base, place = parts.base, parts.place
-
-    def key() -> bytes:
-        return place.keys.redaction_salt
-
-    memories = MemoryEraser(
-        parts.everything,
-        parts.fulltext,
-        Purger(parts.everything, parts.fulltext, key=key),
-        directory=place.directory,
-        summaries=OVERVIEW_ID,
-        key=key,
-        roles=base.stores.roles,
-        own=own_files(place.directory, place.crypt, EXPORTS),
-    )
-    return Erasing(
-        ErasingNeeds(
-            stores=base.stores,
-            everything=parts.everything,
-            memories=memories,
-            stream=lambda: parts.experiencing.eraser,
-            move=parts.move_to_ledger,
-            clear_ledger=lambda patient: clear_ledger(
-                place.directory, clock=base.clock, crypt=place.crypt, patient=patient
-            ),
-            on_ledger=lambda works: ledger_contents(
-                place.directory, works, clock=base.clock, crypt=place.crypt
-            ),
-            directory=place.directory,
-            clock=base.clock,
-            ids=base.ids,
-            actor=base.actor,
-            lock_timeout_s=base.settings.lock_timeout_s,
-        )
-    )
-
-
-class Erasing:
+class ErasureService:
     """Everything that `hx.forget` does with selections."""
 
-    def __init__(self, needs: ErasingNeeds) -> None:
-        self._needs = needs
-        self._db = db = needs.everything.db
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        everything: Stores,
+        fulltext: FullText,
+        *,
+        purger: Purger,
+        stream: Callable[[], Eraser],
+    ) -> None:
+        """`everything` hides nothing; `stream` gives the eraser of experience and documents."""
+        self._context, self._stores, self._everything, self._stream = context, stores, everything, stream
+        self._db = db = context.db
         self._erasures, self._looks, self._works = Erasures(db), HoneycombVisits(db), LayerEraser(db)
+        self._memories = MemoryEraser(
+            everything,
+            fulltext,
+            purger,
+            directory=context.directory,
+            summaries=OVERVIEW_ID,
+            key=context.salt,
+            roles=stores.roles,
+            own=own_files(context.directory, context.crypt, EXPORTS),
+        )
 
     def forget(
         self,
@@ -152,7 +107,7 @@ class Erasing:
             kept = self._permitted(selection, purge=purge, confirm=confirm)
             key = secrets.token_bytes(32)
             begun = self._begin(selection, key, purge=purge)
-            self._needs.memories.removed_files.clear()
+            self._memories.removed_files.clear()
             self._carry(begun, progress)
             return self._receipt(begun, key, kept)
 
@@ -161,14 +116,14 @@ class Erasing:
 
         Somebody who is at it now is left alone.
         """
-        if not self._needs.everything.meta.has_erasures_to_finish():
+        if not self._everything.meta.has_erasures_to_finish():
             return 0
         with self._lease().held_for() as alone:
             return self._go_on() if alone else 0
 
     def on_ledger(self, *, session: str | None) -> int:
         """Return how many contents of a session the ledger has."""
-        return self._needs.on_ledger([ledger_work(session=session)])
+        return self._count_on_ledger([ledger_work(session=session)])
 
     def receipts(self, *, limit: int = -1) -> list[ErasureReceipt]:
         """Return what the store knows of its erasures, the newest first."""
@@ -178,7 +133,7 @@ class Erasing:
 
     def _resolved(self, selection: Selection) -> Selection:
         """Return a selection by what things are called for good; raises `NotFound` for a memory or a space."""
-        stores = self._needs.stores
+        stores = self._stores
         if selection.space is not None:
             stores.spaces.get(selection.space)
         if selection.id is not None:
@@ -197,11 +152,11 @@ class Erasing:
             return [
                 LeftInPlace(place=entry.place, count=entry.count, reason=_ONLY_PURGED) for entry in beyond
             ]
-        owner = self._needs.actor.is_owner
+        owner = self._context.actor.is_owner
         if not (owner and confirm):
             self._hold_to_policies(selection, owner=owner)
         # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
-        ledger = self._ledger_is_meant(selection) and (owner or not self._needs.memories.spaces(selection))
+        ledger = self._ledger_is_meant(selection) and (owner or not self._memories.spaces(selection))
         if not (owner and confirm) and (beyond or ledger):
             how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
@@ -212,8 +167,8 @@ class Erasing:
         return []
 
     def _hold_to_policies(self, selection: Selection, *, owner: bool) -> None:
-        for name in self._needs.memories.spaces(selection):
-            policies = parse_stored(self._needs.everything.spaces.get(name).policies)
+        for name in self._memories.spaces(selection):
+            policies = parse_stored(self._everything.spaces.get(name).policies)
             if policies.allow_delete is not True:
                 how = "or confirm the purge (confirm=True)" if owner else "as its owner"
                 raise AccessDenied(
@@ -222,7 +177,7 @@ class Erasing:
                 )
 
     def _ledger_is_meant(self, selection: Selection) -> bool:
-        return bool(_whole_on_ledger(selection)) and (self._needs.directory / "audit").exists()
+        return bool(_whole_on_ledger(selection)) and (self._context.directory / "audit").exists()
 
     def _plan_beyond(self, selection: Selection) -> ErasurePlan:
         stream = self._beyond(selection)
@@ -230,35 +185,33 @@ class Erasing:
         return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
 
     def _beyond(self, selection: Selection) -> Eraser | None:
-        if selection.realms == {Realm.MEMORIES} or not self._needs.everything.meta.has_experience():
+        if selection.realms == {Realm.MEMORIES} or not self._everything.meta.has_experience():
             return None  # and its parts need not be loaded
-        return self._needs.stream()
+        return self._stream()
 
     def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
-        plan, owner = self._plan_beyond(selection), self._needs.actor.is_owner
+        plan, owner = self._plan_beyond(selection), self._context.actor.is_owner
         beyond, telling = plan.erased, plan.memories if owner else ()
-        memories = self._needs.memories
+        memories = self._memories
         if purge:
             erased = [*memories.plan(selection, telling=telling), *(beyond if owner else ())]
-            count = self._needs.on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
+            count = self._count_on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
             erased += [Erased(place=LEDGER_CONTENTS, count=count)] if count else []
         else:
             count = memories.active(selection)
             erased = [Erased(place=MEMORIES, count=count)] if count else []
         why = _ONLY_PURGED if not purge else _OWNERS
-        left_entries = beyond if not purge or not owner else ()
-        at, key = self._needs.clock.now(), secrets.token_bytes(32)
+        left = beyond if not purge or not owner else ()
+        at, key = self._context.clock.now(), secrets.token_bytes(32)
         receipt = ErasureReceipt(
             id="dry-run",
             at=at,
-            actor=self._needs.actor.describe(),
+            actor=self._context.actor.describe(),
             purge=purge,
             dry_run=True,
             selection=selection,
             erased=_added(erased),
-            kept=tuple(
-                LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left_entries
-            ),
+            kept=tuple(LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left),
             flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
@@ -267,19 +220,19 @@ class Erasing:
     # What is done -------------------------------------------------------------------------------------------------
 
     def _begin(self, selection: Selection, key: bytes, *, purge: bool) -> Begun:
-        needs = self._needs
-        at, erasure = needs.clock.now(), needs.ids.new("erasure")
+        context = self._context
+        at, erasure = context.clock.now(), context.ids.new("erasure")
         with self._db.transaction():
             begun = self._erasures.begin(
                 erasure,
                 selection,
                 at=at,
-                actor=needs.actor.describe(),
-                roles=needs.actor.roles,
+                actor=context.actor.describe(),
+                roles=context.actor.roles,
                 mac=selection_mac(key, erasure, at, selection, purge=purge),
                 purge=purge,
             )
-            if purge and needs.actor.is_owner and _whole_on_ledger(selection):
+            if purge and context.actor.is_owner and _whole_on_ledger(selection):
                 self._erasures.book(begun).on_ledger(
                     session=selection.session, subject=selection.subject, everything=selection.project
                 )
@@ -289,7 +242,7 @@ class Erasing:
         """Do all of an erasure, or what is left of one."""
         book = self._erasures.book(begun, progress=progress)
         if begun.purge:
-            self._needs.memories.erase(begun.selection, book)
+            self._memories.erase(begun.selection, book)
             if begun.roles is None:
                 # First, while it is known which recorded sessions are about a person.
                 self._looks.erase(begun.selection, book)
@@ -298,12 +251,12 @@ class Erasing:
                     stream.erase(begun.selection, book)
             self._complete(begun.no)
         else:
-            self._needs.memories.archive(begun.selection, book)
+            self._memories.archive(begun.selection, book)
         with self._db.transaction():
             if begun.purge:
                 self._note_what_files_hold(book)
-            self._erasures.log(begun, at=self._needs.clock.now())
-        self._needs.move()
+            self._erasures.log(begun, at=self._context.clock.now())
+        self._move()
         self._complete(begun.no)
 
     def _note_what_files_hold(self, book: Book) -> None:
@@ -315,7 +268,7 @@ class Erasing:
         for begun in self._erasures.under_way():
             self._carry(begun)
             done += 1
-        self._needs.move()
+        self._move()
         return done + self._complete(None)
 
     def _complete(self, erasure_no: int | None) -> int:
@@ -336,7 +289,7 @@ class Erasing:
                     self._erasures.settle(waiting)
                     if erasure_no is None:
                         detail = {"id": book.id, "place": waiting.place}
-                        self._needs.everything.meta.log(COMPLETED, detail, at=self._needs.clock.now())
+                        self._everything.meta.log(COMPLETED, detail, at=self._context.clock.now())
                 done += 1
         return done
 
@@ -344,40 +297,53 @@ class Erasing:
         if waiting.place == LOG:
             return not self._erasures.ledger_waits(book.id) and empty_log(self._db)
         if waiting.place == LEDGER_PAGES:
-            return not self._erasures.ledger_waits(book.id) and self._needs.clear_ledger(patient)
+            return not self._erasures.ledger_waits(book.id) and self._clear_ledger(patient)
         if waiting.place == WORDS:
             clear_borders(self._db)
             return True
         if waiting.place == PAGES:
-            return clear_pages(self._db, patient=patient, meta=self._needs.everything.meta)
-        if waiting.place in self._needs.memories.places():
-            return self._needs.memories.complete(waiting, book)
-        stream = self._needs.stream()
-        return stream is not None and stream.complete(waiting, book)
+            return clear_pages(self._db, patient=patient, meta=self._everything.meta)
+        if waiting.place in self._memories.places():
+            return self._memories.complete(waiting, book)
+        return self._stream().complete(waiting, book)
 
     def _receipt(self, begun: Begun, key: bytes, kept: Sequence[LeftInPlace]) -> ErasureReceipt:
-        known_receipt = self._erasures.receipt(begun.id)
-        assert known_receipt is not None, begun.id
+        known = self._erasures.receipt(begun.id)
+        assert known is not None, begun.id
         receipt = replace(
-            known_receipt,
+            known,
             selection=begun.selection,
             kept=tuple(kept),
-            files=tuple(str(path) for path in self._needs.memories.removed_files),
+            files=tuple(str(path) for path in self._memories.removed_files),
         ).signed(key)
         self._erasures.sign(begun.no, receipt.mac or "")
         return receipt
 
+    # The ledger -----------------------------------------------------------------------------------------------------
+
+    def _move(self) -> None:
+        context = self._context
+        move_to_ledger(self._everything.meta, context.directory, clock=context.clock, crypt=context.crypt)
+
+    def _clear_ledger(self, patient: bool) -> bool:
+        context = self._context
+        return clear_ledger(context.directory, clock=context.clock, crypt=context.crypt, patient=patient)
+
+    def _count_on_ledger(self, works: Sequence[Mapping[str, JSONValue]]) -> int:
+        context = self._context
+        return ledger_contents(context.directory, works, clock=context.clock, crypt=context.crypt)
+
     # One at a time ------------------------------------------------------------------------------------------------
 
     def _lease(self) -> Lease:
-        return Lease(self._needs.directory / "erase.lock", clock=self._needs.clock, purpose="erasure")
+        return Lease(self._context.directory / "erase.lock", clock=self._context.clock, purpose="erasure")
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Run the block while nobody else erases; raises `StoreLocked` where somebody does for too long."""
         lease, pause, waited_s = self._lease(), Event(), 0.0
         while not lease.try_acquire():
-            if waited_s >= self._needs.lock_timeout_s:
+            if waited_s >= self._context.settings.lock_timeout_s:
                 raise StoreLocked(
                     f"Cannot erase: {lease.holder() or 'another process'} is at it for {waited_s:g} s. Wait until it "
                     "is done and try again; nothing was changed."

@@ -6,12 +6,12 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from hexad import __version__
 from hexad.core.arguments import parse_path, parse_whole, quoted
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
+from hexad.core.version import __version__
 from hexad.database.encryption.cipher import (
     AUDIT_DB,
     CACHE,
@@ -25,19 +25,20 @@ from hexad.database.encryption.cipher import (
 from hexad.database.encryption.sealed_files import SealedReader
 from hexad.database.encryption.store_files import unsealed
 from hexad.database.files import operation, stream_write
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
+from hexad.experience.service import ExperienceService
 from hexad.experience.values.records import Fidelity, StepQuery
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.layers.session.table import WorkingSets
+from hexad.layers.user.service import UserService
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
+from hexad.memory.store import Stores
 from hexad.privacy.export_sections import SECTIONS
 from hexad.privacy.holdings import DataOwner, Holdings
 from hexad.privacy.report import ExportItem, Scope, parse_scope
 from hexad.spaces.access import require_owner
-
-if TYPE_CHECKING:
-    from hexad.services import Parts
 
 FORMAT: Final = "hexad-export"
 VERSION: Final = 1
@@ -53,205 +54,210 @@ _LEFT_OUT: Final[dict[str, JSONValue]] = {
 }
 
 
-def export(
-    parts: Parts, scope: str | None, *, session: str | None, subject: str | None
-) -> Iterator[ExportItem]:
-    """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
-    require_owner(parts.base.actor, parts.everything, doing="an export of what is held")
-    holdings = Holdings(parts.base.db)
-    if subject is not None and scope is not None:
-        raise InvalidInput("Give a subject or a scope, not both.")
-    scope = Scope.PROJECT.value if scope is None else scope
-    if subject is None and parse_scope(scope, session) is Scope.USER:
-        return _user_items(parts)
-    held = _held(parts, holdings, scope, session=session, subject=subject)
-    head: dict[str, JSONValue] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_by": f"hexad {__version__}",
-        "scope": None if subject is not None else scope,
-        "session": session,
-        "subject": subject,
-        "store": str(parts.place.directory),
-        "exported_at": format_time(parts.clock.now()),
-        "left_out": _LEFT_OUT,
-    }
-    return _items(parts, holdings, held, head)
+class Exporter:
+    """Tells what an open store holds. `everything` hides nothing; experience and the user layer are loaded at need."""
 
+    def __init__(
+        self,
+        context: StoreContext,
+        everything: Stores,
+        *,
+        experience: Callable[[], ExperienceService],
+        user: Callable[[], UserService],
+    ) -> None:
+        self._context, self._everything, self._experience, self._user = context, everything, experience, user
 
-def _user_items(parts: Parts) -> Iterator[ExportItem]:
-    """Return what the user layer holds; whether it may be read shows before the first item is asked for."""
-    user = parts.user
-    user.counts()
-    head: dict[str, JSONValue] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_by": f"hexad {__version__}",
-        "scope": Scope.USER.value,
-        "user_id": user.user_id,
-        "store": str(user.path),
-        "exported_at": format_time(parts.clock.now()),
-        "left_out": {"keys": _LEFT_OUT["keys"]},
-    }
+    def export(self, scope: str | None, *, session: str | None, subject: str | None) -> Iterator[ExportItem]:
+        """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
+        require_owner(self._context.actor, self._everything, doing="an export of what is held")
+        holdings = Holdings(self._context.db)
+        if subject is not None and scope is not None:
+            raise InvalidInput("Give a subject or a scope, not both.")
+        scope = Scope.PROJECT.value if scope is None else scope
+        if subject is None and parse_scope(scope, session) is Scope.USER:
+            return self._user_items()
+        held = self._held(holdings, scope, session=session, subject=subject)
+        head: dict[str, JSONValue] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "made_by": f"hexad {__version__}",
+            "scope": None if subject is not None else scope,
+            "session": session,
+            "subject": subject,
+            "store": str(self._context.directory),
+            "exported_at": format_time(self._context.clock.now()),
+            "left_out": _LEFT_OUT,
+        }
+        return self._items(holdings, held, head)
 
-    def items() -> Iterator[ExportItem]:
-        yield ExportItem(section="export", value=head)
-        for section, row in user.held():
-            yield ExportItem(section=section, value=row)
-
-    return items()
-
-
-def write_export(
-    parts: Parts,
-    file: Path | str,
-    items: Iterator[ExportItem],
-    *,
-    force: bool,
-    progress: Callable[[int], None] | None,
-) -> dict[str, int]:
-    """Write an export as `Hexad.write_export` says; returns how many items of each list it has."""
-    path = parse_path(file, "file").expanduser().absolute()
-    store, target = parts.place.directory.resolve(), path.resolve()
-    if target.is_relative_to(store) and (parts.place.crypt is not None or target.parent != store / "exports"):
-        raise InvalidInput(
-            f"{path} is in the store: an export is plain text, and may be in the way of its files; write it elsewhere."
-        )
-
-    def may_replace() -> None:
-        if path.exists() and not force:
-            raise Conflict(
-                f"There is a file at {path}; it stays. Give another name, or replace it (force=True)."
+    def write(
+        self,
+        file: Path | str,
+        items: Iterator[ExportItem],
+        *,
+        force: bool,
+        progress: Callable[[int], None] | None,
+    ) -> dict[str, int]:
+        """Write an export as `Hexad.write_export` says; returns how many items of each list it has."""
+        path = parse_path(file, "file").expanduser().absolute()
+        store, target = self._context.directory.resolve(), path.resolve()
+        if target.is_relative_to(store) and (
+            self._context.crypt is not None or target.parent != store / "exports"
+        ):
+            raise InvalidInput(
+                f"{path} is in the store: an export is plain text, and may be in the way of its files; write it "
+                "elsewhere."
             )
 
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder; give a file in it.")
-    may_replace()
-    if not path.parent.is_dir():
-        raise InvalidInput(f"{path} cannot be written; give a file in a folder that is there.")
-    counts: dict[str, int] = {}
+        def may_replace() -> None:
+            if path.exists() and not force:
+                raise Conflict(
+                    f"There is a file at {path}; it stays. Give another name, or replace it (force=True)."
+                )
 
-    def counted() -> Iterator[ExportItem]:
-        for done, item in enumerate(items):
-            if done:
-                counts[item.section] = counts.get(item.section, 0) + 1
-            if progress is not None:
-                progress(done)
-            yield item
+        if path.is_dir():
+            raise InvalidInput(f"{path} is a folder; give a file in it.")
+        may_replace()
+        if not path.parent.is_dir():
+            raise InvalidInput(f"{path} cannot be written; give a file in a folder that is there.")
+        counts: dict[str, int] = {}
 
-    stream_write(path, (piece.encode() for piece in export_json(counted())), may_replace=may_replace)
-    return counts
+        def counted() -> Iterator[ExportItem]:
+            for done, item in enumerate(items):
+                if done:
+                    counts[item.section] = counts.get(item.section, 0) + 1
+                if progress is not None:
+                    progress(done)
+                yield item
 
+        stream_write(path, (piece.encode() for piece in export_json(counted())), may_replace=may_replace)
+        return counts
 
-def decrypted(parts: Parts, file: Path | str) -> Iterator[bytes]:
-    """Return an iterator over a file's content; raises as `Hexad.decrypted` does, most of it before anything comes."""
-    require_owner(parts.base.actor, parts.everything, doing="reading the store's files")
-    if not isinstance(file, str | Path):
-        raise InvalidInput(f"file is {type(file).__name__}; give the path of one.")
-    path, crypt = Path(file).expanduser(), parts.place.crypt
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder; name a file in it.")
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(file)!r}; check the path.")
-    if crypt is not None and path.resolve() in _databases(parts.place.directory):
-        raise InvalidInput(
-            f"{path} is a database, encrypted by SQLite: `hexad memory export --scope project` writes what memory.db "
-            "holds, `hexad audit export` what the ledger holds."
-        )
-    with operation("read", path, "read"), path.open("rb") as found:
-        head = found.read(HEADER_BYTES)
-    if not is_sealed(head):
-        raise InvalidInput(f"{path} is not an encrypted file: there is nothing to decrypt.")
-    for cipher in () if crypt is None else map(crypt.cipher, _SHOWN):
-        try:
-            with SealedReader(path, cipher) as reader:
+    def decrypted(self, file: Path | str) -> Iterator[bytes]:
+        """Return an iterator over a file's content; raises as `Hexad.decrypted` does, mostly before anything comes."""
+        require_owner(self._context.actor, self._everything, doing="reading the store's files")
+        if not isinstance(file, str | Path):
+            raise InvalidInput(f"file is {type(file).__name__}; give the path of one.")
+        path, crypt = Path(file).expanduser(), self._context.crypt
+        if path.is_dir():
+            raise InvalidInput(f"{path} is a folder; name a file in it.")
+        if not path.is_file():
+            raise NotFound(f"There is no file {str(file)!r}; check the path.")
+        if crypt is not None and path.resolve() in _databases(self._context.directory):
+            raise InvalidInput(
+                f"{path} is a database, encrypted by SQLite: `hexad memory export --scope project` writes what "
+                "memory.db holds, `hexad audit export` what the ledger holds."
+            )
+        with operation("read", path, "read"), path.open("rb") as found:
+            head = found.read(HEADER_BYTES)
+        if not is_sealed(head):
+            raise InvalidInput(f"{path} is not an encrypted file: there is nothing to decrypt.")
+        for cipher in () if crypt is None else map(crypt.cipher, _SHOWN):
+            try:
+                with SealedReader(path, cipher) as reader:
+                    if not reader.read(1):
+                        cipher.read(path)
+            except IntegrityError:
+                continue  # of another purpose, or not ours
+            return unsealed(path, cipher)
+        for cipher in () if crypt is None else map(crypt.cipher, _HIDDEN):
+            with contextlib.suppress(IntegrityError), SealedReader(path, cipher) as reader:
                 if not reader.read(1):
                     cipher.read(path)
-        except IntegrityError:
-            continue  # of another purpose, or not ours
-        return unsealed(path, cipher)
-    for cipher in () if crypt is None else map(crypt.cipher, _HIDDEN):
-        with contextlib.suppress(IntegrityError), SealedReader(path, cipher) as reader:
-            if not reader.read(1):
-                cipher.read(path)
-            raise AccessDenied(
-                f"{path} holds keys or records of the ledger, which are not shown: reviewers read the ledger with "
-                "`hexad audit export`."
+                raise AccessDenied(
+                    f"{path} holds keys or records of the ledger, which are not shown: reviewers read the ledger with "
+                    "`hexad audit export`."
+                )
+        raise IntegrityError(f"{path} cannot be decrypted: it was changed, or is from another store.")
+
+    def memories(self, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:
+        """Return the memories of a scope, whatever their status, the last changed first; raises as `export` does."""
+        require_owner(self._context.actor, self._everything, doing="a list of what is held")
+        parse_whole(limit, "limit", least=1)
+        parse_whole(offset, "offset", least=0)
+        if parse_scope(scope, session) is Scope.USER:
+            raise InvalidInput("The user layer holds no memories: `hx.user` lists what it holds.")
+        holdings = Holdings(self._context.db)
+        held = self._held(holdings, scope, session=session, subject=None)
+        return holdings.page(held, limit=limit, offset=offset)
+
+    def _user_items(self) -> Iterator[ExportItem]:
+        """Return what the user layer holds; whether it may be read shows before the first item is asked for."""
+        user = self._user().facade
+        user.counts()
+        head: dict[str, JSONValue] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "made_by": f"hexad {__version__}",
+            "scope": Scope.USER.value,
+            "user_id": user.user_id,
+            "store": str(user.path),
+            "exported_at": format_time(self._context.clock.now()),
+            "left_out": {"keys": _LEFT_OUT["keys"]},
+        }
+
+        def items() -> Iterator[ExportItem]:
+            yield ExportItem(section="export", value=head)
+            for section, row in user.held():
+                yield ExportItem(section=section, value=row)
+
+        return items()
+
+    def _held(self, holdings: Holdings, scope: str, *, session: str | None, subject: str | None) -> DataOwner:
+        if subject is not None:
+            if not isinstance(subject, str) or not subject.strip():
+                raise InvalidInput(
+                    f"subject = {quoted(subject)} names nobody; give one of a memory's data_subjects.",
+                    argument="subject",
+                )
+            if session is not None:
+                raise InvalidInput("Give a subject or a session, not both.")
+            return DataOwner(sessions=holdings.sessions_of(subject), subject=subject)
+        if parse_scope(scope, session) is Scope.PROJECT:
+            return DataOwner()
+        held = DataOwner(sessions=(str(session),))
+        recorded = any(
+            session_info.id == session for session_info in self._experience().experience.sessions()
+        )
+        worked = WorkingSets(self._context.db).has(str(session))
+        looked = HoneycombVisits(self._context.db).started_at(str(session)) is not None
+        if not worked and not recorded and not looked and not holdings.numbers(held):
+            raise NotFound(
+                f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
+                "`sessions()` lists those that were recorded."
             )
-    raise IntegrityError(f"{path} cannot be decrypted: it was changed, or is from another store.")
+        return held
+
+    def _items(self, holdings: Holdings, held: DataOwner, head: dict[str, JSONValue]) -> Iterator[ExportItem]:
+        yield ExportItem(section="export", value=head)
+        for memory in holdings.memories(held):
+            yield ExportItem(section="memories", value=memory)
+        for link in holdings.links(held):
+            yield ExportItem(section="links", value=link)
+        for section in SECTIONS:
+            for row in holdings.section(section, held):
+                yield ExportItem(section=section.name, value=row)
+        for step in self._timesteps(held):
+            yield ExportItem(section="timesteps", value=step)
+
+    def _timesteps(self, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
+        """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
+        experience = self._experience().experience
+        experience.flush()
+        for info in experience.sessions():
+            if held.sessions is not None and info.id not in held.sessions:
+                continue
+            for first in range(0, info.last_tick + 1, _TICKS):
+                question = StepQuery(session_id=info.id, ticks=(first, first + _TICKS - 1), limit=2 * _TICKS)
+                for step in experience.query(question):
+                    if step.fidelity is not Fidelity.COLD:
+                        yield step.to_dict()
 
 
 def _databases(directory: Path) -> set[Path]:
     """Return the files of the store's databases, and of their logs."""
     there = (directory.resolve() / "memory.db", directory.resolve() / "audit" / "audit.db")
     return {path.with_name(path.name + end) for path in there for end in ("", "-wal")}
-
-
-def memories(parts: Parts, scope: str, *, session: str | None, limit: int, offset: int) -> list[Memory]:
-    """Return the memories of a scope, whatever their status, the last changed first; raises as `export` does."""
-    require_owner(parts.base.actor, parts.everything, doing="a list of what is held")
-    parse_whole(limit, "limit", least=1)
-    parse_whole(offset, "offset", least=0)
-    if parse_scope(scope, session) is Scope.USER:
-        raise InvalidInput("The user layer holds no memories: `hx.user` lists what it holds.")
-    holdings = Holdings(parts.base.db)
-    held = _held(parts, holdings, scope, session=session, subject=None)
-    return holdings.page(held, limit=limit, offset=offset)
-
-
-def _held(
-    parts: Parts, holdings: Holdings, scope: str, *, session: str | None, subject: str | None
-) -> DataOwner:
-    if subject is not None:
-        if not isinstance(subject, str) or not subject.strip():
-            raise InvalidInput(
-                f"subject = {quoted(subject)} names nobody; give one of a memory's data_subjects.",
-                argument="subject",
-            )
-        if session is not None:
-            raise InvalidInput("Give a subject or a session, not both.")
-        return DataOwner(sessions=holdings.sessions_of(subject), subject=subject)
-    if parse_scope(scope, session) is Scope.PROJECT:
-        return DataOwner()
-    held = DataOwner(sessions=(str(session),))
-    recorded = any(session_info.id == session for session_info in parts.experiencing.experience.sessions())
-    worked = WorkingSets(parts.base.db).has(str(session))
-    looked = HoneycombVisits(parts.base.db).started_at(str(session)) is not None
-    if not worked and not recorded and not looked and not holdings.numbers(held):
-        raise NotFound(
-            f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
-            "`sessions()` lists those that were recorded."
-        )
-    return held
-
-
-def _items(
-    parts: Parts, holdings: Holdings, held: DataOwner, head: dict[str, JSONValue]
-) -> Iterator[ExportItem]:
-    yield ExportItem(section="export", value=head)
-    for memory in holdings.memories(held):
-        yield ExportItem(section="memories", value=memory)
-    for link in holdings.links(held):
-        yield ExportItem(section="links", value=link)
-    for section in SECTIONS:
-        for row in holdings.section(section, held):
-            yield ExportItem(section=section.name, value=row)
-    for step in _timesteps(parts, held):
-        yield ExportItem(section="timesteps", value=step)
-
-
-def _timesteps(parts: Parts, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
-    """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
-    experience = parts.experiencing.experience
-    experience.flush()
-    for info in experience.sessions():
-        if held.sessions is not None and info.id not in held.sessions:
-            continue
-        for first in range(0, info.last_tick + 1, _TICKS):
-            question = StepQuery(session_id=info.id, ticks=(first, first + _TICKS - 1), limit=2 * _TICKS)
-            for step in experience.query(question):
-                if step.fidelity is not Fidelity.COLD:
-                    yield step.to_dict()
 
 
 SECTION_NAMES: Final = ("memories", "links", *(section.name for section in SECTIONS), "timesteps")

@@ -3,104 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hexad.core.erasure import ErasureReceipt
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, NotFound
+from hexad.experience.service import ExperienceService
 from hexad.experience.values.tags import Tag, TagType
+from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.layers.session.table import WorkingSets
+from hexad.layers.user.service import UserService
+from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
+from hexad.privacy.erasure import ErasureService
 from hexad.privacy.holdings import DataOwner, Holdings
 from hexad.privacy.report import Scope, WipeReport, parse_scope
-
-if TYPE_CHECKING:
-    from hexad.services import Parts
 
 _PAGE: Final = 500
 
 
-def wipe(
-    parts: Parts,
-    scope: str,
-    *,
-    session: str | None,
-    confirm: bool,
-    dry_run: bool,
-    progress: Callable[[int], None] | None,
-) -> WipeReport:
-    """Do what `Hexad.wipe` says."""
-    chosen = parse_scope(scope, session)
-    if not parts.base.actor.is_owner:
-        raise AccessDenied(
-            f"A wipe is for the store's owner alone, and {parts.base.actor.describe()} is not. Open the store without "
-            "an actor, or with the role 'owner'."
-        )
-    if not confirm and not dry_run:
-        raise AccessDenied(
-            f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
-        )
+class Wiper:
+    """Removes all of a scope of an open store."""
 
-    if chosen is Scope.USER:
-        user = parts.user
-        gone = user.wipe(confirm=confirm, dry_run=dry_run)
-        return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=gone)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        erasure: ErasureService,
+        experience: Callable[[], ExperienceService],
+        user: Callable[[], UserService],
+    ) -> None:
+        self._context, self._stores = context, stores
+        self._erasure, self._experience, self._user = erasure, experience, user
 
-    def forget(**given: str | bool | None) -> ErasureReceipt:
-        return parts.erasing.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
-
-    xdb = parts.experiencing.xdb
-    sessions = [session_info.id for session_info in xdb.sessions()]
-    if chosen is Scope.SESSION:
-        held = session in sessions or Holdings(parts.base.db).numbers(DataOwner(sessions=(str(session),)))
-        held = held or HoneycombVisits(parts.base.db).started_at(str(session)) is not None
-        held = held or WorkingSets(parts.base.db).has(str(session))
-        if not held and not parts.erasing.on_ledger(session=session):
-            raise NotFound(
-                f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the ledger; "
-                "`sessions()` lists those that were recorded."
+    def wipe(
+        self,
+        scope: str,
+        *,
+        session: str | None,
+        confirm: bool,
+        dry_run: bool,
+        progress: Callable[[int], None] | None,
+    ) -> WipeReport:
+        """Do what `Hexad.wipe` says."""
+        chosen = parse_scope(scope, session)
+        if not self._context.actor.is_owner:
+            raise AccessDenied(
+                f"A wipe is for the store's owner alone, and {self._context.actor.describe()} is not. Open the store "
+                "without an actor, or with the role 'owner'."
             )
-        return WipeReport(scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),))
-    if not dry_run:
-        parts.retract_user()  # the first: where it cannot be done nothing is gone yet
-    receipts = [forget(session=session_id) for session_id in sessions]
-    receipts += [forget(space=space.name) for space in parts.stores.spaces.list()]
-    tags = _wipe_tags(parts, dry_run=dry_run)
-    nodes = _wipe_nodes(parts, dry_run=dry_run)
-    if not dry_run:
-        with parts.base.db.transaction():
-            Facts(parts.base.db).undeclare()
-    # The last: it clears the database's pages and logs of all that went before, tags too.
-    receipts.append(forget(project=True))
-    return WipeReport(
-        scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
-    )
+        if not confirm and not dry_run:
+            raise AccessDenied(
+                f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
+            )
 
+        if chosen is Scope.USER:
+            user = self._user().facade
+            gone = user.wipe(confirm=confirm, dry_run=dry_run)
+            return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=gone)
 
-def _wipe_tags(parts: Parts, *, dry_run: bool) -> int:
-    """Remove the tags that people made; concepts come from packs and say nothing of anybody."""
-    xdb = parts.experiencing.xdb
-    tags: list[Tag] = []
-    for kind in TagType:
-        if kind is TagType.CONCEPT:
-            continue
-        while page := xdb.find_tags(
-            tag_type=kind, limit=_PAGE, offset=sum(tag.tag_type is kind for tag in tags)
-        ):
-            tags += page
-    if not dry_run:
-        for tag in tags:
-            xdb.remove_tag(tag.id, force=True)
-    return len(tags)
+        def forget(**given: str | bool | None) -> ErasureReceipt:
+            return self._erasure.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
 
+        xdb = self._experience().xdb
+        sessions = [session_info.id for session_info in xdb.sessions()]
+        if chosen is Scope.SESSION:
+            held = session in sessions or Holdings(self._context.db).numbers(
+                DataOwner(sessions=(str(session),))
+            )
+            held = held or HoneycombVisits(self._context.db).started_at(str(session)) is not None
+            held = held or WorkingSets(self._context.db).has(str(session))
+            if not held and not self._erasure.on_ledger(session=session):
+                raise NotFound(
+                    f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the "
+                    "ledger; `sessions()` lists those that were recorded."
+                )
+            return WipeReport(
+                scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),)
+            )
+        if not dry_run:
+            self._user().retract()  # the first: where it cannot be done nothing is gone yet
+        receipts = [forget(session=session_id) for session_id in sessions]
+        receipts += [forget(space=space.name) for space in self._stores.spaces.list()]
+        tags = self._wipe_tags(dry_run=dry_run)
+        nodes = self._wipe_nodes(dry_run=dry_run)
+        if not dry_run:
+            with self._context.db.transaction():
+                Facts(self._context.db).undeclare()
+        # The last: it clears the database's pages and logs of all that went before, tags too.
+        receipts.append(forget(project=True))
+        return WipeReport(
+            scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
+        )
 
-def _wipe_nodes(parts: Parts, *, dry_run: bool) -> int:
-    """Remove the honeycomb's nodes that are no memories; those go with theirs."""
-    graph = parts.everything.honeycomb
-    if dry_run:
-        nodes, memories, _, _ = graph.totals()
-        return nodes - memories
-    removed = 0
-    while done := graph.remove_added(limit=_PAGE):
-        removed += done
-    return removed
+    def _wipe_tags(self, *, dry_run: bool) -> int:
+        """Remove the tags that people made; concepts come from packs and say nothing of anybody."""
+        xdb = self._experience().xdb
+        tags: list[Tag] = []
+        for kind in TagType:
+            if kind is TagType.CONCEPT:
+                continue
+            while page := xdb.find_tags(
+                tag_type=kind, limit=_PAGE, offset=sum(tag.tag_type is kind for tag in tags)
+            ):
+                tags += page
+        if not dry_run:
+            for tag in tags:
+                xdb.remove_tag(tag.id, force=True)
+        return len(tags)
+
+    def _wipe_nodes(self, *, dry_run: bool) -> int:
+        """Remove the honeycomb's nodes that are no memories; those go with theirs."""
+        graph = HoneycombNodes(self._context.db)
+        if dry_run:
+            nodes, memories, _, _ = graph.totals()
+            return nodes - memories
+        removed = 0
+        while done := graph.remove_added(limit=_PAGE):
+            removed += done
+        return removed

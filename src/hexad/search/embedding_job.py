@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.tracing import log, span
-from hexad.database.meta import EMBEDDING_PAUSED
+from hexad.database.meta import EMBEDDING_PAUSED, Meta
 from hexad.database.task_queue import LINK
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
 from hexad.memory.memory import Memory, Status
@@ -134,7 +134,7 @@ class EmbeddingJob:
                 self._note(error)
                 return 0
             self._stores.meta.record_embedder(self.embedder.name, dimensions, replace=False)
-            check_embedder(self._stores, self.embedder)
+            check_embedder(self._stores.meta, self.embedder)
         while not stop() and (limit is None or done < limit):
             room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
             numbers = self._stores.tasks.claim(
@@ -286,9 +286,9 @@ def mean_of(vectors: Sequence[FloatRow]) -> FloatRow:
     return mean
 
 
-def check_embedder(stores: Stores, embedder: Embedder | None) -> None:
+def check_embedder(meta: Meta, embedder: Embedder | None) -> None:
     """Raise `Conflict` when the store's vectors are from another embedder: they cannot be compared."""
-    recorded = stores.meta.recorded_embedder()
+    recorded = meta.recorded_embedder()
     if embedder is not None and recorded is not None and recorded[0] != embedder.name:
         raise Conflict(
             f"This store was built with the embedder {recorded[0]!r}, not {embedder.name!r}. Open it with that "

@@ -32,10 +32,18 @@ PURGE_BATCH: Final = 500
 class Purger:
     """Removes memories with everything that belongs to them; outside the promise that nothing is lost."""
 
-    def __init__(self, stores: Stores, fulltext: FullText, *, key: Callable[[], bytes]) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        fulltext: FullText,
+        *,
+        key: Callable[[], bytes],
+        disconnect: Callable[[Sequence[int]], None],
+    ) -> None:
+        """`disconnect` takes memories out of the graph, in the caller's transaction."""
         self._stores = stores
         self._fulltext = fulltext
-        self._key = key
+        self._key, self._disconnect = key, disconnect
 
     def purge(
         self, numbers: Collection[int], *, reason: str, at: datetime, receipt: str | None = None
@@ -50,7 +58,9 @@ class Purger:
         with self._stores.db.joined():
             listed = sorted(set(numbers))
             self._fulltext.remove_memories(listed)
-            return self._stores.purges.purge(listed, reason=reason, at=at, key=self._key, receipt=receipt)
+            return self._stores.purges.purge(
+                listed, reason=reason, at=at, key=self._key, disconnect=self._disconnect, receipt=receipt
+            )
 
     def scrub(self) -> None:
         """Take out of the full-text index the words that purged memories left in it; not inside a transaction.

@@ -1,105 +1,86 @@
-"""The parts that govern a store, built when its spaces are first asked for: policies, retention, purging, files.
-
-Kept apart from `wiring` as the write path is: a command that only recalls starts without it.
-"""
+"""What governs an open store, built when its spaces are first asked for: policies, retention, purging, files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hexad.core.actor import Actor
-from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
-from hexad.database.encryption.cipher import EXPORTS, StoreKeys
-from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.database.leases import Lease
 from hexad.database.meta import MaintenanceLog
+from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.spaces.api import SpacesFacade, SpacesNeeds
 from hexad.spaces.files.api import FilesNeeds
-from hexad.spaces.files.importer import SpaceImporter
 from hexad.spaces.quarantine import QuarantineFacade, QuarantineNeeds
 from hexad.spaces.retention import Purger, RetentionService, Sweeper
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Governing:
-    """What governs a store."""
-
-    spaces: SpacesFacade
-    quarantine: QuarantineFacade
-    sweeper: Sweeper
+if TYPE_CHECKING:
+    from hexad.spaces.files.importer import SpaceImporter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoverningNeeds:
-    """What it is handed; `everything` sees what `stores` may hide from the actor."""
+class SpacesService:
+    """Spaces as users hold them, what waits for a review, and the sweeper of what is too old."""
 
-    stores: Stores
-    everything: Stores
-    fulltext: FullText
-    catalog: Indexer
-    clock: Clock
-    directory: Path
-    keys: KeyStore
-    actor: Actor
-    spent: Callable[[str | None], Sequence[BudgetLine]]
-    check_policy: Callable[[Mapping[str, JSONValue]], None]
-    importer: Callable[[], SpaceImporter]
-    wake: Callable[[], None]
-    crypt: StoreKeys | None
-
-
-def build_governing(needs: GoverningNeeds) -> Governing:
-    """Return what governs one store."""
-    audit = MaintenanceLog(needs.stores.meta, actor=needs.actor.describe())
-    purger = Purger(needs.everything, needs.fulltext, key=lambda: needs.keys.redaction_salt)
-    retention = RetentionService(needs.everything, needs.fulltext, purger, audit)
-    spaces = SpacesFacade(
-        SpacesNeeds(
-            stores=needs.stores,
-            clock=needs.clock,
-            directory=needs.directory,
-            actor=needs.actor,
-            audit=audit,
-            purger=purger,
-            retention=retention,
-            check_policy=needs.check_policy,
-            spent=needs.spent,
-        ),
-        FilesNeeds(
-            stores=needs.stores,
-            clock=needs.clock,
-            directory=needs.directory,
-            actor=needs.actor,
-            audit=audit,
-            keys=needs.keys,
-            importer=needs.importer,
-            wake=needs.wake,
-            own=own_files(needs.directory, needs.crypt, EXPORTS),
-        ),
-    )
-    sweeper = Sweeper(
-        retention,
-        needs.stores.meta,
-        lease=lambda: Lease(needs.directory / "maintain.lock", clock=needs.clock, purpose="gc"),
-        clock=needs.clock,
-    )
-    quarantine = QuarantineFacade(
-        QuarantineNeeds(
-            stores=needs.stores,
-            catalog=needs.catalog,
-            clock=needs.clock,
-            actor=needs.actor,
-            audit=audit,
-            mask=lambda given, policies: needs.importer().masked(given, policies),
-            key=lambda: needs.keys.redaction_salt,
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        everything: Stores,
+        fulltext: FullText,
+        catalog: Indexer,
+        *,
+        purger: Purger,
+        importer: Callable[[], SpaceImporter],
+        check_policy: Callable[[Mapping[str, JSONValue]], None],
+        spent: Callable[[str | None], Sequence[BudgetLine]],
+    ) -> None:
+        """`everything` sees what `stores` may hide; `importer` needs the write path and is loaded when asked for."""
+        audit = MaintenanceLog(stores.meta, actor=context.actor.describe())
+        retention = RetentionService(everything, fulltext, purger, audit)
+        self.spaces = SpacesFacade(
+            SpacesNeeds(
+                stores=stores,
+                clock=context.clock,
+                directory=context.directory,
+                actor=context.actor,
+                audit=audit,
+                purger=purger,
+                retention=retention,
+                check_policy=check_policy,
+                spent=spent,
+            ),
+            FilesNeeds(
+                stores=stores,
+                clock=context.clock,
+                directory=context.directory,
+                actor=context.actor,
+                audit=audit,
+                keys=context.keys,
+                importer=importer,
+                wake=context.wake,
+                own=own_files(context.directory, context.crypt, EXPORTS),
+            ),
         )
-    )
-    return Governing(spaces=spaces, quarantine=quarantine, sweeper=sweeper)
+        self.sweeper = Sweeper(
+            retention,
+            stores.meta,
+            lease=lambda: Lease(context.directory / "maintain.lock", clock=context.clock, purpose="gc"),
+            clock=context.clock,
+        )
+        self.quarantine = QuarantineFacade(
+            QuarantineNeeds(
+                stores=stores,
+                catalog=catalog,
+                clock=context.clock,
+                actor=context.actor,
+                audit=audit,
+                mask=lambda given, policies: importer().masked(given, policies),
+                key=context.salt,
+            )
+        )

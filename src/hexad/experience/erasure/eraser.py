@@ -43,7 +43,6 @@ from hexad.experience.tables.windows import SubmissionTable
 from hexad.experience.tagging import StreamEvents
 from hexad.experience.values.tags import BudStatus
 from hexad.experience.values.tiers import SubmissionStatus
-from hexad.privacy.memory_rows import ErasedMemories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -376,7 +375,7 @@ _NOT_YET: Final = "not done yet"
 class StreamEraserNeeds:
     """What is handed in; `shortened` makes one text of several, in at most so many tokens, with their number.
 
-    `key` makes what stands for the names of an erased session.
+    `remembered` says which memories tell of records; `key` makes what stands for the names of an erased session.
     """
 
     db: Database
@@ -385,6 +384,7 @@ class StreamEraserNeeds:
     evidence: EvidencePackages
     documents: DocumentRepository
     shortened: Callable[[Sequence[str], int], tuple[str, int]]
+    remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]]
     key: Callable[[], bytes]
 
 
@@ -454,7 +454,7 @@ class StreamEraser:
 
     def plan(self, selection: Selection) -> ErasurePlan:
         """Return what `erase` and its `complete` would note: it is done, and undone."""
-        book = _DryBook(self._db.clock.now(), ErasedMemories(self._db).remembered)
+        book = _DryBook(self._db.clock.now(), self._needs.remembered)
         if Realm.STREAM in selection.realms:
             self._stream(selection, book, undo=True)
             book.erased(PACKAGES, sum(map(self._needs.evidence.has, set(book.packages))))

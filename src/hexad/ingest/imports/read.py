@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput
@@ -90,11 +90,18 @@ def said_of(memory: Memory) -> str:
     return f"{memory.id} says so already: counted as evidence for it"
 
 
+class Relate(Protocol):
+    """Lets a link that somebody drew stand in the graph, too."""
+
+    def __call__(self, source: int, target: int, kind: str, /, *, at: int) -> None:
+        """Connect two memories that a caller linked."""
+
+
 class Linking:
     """Draws the links that the items of a run claim, when all of them are stored."""
 
-    def __init__(self, stores: Stores, redactor: Redactor) -> None:
-        self._stores, self._redactor = stores, redactor
+    def __init__(self, stores: Stores, redactor: Redactor, relate: Relate) -> None:
+        self._stores, self._redactor, self._relate = stores, redactor, relate
         self._claimed: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def note(self, item: Item) -> None:
@@ -121,7 +128,7 @@ class Linking:
             with self._stores.db.transaction():
                 for source, target, kind in pairs[start : start + _BATCH]:
                     if self._stores.links.put(source, target, kind, at=at):
-                        self._stores.honeycomb.relate(source, target, kind, at=to_micros(at))
+                        self._relate(source, target, kind, at=to_micros(at))
                         drawn += 1
         return drawn
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from hexad.core.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.layers.context.api import parse_layers
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
@@ -22,14 +23,11 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.recall.linked import follow, more_linked
 from hexad.search.recall.query_terms import LIMIT_MOST, RecallOptions, check_query, understand
+from hexad.search.recall.recaller import Recaller
 from hexad.search.recall.results import layer_of
 from hexad.text.search_terms import search_terms
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from hexad.services import Parts
-
 
 OF_MEMORIES: Final = (MemoryLayer.PROJECT, MemoryLayer.GOVERNANCE, MemoryLayer.VECTOR)
 """Layers whose items are memories, told apart by where they came from."""
@@ -107,14 +105,14 @@ class Then:
 
     def hits(self, found: Iterable[Hit], question: str, filters: Filters, *, now: datetime) -> list[Hit]:
         """Return what held then, of what was found and of what has ended since."""
-        hits: dict[str, Hit] = {}
+        told: dict[str, Hit] = {}
         for hit in found:
             then = self._as_it_was(hit)
             if then is not None:
-                hits.setdefault(then.id, then)
+                told.setdefault(then.id, then)
         for hit in self._ended(question, filters, now):
-            hits.setdefault(hit.id, hit)
-        return list(hits.values())
+            told.setdefault(hit.id, hit)
+        return list(told.values())
 
     def _as_it_was(self, hit: Hit) -> Hit | None:
         memory = hit.memory
@@ -140,10 +138,10 @@ class Then:
         fact = fact_of(own, rivals)
         if fact.holds_at(self._when) or not rivals:
             return fact if fact.holds_at(self._when) else None
-        facts = [
+        held = [
             then for row in line if row.status in TOLD and (then := fact_of(row, line)).holds_at(self._when)
         ]
-        return facts[-1] if facts else None
+        return held[-1] if held else None
 
     def _line(self, memory: Memory) -> list[FactRow]:
         look = look_of_fact(memory.subject, memory.attribute)
@@ -216,86 +214,92 @@ class Narrower:
     as_of: datetime | None = None
 
 
-def recall_layered(parts: Parts, query: str, options: RecallOptions, narrower: Narrower) -> Hits:
-    """Return the best hits of some layers, as of a time. Raises `InvalidInput` for a layer that the store has not."""
-    layers = parse_layers(narrower.layers) or OF_MEMORIES
-    if MemoryLayer.GRAPH in layers:
-        raise InvalidInput(
-            "layers: there is no code graph to recall from; name other layers, or none for all."
+class LayeredRecall:
+    """Recalls from some layers, as of a time. `others` gives the layers whose items are no memories."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        recaller: Recaller,
+        others: Mapping[MemoryLayer, Callable[[], LayerSource]],
+        *,
+        clock: Clock,
+    ) -> None:
+        self._stores, self._recaller, self._others, self._clock = stores, recaller, others, clock
+
+    def recall(self, query: str, options: RecallOptions, narrower: Narrower) -> Hits:
+        """Return the best hits. Raises `InvalidInput` for a layer that the store has not."""
+        layers = parse_layers(narrower.layers) or OF_MEMORIES
+        if MemoryLayer.GRAPH in layers:
+            raise InvalidInput(
+                "layers: there is no code graph to recall from; name other layers, or none for all."
+            )
+        now = self._clock.now()
+        origins = tuple(layer.value for layer in layers if layer in OF_MEMORIES)
+        filters = options.filters
+        if len(origins) < len(OF_MEMORIES):
+            filters = replace(filters, origins=origins)
+        found = Hits()
+        hits: list[Hit] = []
+        if origins:
+            wide = options.limit if narrower.as_of is None else min(LIMIT_MOST, _LOOKED_AT * options.limit)
+            asked = replace(options, filters=filters, limit=wide, max_tokens=None, follow_links=False)
+            found = self._recaller.recall(query, asked)
+            hits = list(found)
+            if narrower.as_of is not None:
+                with self._stores.db.read():
+                    hits = Then(self._stores, narrower.as_of).hits(found, query, filters, now=now)
+        else:
+            check_query(query)
+        hits += self._of_others(
+            query, options, layers, MemoryQuery(text=query, now=now, as_of=narrower.as_of)
         )
-    now = parts.clock.now()
-    origins = tuple(layer.value for layer in layers if layer in OF_MEMORIES)
-    filters = options.filters
-    if len(origins) < len(OF_MEMORIES):
-        filters = replace(filters, origins=origins)
-    found_hits = Hits()
-    hits: list[Hit] = []
-    if origins:
-        wide = options.limit if narrower.as_of is None else min(LIMIT_MOST, _LOOKED_AT * options.limit)
-        recall_options = replace(options, filters=filters, limit=wide, max_tokens=None, follow_links=False)
-        found_hits = parts.recaller.recall(query, recall_options)
-        hits = list(found_hits)
-        if narrower.as_of is not None:
-            with parts.stores.db.read():
-                hits = Then(parts.stores, narrower.as_of).hits(found_hits, query, filters, now=now)
-    else:
-        check_query(query)
-    hits += _of_others(parts, query, options, layers, MemoryQuery(text=query, now=now, as_of=narrower.as_of))
-    kept_hits, dropped = _within(merged(hits, limit=options.limit), options.max_tokens)
-    linked: tuple[Linked, ...] = ()
-    beyond = 0
-    if options.follow_links:
-        with parts.stores.db.read():
-            numbers = [
-                identity.no
-                for hit in kept_hits
-                if (identity := parts.stores.memories.identify(memory_id=hit.id)) is not None
-            ]
-            linked, beyond = follow(parts.stores, numbers)
-    return replace(
-        found_hits,
-        items=tuple(kept_hits),
-        mode=found_hits.mode if origins else "lexical",
-        dropped=(*found_hits.dropped, *dropped),
-        notes=(*found_hits.notes, *more_linked(beyond)),
-        linked=linked,
-    )
+        kept, dropped = _within(merged(hits, limit=options.limit), options.max_tokens)
+        linked: tuple[Linked, ...] = ()
+        beyond = 0
+        if options.follow_links:
+            with self._stores.db.read():
+                numbers = [
+                    identity.no
+                    for hit in kept
+                    if (identity := self._stores.memories.identify(memory_id=hit.id)) is not None
+                ]
+                linked, beyond = follow(self._stores, numbers)
+        return replace(
+            found,
+            items=tuple(kept),
+            mode=found.mode if origins else "lexical",
+            dropped=(*found.dropped, *dropped),
+            notes=(*found.notes, *more_linked(beyond)),
+            linked=linked,
+        )
 
-
-def _of_others(
-    parts: Parts,
-    query: str,
-    options: RecallOptions,
-    layers: Iterable[MemoryLayer],
-    memory_query: MemoryQuery,
-) -> list[Hit]:
-    """Return what the session and the user layer have to say, where they are asked."""
-    sources: dict[MemoryLayer, Callable[[], LayerSource]] = {
-        MemoryLayer.SESSION: lambda: parts.session_layer,
-        MemoryLayer.USER: lambda: parts.user_layer,
-    }
-    wanted_layers = [layer for layer in layers if layer in sources]
-    if not wanted_layers:
-        return []
-    sorted_as = classify(query)
-    memory_query = replace(
-        memory_query,
-        filters=options.filters,
-        task_type=sorted_as.task_type,
-        query_class=sorted_as.query_class,
-        asks_why=sorted_as.asks_why,
-    )
-    return [
-        hit_of(item)
-        for layer in wanted_layers
-        for item in sources[layer]().items(memory_query, limit=options.limit)
-    ]
+    def _of_others(
+        self, query: str, options: RecallOptions, layers: Iterable[MemoryLayer], asked: MemoryQuery
+    ) -> list[Hit]:
+        """Return what the session and the user layer have to say, where they are asked."""
+        wanted = [layer for layer in layers if layer in self._others]
+        if not wanted:
+            return []
+        sorted_as = classify(query)
+        asked = replace(
+            asked,
+            filters=options.filters,
+            task_type=sorted_as.task_type,
+            query_class=sorted_as.query_class,
+            asks_why=sorted_as.asks_why,
+        )
+        return [
+            hit_of(item)
+            for layer in wanted
+            for item in self._others[layer]().items(asked, limit=options.limit)
+        ]
 
 
 def _within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dropped]]:
     if max_tokens is None:
         return hits, []
-    kept_hits: list[Hit] = []
+    kept: list[Hit] = []
     dropped: list[Dropped] = []
     spent = 0
     for hit in hits:
@@ -305,5 +309,5 @@ def _within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dr
             dropped.append(Dropped(memory_id=hit.id, reason=reason, score=hit.score))
         else:
             spent += cost
-            kept_hits.append(hit)
-    return kept_hits, dropped
+            kept.append(hit)
+    return kept, dropped

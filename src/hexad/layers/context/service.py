@@ -2,81 +2,160 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hexad.layers.context.api import ContextNeeds, Contexts, Source
-from hexad.layers.contract import LayerSource
-from hexad.layers.feedback.api import FeedbackNeeds, FeedbackService
+from hexad.database.store_context import StoreContext
+from hexad.layers.context.api import ContextNeeds, Contexts, Source, parse_layers
+from hexad.layers.context.filters import ContextFilters
+from hexad.layers.context.layered_recall import LayeredRecall, Narrower
+from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
+from hexad.layers.feedback.api import FeedbackService
 from hexad.layers.governance.layer import GovernanceLayer
 from hexad.layers.project.layer import ProjectLayer
-from hexad.layers.router.plan import parse_settings
+from hexad.layers.router.plan import RouteModel, RouteRequest, parse_settings
 from hexad.layers.vector_layer import QuestionCache, RecalledLayer, SharedRecall
 from hexad.memory.layer_names import MemoryLayer
+from hexad.memory.query import Hits
+from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
-from hexad.redaction.redact import redact
+from hexad.search.recall.query_terms import RecallOptions
+from hexad.search.recall.recall_log import RecallLog
+from hexad.search.recall.recaller import Recaller
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from hexad.services import Parts
+    from hexad.layers.session.service import SessionService
+    from hexad.layers.user.service import UserService
 
 
-def build_contexts(parts: Parts) -> Contexts:
-    """Return the router of one store."""
-    base = parts.base
-    return Contexts(
-        ContextNeeds(
-            sources=_sources(parts),
-            stores=base.stores,
-            clock=base.clock,
-            counter=CharacterCounter(),
-            handouts=None if base.db.readonly else parts.handouts,
-            settings=parse_settings(base.settings.router),
-            generator_for=base.models.generator_for,
-            factors=parts.opinions.factors,
+class ContextService:
+    """Asks all layers of an open store."""
+
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        recaller: Recaller,
+        *,
+        handouts: RecallLog,
+        session: Callable[[], SessionService],
+        user: Callable[[], UserService],
+        feedback: FeedbackService,
+        generator_for: Callable[[str | None], RouteModel | None],
+    ) -> None:
+        self._context, self._stores, self._recaller = context, stores, recaller
+        self._session, self._user = session, user
+        self.router = Contexts(
+            ContextNeeds(
+                sources=self._sources(),
+                stores=stores,
+                clock=context.clock,
+                counter=CharacterCounter(),
+                handouts=None if context.db.readonly else handouts,
+                settings=parse_settings(context.settings.router),
+                generator_for=generator_for,
+                factors=feedback.factors,
+            )
         )
-    )
 
+    def recall(
+        self, query: str, options: RecallOptions, *, layers: Iterable[str] | None, as_of: datetime | None
+    ) -> Hits:
+        """Return the best hits of some layers, as of a time."""
+        others: Mapping[MemoryLayer, Callable[[], LayerSource]] = {
+            MemoryLayer.SESSION: lambda: self._session().layer,
+            MemoryLayer.USER: lambda: self._user().layer,
+        }
+        layered = LayeredRecall(self._stores, self._recaller, others, clock=self._context.clock)
+        return layered.recall(query, options, Narrower(layers=layers, as_of=as_of))
 
-def build_feedback(parts: Parts) -> FeedbackService:
-    """Return what takes verdicts on the answers of one store."""
-    base = parts.base
+    def plan(
+        self,
+        question: str,
+        *,
+        max_tokens: int,
+        layers: Iterable[str] | None,
+        deterministic: bool,
+        model: str | None,
+        plain: bool,
+    ) -> Plan:
+        """Return how a question would be answered."""
+        return self.router.plan(
+            question,
+            max_tokens=max_tokens,
+            layers=layers,
+            deterministic=deterministic,
+            model=model,
+            narrowed=ContextFilters(plain=plain),
+        )
 
-    def salt() -> bytes:
-        return base.place.keys.redaction_salt
-
-    return FeedbackService(
-        FeedbackNeeds(
-            stores=base.stores,
-            clock=base.clock,
-            ids=base.ids,
-            actor=base.actor.describe(),
-            salt=salt,
-            mask=lambda text, space: (
-                redact(text, rules=parts.writing.writer.rules_of(space), salt=salt()).text
+    def context(
+        self,
+        task: str,
+        *,
+        max_tokens: int,
+        layers: Iterable[str] | None,
+        deterministic: bool,
+        format: str | None,
+        details: bool,
+        space: str | Sequence[str] | None,
+        kinds: Sequence[str] | None,
+        since: datetime | str | None,
+        until: datetime | str | None,
+        as_of: datetime | str | None,
+        wait: bool,
+        model: str | None,
+        plain: bool,
+    ) -> FusedContext:
+        """Return what all layers know of a task."""
+        return self.router.context(
+            task,
+            wanted=RouteRequest(
+                max_tokens=max_tokens, layers=parse_layers(layers), deterministic=deterministic, wait=wait
             ),
-            item_of=lambda item_id: parts.router.expand(item_id),  # noqa: PLW0108 - the router is built when it is needed
+            narrowed=ContextFilters(
+                space=space, kinds=kinds, since=since, until=until, as_of=as_of, plain=plain
+            ),
+            form=format,
+            details=details,
+            model=model,
         )
-    )
 
+    def query(
+        self, text: str, *, limit: int, layers: Iterable[str] | None, deterministic: bool, plain: bool
+    ) -> tuple[ScoredItem, ...]:
+        """Return the items of all layers that answer best."""
+        wanted = RouteRequest(layers=parse_layers(layers), deterministic=deterministic)
+        return self.router.query(text, wanted=wanted, narrowed=ContextFilters(plain=plain), limit=limit)
 
-def _sources(parts: Parts) -> Mapping[MemoryLayer, Source]:
-    """Return what gives each layer that there is; the code graph has none yet."""
-    base, shared = parts.base, SharedRecall(parts.recaller.beside(QuestionCache))
+    def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
+        """Return the whole of what a context showed in short."""
+        return self.router.expand(what, max_tokens=max_tokens)
 
-    def recalled(name: MemoryLayer) -> LayerSource:
-        return RecalledLayer(name, shared, parts.stores.memories)
+    def close(self) -> None:
+        """Wait for what is still asked."""
+        self.router.close()
 
-    return {
-        MemoryLayer.SESSION: lambda: parts.session_layer,
-        MemoryLayer.PROJECT: lambda: ProjectLayer(
-            recalled(MemoryLayer.PROJECT), Facts(base.db, roles=base.stores.roles), base.stores.spaces
-        ),
-        MemoryLayer.USER: lambda: parts.user_layer,
-        MemoryLayer.GOVERNANCE: lambda: GovernanceLayer(
-            recalled(MemoryLayer.GOVERNANCE), Decisions(base.db, roles=base.stores.roles)
-        ),
-        MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
-    }
+    def _sources(self) -> Mapping[MemoryLayer, Source]:
+        """Return what gives each layer that there is; the code graph has none yet."""
+        db, roles = self._context.db, self._stores.roles
+        shared = SharedRecall(self._recaller.beside(QuestionCache))
+
+        def recalled(name: MemoryLayer) -> LayerSource:
+            return RecalledLayer(name, shared, self._stores.memories)
+
+        return {
+            MemoryLayer.SESSION: lambda: self._session().layer,
+            MemoryLayer.PROJECT: lambda: ProjectLayer(
+                recalled(MemoryLayer.PROJECT), Facts(db, roles=roles), self._stores.spaces
+            ),
+            MemoryLayer.USER: lambda: self._user().layer,
+            MemoryLayer.GOVERNANCE: lambda: GovernanceLayer(
+                recalled(MemoryLayer.GOVERNANCE), Decisions(db, roles=roles)
+            ),
+            MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
+        }

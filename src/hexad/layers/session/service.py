@@ -2,112 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hexad.database.meta import Meta
+from hexad.database.store_context import StoreContext
+from hexad.experience.values.tiers import EventRecord
+from hexad.layers.session.api import SessionFacade
+from hexad.layers.session.layer import SessionLayer, SessionNeeds
+from hexad.layers.session.manager import SessionManager, SessionManagerNeeds
+from hexad.layers.session.texts import EventSearch, SessionTexts
+from hexad.layers.session.working_set import TaskEnd
+
 if TYPE_CHECKING:
-    from hexad.experience.service import Experiencing
-    from hexad.experience.values.tiers import EventRecord
-    from hexad.layers.session.api import SessionFacade
-    from hexad.layers.session.layer import SessionLayer
-    from hexad.layers.session.manager import SessionManager
-    from hexad.layers.session.texts import EventSearch
-    from hexad.layers.session.working_set import TaskEnd
-    from hexad.memory.store import Stores
-    from hexad.redaction.masking import Masking
-    from hexad.redaction.redact import RedactionRules
-    from hexad.services import Base
+    from hexad.experience.service import ExperienceService
 
 
-class SessionUpkeep:
-    """The part of `Parts` that has to do with working sets."""
+class SessionService:
+    """The working sets of an open store: those that this process has in hand, and what they know of a query."""
 
-    base: Base
-    stores: Stores
-    background: bool
-    _owner: str
-    _alive: Callable[[], Collection[str]]
-    if TYPE_CHECKING:
-
-        @cached_property
-        def experiencing(self) -> Experiencing:
-            """The experience database."""
-
-        def task_ended(self, end: TaskEnd) -> None:
-            """What consolidation does when a task ends."""
-
-        @property
-        def rules(self) -> RedactionRules:
-            """What is taken out of every text of the project."""
-
-    @cached_property
-    def desk(self) -> SessionManager:
-        """The working sets that this process has in hand."""
-        from hexad.layers.session.manager import SessionManager, SessionManagerNeeds
-
-        base = self.base
-        return SessionManager(
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        experience: Callable[[], ExperienceService],
+        mask: Callable[[str], str],
+        on_task_end: Callable[[TaskEnd], None],
+    ) -> None:
+        self._context, self._experience = context, experience
+        self._stream: EventSearch | None = None
+        self.desk = SessionManager(
             SessionManagerNeeds(
-                db=base.db,
-                clock=base.clock,
-                ids=base.ids,
-                owner=self._owner,
-                alive=self._alive,
-                folder=base.place.directory.parent,
-                mask=self._mask,
-                background=self.background,
+                db=context.db,
+                clock=context.clock,
+                ids=context.ids,
+                owner=context.owner,
+                alive=context.alive,
+                folder=context.directory.parent,
+                mask=mask,
+                background=context.background,
             )
         )
-
-    @cached_property
-    def session(self) -> SessionFacade:
-        """The working sets of the store, as programs see them."""
-        from hexad.layers.session.api import SessionFacade
-
-        facade = SessionFacade(self.desk, self.base.project)
-        facade.on_task_end(self.task_ended)
-        return facade
-
-    @cached_property
-    def _masking(self) -> Masking:
-        from hexad.redaction.masking import Masking
-
-        return Masking(salt=lambda: self.base.place.keys.redaction_salt, rules=self.rules)
-
-    def _mask(self, text: str) -> str:
-        return self._masking.text(text)
-
-    @cached_property
-    def session_layer(self) -> SessionLayer:
-        """What sessions know of a query."""
-        from hexad.layers.session.layer import SessionLayer, SessionNeeds
-        from hexad.layers.session.texts import SessionTexts
-
-        return SessionLayer(
+        self.facade = SessionFacade(self.desk, context.project)
+        self.facade.on_task_end(on_task_end)
+        self.layer = SessionLayer(
             SessionNeeds(
                 current=self.desk.now,
                 others=lambda most: self.desk.sets.list(limit=most),
                 events=self._events,
                 event=self._event,
                 cold=self._cold_summary,
-                texts=SessionTexts(self.base.db),
+                texts=SessionTexts(context.db),
             )
         )
 
+    def stream(self) -> EventSearch:
+        """Return what finds what was said in the experience stream."""
+        if self._stream is None:
+            self._stream = EventSearch(self._context.db, self._experience().experience)
+        return self._stream
+
     def _events(self) -> Callable[[str, int], Sequence[EventRecord]] | None:
-        if not self.stores.meta.has_experience():
-            return None
-        return self._said.opened()
-
-    @cached_property
-    def _said(self) -> EventSearch:
-        from hexad.layers.session.texts import EventSearch
-
-        return EventSearch(self.base.db, self.experiencing.experience)
+        return self.stream().opened() if Meta(self._context.db).has_experience() else None
 
     def _event(self, step_id: str) -> EventRecord | None:
-        xdb = self.experiencing.xdb
+        xdb = self._experience().xdb
         step = xdb.get_timestep(step_id)
         if step is None or step.session_id is None:
             return None
@@ -116,22 +75,7 @@ class SessionUpkeep:
 
     def _cold_summary(self, record_id: str, summary: str) -> str:
         """Return what of a COLD record's summary an agent may see: not the names of concepts that are hidden."""
-        if self.base.settings.lenses is None:
+        if self._context.settings.lenses is None:
             return summary
-        record = self.experiencing.xdb.get_compressed_record(record_id)
+        record = self._experience().xdb.get_compressed_record(record_id)
         return "" if record is None else record.summary
-
-    def tend_sessions(self) -> int:
-        """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
-        return self.desk.flush_idle() if "desk" in self.__dict__ else 0
-
-    def close_sessions(self) -> None:
-        """Write what waits of working sets and let go of them."""
-        if "desk" in self.__dict__:
-            self.desk.close()
-
-    def hand_sessions(self, successor: SessionUpkeep) -> None:
-        """Let the same store with another embedder go on with the sessions that are in hand."""
-        for name in ("desk", "session"):
-            if name in self.__dict__:
-                successor.__dict__[name] = self.__dict__[name]

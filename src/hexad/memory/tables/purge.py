@@ -46,12 +46,13 @@ class Purges:
         reason: str,
         at: datetime,
         key: Callable[[], bytes],
+        disconnect: Callable[[Sequence[int]], None],
         receipt: str | None = None,
     ) -> int:
         """Remove the memories with these row numbers and leave tombstones; returns how many there were.
 
         `key` makes the hash of what a memory said, so that nobody without it can test a guess. What the memories
-        decided keeps `receipt`, else the reason, in the place of its texts.
+        decided keeps `receipt`, else the reason, in the place of its texts. `disconnect` takes them out of the graph.
         """
         with self._db.joined() as con:
             listed = json.dumps(sorted(set(numbers)))
@@ -59,7 +60,7 @@ class Purges:
             self._release(con, listed)
             self._empty_decisions(con, listed, receipt=receipt or reason, at=at)
             sessions = self._sessions(con, listed)
-            self._disconnect(numbers)
+            disconnect(numbers)
             for table, column in _OWNED:
                 con.execute(
                     f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
@@ -140,14 +141,6 @@ class Purges:
             "UPDATE source_items SET memory_no = NULL WHERE memory_no IN (SELECT value FROM json_each(?))",
             (listed,),
         )
-
-    def _disconnect(self, numbers: Sequence[int]) -> None:
-        """Take the memories out of the honeycomb, one by one: rings close their gaps."""
-        from hexad.honeycomb.tables.link_evidence import HoneycombLinks
-        from hexad.honeycomb.tables.nodes import HoneycombNodes
-
-        HoneycombLinks(self._db).let_go(numbers)
-        HoneycombNodes(self._db).remove(set(numbers))
 
     @staticmethod
     def _empty_decisions(con: Connection, listed: str, *, receipt: str, at: datetime) -> None:

@@ -6,8 +6,9 @@ question ─ terms ─┬─ full text ─┐
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.clock import Clock
 from hexad.database.change_counters import ChangeReader
@@ -64,7 +65,39 @@ FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
-"""From a question, and the one space that it is asked of, to its vector."""
+
+
+class Edge(Protocol):
+    """An edge of the honeycomb: to which memory, and how strong."""
+
+    @property
+    def to_id(self) -> int:
+        """The row number of the memory that it leads to."""
+
+    @property
+    def score(self) -> float:
+        """Its strength."""
+
+
+Rings = Callable[[Sequence[int]], Mapping[int, Sequence[Edge]]]
+"""From the row numbers of memories to the edges of their main rings."""
+
+
+class ApplyBoost(Protocol):
+    """Lets verdicts on earlier answers count for the candidates in `order`."""
+
+    def __call__(
+        self,
+        judged: Iterable[tuple[int, str, str, int]],
+        found: Candidates,
+        fusion: Fusion,
+        order: Sequence[int],
+        *,
+        asked: str | None,
+        now: datetime,
+    ) -> None:
+        """Move the candidates, by what was `judged` of them as answers to a question like this one."""
+
 
 Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
@@ -83,10 +116,12 @@ class Recaller:
         handouts: RecallLog | None,
         changes: ChangeReader,
         clock: Clock,
+        rings: Rings,
+        boost: ApplyBoost | None = None,
         calibrated: bool = True,
-        feedback: bool = True,
     ) -> None:
-        self._calibrated, self._feedback = calibrated, feedback
+        """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb."""
+        self._calibrated, self._boost, self._rings = calibrated, boost, rings
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -107,7 +142,8 @@ class Recaller:
             changes=self._changes,
             clock=self._clock,
             calibrated=self._calibrated,
-            feedback=self._feedback,
+            rings=self._rings,
+            boost=self._boost,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -263,13 +299,11 @@ class Recaller:
         fusion = Fusion(candidates, spread, rows=found.evidence.rows)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
-            rings = self._stores.honeycomb.main(order)
+            rings = self._rings(order)
             edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
-        if options.feedback and self._feedback and (judged := self._stores.places.judged(order)):
-            from hexad.search.recall.feedback_boost import apply_boost
-
-            apply_boost(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
+        if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
+            self._boost(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [RankedHit(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

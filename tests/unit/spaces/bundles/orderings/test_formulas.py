@@ -18,8 +18,8 @@ EPOCH = SECONDS * 1000 / 1e9
 
 
 def topic(hx: Hexad, about: str, backend: str = "basic", *, now: datetime = NOW, limit: int = 10, **given):
-    found = hx._parts.orderings.topic(
-        hx._parts.stores.spaces.get("s").no,
+    found = hx._services.orderings().topic(
+        hx._services.stores.spaces.get("s").no,
         about,
         BundleOptions(**given),
         backend=Backend(backend),
@@ -30,8 +30,8 @@ def topic(hx: Hexad, about: str, backend: str = "basic", *, now: datetime = NOW,
 
 
 def kind(hx: Hexad, name: str, backend: str = "basic", *, now: datetime = NOW, limit: int = 10, **given):
-    found = hx._parts.orderings.kind(
-        hx._parts.stores.spaces.get("s").no,
+    found = hx._services.orderings().kind(
+        hx._services.stores.spaces.get("s").no,
         name,
         BundleOptions(**given),
         backend=Backend(backend),
@@ -42,7 +42,7 @@ def kind(hx: Hexad, name: str, backend: str = "basic", *, now: datetime = NOW, l
 
 
 def _named(hx: Hexad, found):
-    memories = hx._parts.stores.memories.by_no([item.no for item in found])
+    memories = hx._services.stores.memories.by_no([item.no for item in found])
     return [(memories[item.no].id, item.score) for item in found]
 
 
@@ -164,11 +164,11 @@ def test_a_prefix_of_whole_parts_finds_what_is_under_it(hx):
         ("d", "lexon/runtime"),
     ):
         put(hx, name, path=path)
-    orderings, no = hx._parts.orderings, hx._parts.stores.spaces.get("s").no
+    orderings, no = hx._services.orderings(), hx._services.stores.spaces.get("s").no
 
     def under(prefix: str) -> list[str]:
         found = orderings.under(no, prefix)
-        memories = hx._parts.stores.memories.by_no(found)
+        memories = hx._services.stores.memories.by_no(found)
         return [memories[each].id for each in found]
 
     assert ["d", "b"] == under("lexon/runtime") == under("/lexon/runtime/")
@@ -225,7 +225,7 @@ def test_an_update_that_arrives_twice_leaves_one_member_in_a_cluster(hx):
     for _ in range(2):
         put(hx, "a", tags=["runtime", "parser"], raw="changed")
         hx.unpin("a")
-        view.follow(hx._parts.orderings._changes.current("memories"))
+        view.follow(hx._services.orderings()._changes.current("memories"))
         view._apply([int(no) for no in view.nos[: view.size]])
 
     assert {"runtime": 1, "parser": 1} == {tag: len(slots) for tag, slots in view.tags.tags().items()}
@@ -387,4 +387,4 @@ def test_an_unknown_backend_is_replaced_by_basic_with_a_warning(caplog):
 
 def _view(hx: Hexad):
     topic(hx, "~~", "hybrid")
-    return hx._parts.orderings._views[hx._parts.stores.spaces.get("s").no]
+    return hx._services.orderings()._views[hx._services.stores.spaces.get("s").no]

@@ -30,12 +30,12 @@ TOPICS = ("gate", "lexon/gate way", "Größe", "of", "")
 
 
 def space_no(hx: Hexad, space: str = "s") -> int:
-    return hx._parts.stores.spaces.get(space).no
+    return hx._services.stores.spaces.get(space).no
 
 
 def anew(hx: Hexad, roles: tuple[str, ...] | None = None) -> Orderings:
     """Return orderings that have read nothing yet."""
-    return Orderings(Stores(hx._parts.base.db, roles=roles), ChangeReader(hx._parts.base.db))
+    return Orderings(Stores(hx._services.db, roles=roles), ChangeReader(hx._services.db))
 
 
 def everything(orderings: Orderings, no: int) -> list[object]:
@@ -54,10 +54,10 @@ def everything(orderings: Orderings, no: int) -> list[object]:
 
 
 def basic(hx: Hexad, topic: str, space: str = "s") -> list[str]:
-    found = hx._parts.orderings.topic(
+    found = hx._services.orderings().topic(
         space_no(hx, space), topic, BundleOptions(), backend=Backend.BASIC, now=NOW, limit=100
     )
-    memories = hx._parts.stores.memories.by_no([entry.no for entry in found])
+    memories = hx._services.stores.memories.by_no([entry.no for entry in found])
     return [memories[entry.no].id for entry in found]
 
 
@@ -94,7 +94,7 @@ def pair(tmp_path_factory) -> Iterator[tuple[Hexad, Hexad]]:
 def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad, Hexad], steps) -> None:
     writer, reader = pair
     no = space_no(reader)
-    everything(reader._parts.orderings, no)
+    everything(reader._services.orderings(), no)
     for what, number, words in steps:
         name = f"m{number}"
         known = {memory.id for memory in writer.memories(space="s", status=None, limit=None)}
@@ -112,21 +112,23 @@ def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad
         elif what == "other space":
             writer.remember(" ".join(words), space="elsewhere")
         elif what == "ask":
-            everything(reader._parts.orderings, no)
+            everything(reader._services.orderings(), no)
         elif name in known:
             _change(writer, what, name, words)
         if number % 2:
             basic(reader, "gate")  # the view follows in steps, too
 
-    assert everything(anew(reader), no) == everything(reader._parts.orderings, no)
-    assert anew(reader).under(no, "") == reader._parts.orderings.under(no, "")
-    held = reader._parts.orderings._views[no]
-    assert reader._parts.stores.memories.count() >= len(held) == len(reader.memories(space="s", limit=None))
+    assert everything(anew(reader), no) == everything(reader._services.orderings(), no)
+    assert anew(reader).under(no, "") == reader._services.orderings().under(no, "")
+    held = reader._services.orderings()._views[no]
+    assert (
+        reader._services.stores.memories.count() >= len(held) == len(reader.memories(space="s", limit=None))
+    )
 
 
 def _purge(hx: Hexad, name: str) -> None:
-    stores = hx._parts.stores
-    Purger(stores, hx._parts.fulltext, key=lambda: b"key").purge(
+    stores = hx._services.stores
+    Purger(stores, hx._services.fulltext, key=lambda: b"key", disconnect=lambda _numbers: None).purge(
         [stores.memories.number(name)], reason="test", at=NOW
     )
 
@@ -161,7 +163,7 @@ def test_an_unchanged_space_is_not_read_again(hx):
     hx.remember("gate", space="s", id="a")
     basic(hx, "gate")
     statements: list[str] = []
-    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
+    hx._services.db.tracer = lambda sql, _seconds: statements.append(sql)
 
     assert ["a"] == basic(hx, "gate")
 
@@ -176,7 +178,7 @@ def test_an_unchanged_space_is_not_read_again(hx):
 def test_a_reader_that_stands_before_a_change_is_answered_as_of_then(hx):
     for number in range(5):
         hx.remember(f"gate {number}", space="s", id=f"m{number}")
-    no, orderings = space_no(hx), hx._parts.orderings
+    no, orderings = space_no(hx), hx._services.orderings()
     before = everything(orderings, no)
 
     def change_and_ask() -> None:
@@ -188,8 +190,8 @@ def test_a_reader_that_stands_before_a_change_is_answered_as_of_then(hx):
         after.extend(everything(orderings, no))
 
     after: list[object] = []
-    with hx._parts.base.db.read():
-        hx._parts.stores.memories.count()  # from here on this thread stands still
+    with hx._services.db.read():
+        hx._services.stores.memories.count()  # from here on this thread stands still
         thread = threading.Thread(target=change_and_ask)
         thread.start()
         thread.join()
@@ -200,15 +202,15 @@ def test_a_reader_that_stands_before_a_change_is_answered_as_of_then(hx):
 
 def test_what_a_transaction_undoes_was_never_in_a_view(hx):
     hx.remember("gate", space="s", id="a")
-    no, db = space_no(hx), hx._parts.base.db
-    before = everything(hx._parts.orderings, no)
+    no, db = space_no(hx), hx._services.db
+    before = everything(hx._services.orderings(), no)
 
     with pytest.raises(RuntimeError), db.transaction():
-        hx._parts.stores.memories.set_pinned(hx._parts.stores.memories.number("a"), True, at=NOW)
-        assert before != everything(hx._parts.orderings, no)
+        hx._services.stores.memories.set_pinned(hx._services.stores.memories.number("a"), True, at=NOW)
+        assert before != everything(hx._services.orderings(), no)
         raise RuntimeError
 
-    assert before == everything(hx._parts.orderings, no)
+    assert before == everything(hx._services.orderings(), no)
 
 
 def test_threads_that_ask_while_others_write_get_whole_answers(hx):
@@ -219,13 +221,15 @@ def test_threads_that_ask_while_others_write_get_whole_answers(hx):
     def ask() -> None:
         try:
             for _ in range(20):
-                with hx._parts.base.db.read():
-                    found = hx._parts.orderings.topic(
+                with hx._services.db.read():
+                    found = hx._services.orderings().topic(
                         space_no(hx), "gate", BundleOptions(), backend=Backend.HYBRID, now=NOW, limit=100
                     )
-                    active = hx._parts.stores.memories.count()
+                    active = hx._services.stores.memories.count()
                     assert active == len(found)
-                    assert len(found) == len(hx._parts.stores.memories.by_no([record.no for record in found]))
+                    assert len(found) == len(
+                        hx._services.stores.memories.by_no([record.no for record in found])
+                    )
         except BaseException as error:
             failures.append(error)
 
@@ -239,15 +243,15 @@ def test_threads_that_ask_while_others_write_get_whole_answers(hx):
         thread.join()
 
     assert [] == failures
-    assert everything(anew(hx), space_no(hx)) == everything(hx._parts.orderings, space_no(hx))
+    assert everything(anew(hx), space_no(hx)) == everything(hx._services.orderings(), space_no(hx))
 
 
 def test_a_large_change_is_read_anew(hx):
-    hx._parts.writing.writer.write([_draft(number, "gate") for number in range(3)])
+    hx._services.ingest().writer.write([_draft(number, "gate") for number in range(3)])
     basic(hx, "gate")
-    hx._parts.writing.writer.write([_draft(number, "way") for number in range(3, 1110)])
+    hx._services.ingest().writer.write([_draft(number, "way") for number in range(3, 1110)])
 
-    assert everything(anew(hx), space_no(hx)) == everything(hx._parts.orderings, space_no(hx))
+    assert everything(anew(hx), space_no(hx)) == everything(hx._services.orderings(), space_no(hx))
     assert 100 == len(basic(hx, "way"))
 
 
@@ -260,7 +264,7 @@ def test_only_the_last_used_spaces_keep_a_view(hx):
         hx.remember(f"gate {number}", space=f"space-{number}", id=f"m{number}")
         assert [f"m{number}"] == basic(hx, "gate", f"space-{number}")
 
-    assert VIEWS_MOST == len(hx._parts.orderings._views)
+    assert VIEWS_MOST == len(hx._services.orderings()._views)
     assert ["m0"] == basic(hx, "gate", "space-0")
 
 
@@ -275,7 +279,7 @@ def test_hidden_memories_are_neither_ordered_nor_counted(hx):
 
     # Neither does the hidden one make `alpha` less rare, nor does its pin lend anything.
     assert [2.5 + 3.0 + 2.5 / 1] == [entry.score for entry in found]
-    assert [hx._parts.stores.memories.number("open")] == reviewer.under(no, "")
+    assert [hx._services.stores.memories.number("open")] == reviewer.under(no, "")
     assert alone == everything(anew(hx, roles=("lead",)), no)
     # What becomes visible is seen by a view that is there already.
     hx.spaces.set_policy("s", {"visibility": [{"paths": ["y"], "roles": ["lead", "reviewer"]}]})
@@ -287,22 +291,22 @@ def test_a_memory_without_signatures_is_found_as_well(hx):
         hx.remember(f"gate {number} of Größe", space="s", id=f"m{number}")
     before = everything(anew(hx), space_no(hx))
     for number in range(0, 30, 2):
-        hx._parts.stores.signatures.drop(hx._parts.stores.memories.number(f"m{number}"))
+        hx._services.stores.signatures.drop(hx._services.stores.memories.number(f"m{number}"))
 
     assert before == everything(anew(hx), space_no(hx))
     hx.reindex()
-    assert hx._parts.stores.signatures.get(hx._parts.stores.memories.number("m0")) is not None
+    assert hx._services.stores.signatures.get(hx._services.stores.memories.number("m0")) is not None
     assert before == everything(anew(hx), space_no(hx))
 
 
 def test_a_view_does_not_go_on_with_signatures_that_were_mended(hx):
     hx.remember("the gate", space="s", id="a")
-    no, stores = hx._parts.stores.memories.number("a"), hx._parts.stores
+    no, stores = hx._services.stores.memories.number("a"), hx._services.stores
     stores.signatures.put([(no, TextSignatures(*(4 * [bytes(8)])))])  # as if nothing were in it
     options = BundleOptions()
 
     def score() -> float:
-        orderings = hx._parts.orderings
+        orderings = hx._services.orderings()
         return orderings.topic(space_no(hx), "gate", options, backend=Backend.BASIC, now=NOW, limit=1)[
             0
         ].score
@@ -317,7 +321,7 @@ def test_signatures_follow_what_a_memory_says(hx):
     assert ["a"] == basic(hx, "gate")
     hx.remember("something of another kind", space="s", id="a", path="lexon/way")
 
-    view = hx._parts.orderings
+    view = hx._services.orderings()
     scores = {
         topic: view.topic(space_no(hx), topic, BundleOptions(), backend=Backend.BASIC, now=NOW, limit=1)[
             0
@@ -329,12 +333,12 @@ def test_signatures_follow_what_a_memory_says(hx):
 
 
 def test_few_texts_are_read_to_settle_a_topic(hx):
-    hx._parts.writing.writer.write([_draft(number, "way and gate") for number in range(400)])
+    hx._services.ingest().writer.write([_draft(number, "way and gate") for number in range(400)])
     hx.remember("the very phrase", space="s", id="this")
     basic(hx, "gate")
     statements: list[str] = []
-    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
-    found = hx._parts.orderings.topic(
+    hx._services.db.tracer = lambda sql, _seconds: statements.append(sql)
+    found = hx._services.orderings().topic(
         space_no(hx), "very phrase", BundleOptions(), backend=Backend.BASIC, now=NOW, limit=5
     )
 
@@ -358,8 +362,8 @@ def test_the_environment_names_the_ordering_of_a_bundle(opened, monkeypatch):
 
 
 def test_what_a_text_said_about_a_topic_is_kept_until_the_text_changes(hx):
-    hx._parts.writing.writer.write([_draft(number, "way and gate") for number in range(60)])
-    no, orderings = space_no(hx), hx._parts.orderings
+    hx._services.ingest().writer.write([_draft(number, "way and gate") for number in range(60)])
+    no, orderings = space_no(hx), hx._services.orderings()
     statements: list[str] = []
 
     def asked() -> tuple[int, list[float]]:
@@ -369,7 +373,7 @@ def test_what_a_text_said_about_a_topic_is_kept_until_the_text_changes(hx):
             item.score for item in found
         ]
 
-    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
+    hx._services.db.tracer = lambda sql, _seconds: statements.append(sql)
     # No signature rules out two characters, so every text has to be looked at, once.
     assert (60, [2.5, 2.5, 2.5]) == asked()
     assert (0, [2.5, 2.5, 2.5]) == asked()
@@ -387,15 +391,15 @@ def test_writes_to_other_spaces_leave_nothing_behind_in_a_view(hx: Hexad) -> Non
         hx.remember(f"Elsewhere {number}.", space="other")
         basic(hx, "gate")
 
-    view = hx._parts.orderings._views[space_no(hx)]
-    assert view.rev == hx._parts.orderings._changes.current("memories")
+    view = hx._services.orderings()._views[space_no(hx)]
+    assert view.rev == hx._services.orderings()._changes.current("memories")
     assert 0 == len(view._journal)
 
 
 @pytest.mark.row("L106", "L138")
 def test_the_longest_question_is_answered_without_the_texts_when_it_is_asked_again(hx: Hexad) -> None:
-    hx._parts.writing.writer.write([_draft(number, f"w{number} way") for number in range(40)])
-    no, orderings = space_no(hx), hx._parts.orderings
+    hx._services.ingest().writer.write([_draft(number, f"w{number} way") for number in range(40)])
+    no, orderings = space_no(hx), hx._services.orderings()
     words, tags = (tuple(f"{letter}{n}" for n in range(CLUSTER_WORDS_MOST)) for letter in "wn")
 
     def ask() -> object:
@@ -404,6 +408,6 @@ def test_the_longest_question_is_answered_without_the_texts_when_it_is_asked_aga
 
     first = ask()
     statements: list[str] = []
-    hx._parts.base.db.tracer = lambda sql, _seconds: statements.append(sql)
+    hx._services.db.tracer = lambda sql, _seconds: statements.append(sql)
     assert first == ask()
     assert [] == [sql for sql in statements if "raw" in sql]

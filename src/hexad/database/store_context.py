@@ -1,0 +1,51 @@
+"""What every system of an open store is handed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from hexad.config import Settings
+from hexad.core.actor import Actor
+from hexad.core.clock import Clock
+from hexad.core.ids import IdSource
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import StoreKeys
+from hexad.database.encryption.secrets_file import KeyStore
+
+
+def _without_background() -> None:
+    """Nobody looks for work by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreContext:
+    """One open store. `directory` is its folder, `project` what its project is called, `actor` who opened it.
+
+    `crypt` is None when nothing is encrypted. `wake` lets the background look for work, where there is one
+    (`background`). `owner` names this opening among those of other processes, `alive` gives the names of all of them.
+    """
+
+    directory: Path
+    settings: Settings
+    db: Database
+    clock: Clock
+    ids: IdSource
+    actor: Actor
+    keys: KeyStore
+    crypt: StoreKeys | None
+    project: str
+    background: bool
+    owner: str
+    alive: Callable[[], Collection[str]]
+    wake: Callable[[], None] = _without_background
+
+    def salt(self) -> bytes:
+        """Return the key of hashes that nobody without it can test a guess of."""
+        return self.keys.redaction_salt
+
+    @property
+    def may_see_user(self) -> bool:
+        """Whether the layer of the person may be read by who opened the store."""
+        return self.actor.is_owner or self.actor.role is None
