@@ -36,8 +36,8 @@ ORDER = (
 # The order inside of a folder, from the bottom up: what stands directly in it imports only what stands before.
 INNER_ORDERS = {
     "experience": (
-        "values", "tables", "summaries", "stream", "recording", "query", "events", "tags", "tiers", "context",
-        "documents", "submissions", "arguments", "stream_database", "tagging", "erasure", "experience_log", "api",
+        "values", "arguments", "tables", "summaries", "stream", "recording", "query", "events", "tags", "tiers", "context",
+        "documents", "submissions", "stream_database", "tagging", "erasure", "experience_log", "api",
         "service",
     ),
     "honeycomb": (

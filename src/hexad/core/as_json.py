@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -38,7 +38,7 @@ def plain(value: object) -> JSONValue:
         return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
         return [plain(item) for item in sorted(value)]
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence):
         return [plain(item) for item in value]
     own = getattr(value, "to_dict", None)
     if own is not None:

@@ -14,7 +14,6 @@ from hexad.core.actor import Actor
 from hexad.core.arguments import all_texts_checked, parse_choice, word_list
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
-from hexad.errors import InvalidInput
 from hexad.experience.arguments import (
     activation_ranges,
     event_types_of,
@@ -307,8 +306,6 @@ class Xdb:
 
     def get_timestep(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none; raises `InvalidInput` for what is no id of one."""
-        if not isinstance(timestep_id, str):
-            raise InvalidInput(f"{timestep_id!r} is no timestep; ids look like ts-SESSION-TICK.")
         return self._experience.get(timestep_id)
 
     def recall_events(
@@ -739,10 +736,7 @@ class Xdb:
 
         Raises `InvalidInput` without a session, `NotFound` for one that was never started.
         """
-        session = self._experience.current if session_id is None else session_id
-        if session is None:
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        return self._windows.content(session)
+        return self._windows.content(self._experience.current_or(session_id))
 
     def set_summarizer(self, inference: Inference | None) -> None:
         """Let the agent's own inference write the summaries of this program's compactions; None ends that.
@@ -775,10 +769,7 @@ class Xdb:
         ...     window.fidelity.value, window.token_count
         ('warm', 2)
         """
-        session = self._experience.current if session_id is None else session_id
-        if session is None:
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        return self._tiers.pin(session, tick_range, reason=reason)
+        return self._tiers.pin(self._experience.current_or(session_id), tick_range, reason=reason)
 
     def unpin_window(self, window_id: str) -> TimeWindow:
         """Let go of a pinned window, or of one in its time of grace, and return it as it stands now.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import parse_choice, parse_time
+from hexad.core.arguments import encodable, parse_choice, parse_time
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.values.records import TICK_LIMIT, CompressionLevel, name
@@ -19,11 +19,7 @@ _EARLIEST, _LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 5
 
 def text_of(value: str | None, what: str) -> str | None:
     """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise InvalidInput(f"{what} = {value!r} is no text.", argument=what)
-    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+    if value is not None and not encodable(value):
         raise InvalidInput(
             f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
         )

@@ -20,6 +20,7 @@ from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.experience.arguments import match_of
 from hexad.experience.tables.documents import DocumentFilter, Documents, RemovedDocuments
 from hexad.experience.values.documents import (
     DOCUMENT_BYTES_LIMIT,
@@ -419,8 +420,7 @@ class DocumentRepository:
         A text finds the documents with all of its words, in any form, or where there is none, with any of them.
         `tags` must all be there, or with `match="any"` one of them.
         """
-        if match not in ("all", "any"):
-            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.", argument="match")
+        match_of(match)
         if not isinstance(limit, int) or not 0 < limit <= SEARCH_LIMIT:
             raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.", argument="limit")
         wanted = DocumentFilter(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from hexad.core.arguments import parse_text
+from hexad.core.arguments import quoted
 from hexad.core.clock import Clock
 from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource
@@ -202,6 +202,13 @@ class Experience:
         """Return one session; raises `NotFound`."""
         return self._sessions.get(session_id)
 
+    def current_or(self, session_id: str | None) -> str:
+        """Return the given session, else this thread's current one; raises `InvalidInput` where there is none."""
+        wanted = self.current if session_id is None else session_id
+        if wanted is None:
+            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+        return wanted
+
     def last_tick(self, session_id: str) -> int:
         """Return the last tick of this process in the session, else the highest that may have been used."""
         number = self._open.get(session_id)
@@ -241,10 +248,11 @@ class Experience:
 
     def _recorded(self, session_id: str | None) -> tuple[str, int]:
         """Return the session that is recorded to, and its number."""
-        wanted = self.current if session_id is None else session_id
+        wanted = self.current_or(session_id)
         if not isinstance(wanted, str):
-            parse_text(wanted, "session_id")
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+            raise InvalidInput(
+                f"session_id = {quoted(wanted)} is no text; give a string.", argument="session_id"
+            )
         if self.lenses is not None:
             self._recorded_since_look += 1
             if self._recorded_since_look >= LOOK_CALLS:

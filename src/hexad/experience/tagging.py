@@ -10,6 +10,7 @@ from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
+from hexad.experience.arguments import match_of
 from hexad.experience.events.grouping import EventPlace
 from hexad.experience.query.totals import last_recorded
 from hexad.experience.stream_database import Experience
@@ -93,12 +94,11 @@ class TagPlaces:
             raise InvalidInput(
                 f"tags = {tags!r} names no tags; give a list of names or ids.", argument="tags"
             )
-        if match not in ("all", "any"):
-            raise InvalidInput(f"match = {match!r} is neither 'all' nor 'any'.", argument="match")
+        any_tag = match_of(match)
         with self._db.read():
             found_tags = [self.resolve(tag) for tag in dict.fromkeys(tags)]
             known_tag_ids = {tag.id for tag in found_tags if tag is not None}
-            if match == "any":
+            if any_tag:
                 return self._covered(known_tag_ids, session_id, ticks) if known_tag_ids else {}
             if None in found_tags:
                 return {}

@@ -155,8 +155,6 @@ class Submissions:
         time of grace. What another unresolved submission names stays SUBMITTED. Raises `NotFound`, `Conflict` for a
         submission that was answered otherwise.
         """
-        if not isinstance(accepted, bool):
-            raise InvalidInput(f"accepted = {accepted!r} is neither True nor False.", argument="accepted")
         status = SubmissionStatus.ACCEPTED if accepted else SubmissionStatus.REJECTED
         with self._db.transaction():
             submission = self._submissions.require(submission_id)

@@ -97,14 +97,6 @@ class ColdRanges:
         """Return what `ranges` does, but only what was erased."""
         return self._by_session(_ERASED, session, ticks).get(session, ())
 
-    def cold_by_session(self) -> dict[int, Ranges]:
-        """Return what COLD records stand for, by the session's number."""
-        return self._by_session(_COLD)
-
-    def erased_by_session(self) -> dict[int, Ranges]:
-        """Return what was erased, by the session's number."""
-        return self._by_session(_ERASED)
-
     def by_session(
         self, session: int | None = None, ticks: tuple[int, int] | None = None
     ) -> dict[int, Ranges]:

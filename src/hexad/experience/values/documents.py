@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 
@@ -61,22 +61,7 @@ class Document:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the document as JSON, in document 2's order."""
-        return {
-            "id": self.id,
-            "doc_type": self.doc_type.value,
-            "name": self.name,
-            "path": self.path,
-            "version": self.version,
-            "content": self.content,
-            "content_hash": self.content_hash,
-            "created_at": format_time(self.created_at),
-            "updated_at": format_time(self.updated_at),
-            "source": self.source,
-            "summary": self.summary,
-            "tags": list(self.tags),
-            "revision": self.revision,
-            "data_subjects": list(self.data_subjects),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +76,7 @@ class DocumentVersion:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the version as JSON."""
-        return {
-            "revision": self.revision,
-            "version": self.version,
-            "content": self.content,
-            "content_hash": self.content_hash,
-            "replaced_at": None if self.replaced_at is None else format_time(self.replaced_at),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +91,7 @@ class RemovedDocument:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return what is known of it as JSON."""
-        return {
-            "id": self.id,
-            "doc_type": self.doc_type.value,
-            "path": self.path,
-            "removed_at": format_time(self.removed_at),
-            "purged": self.purged,
-        }
+        return as_json(self)
 
 
 class CopyState(StrEnum):
@@ -141,7 +114,7 @@ class WorkingCopy:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the copy as JSON."""
-        return {"path": self.path, "document_id": self.document_id, "state": self.state.value}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +128,8 @@ class CopiesReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "created": list(self.created),
-            "updated": list(self.updated),
-            "restored": list(self.restored),
-            "skipped": [{"path": path, "reason": reason} for path, reason in self.skipped],
+        return as_json(self) | {
+            "skipped": [{"path": path, "reason": reason} for path, reason in self.skipped]
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.experience.values.records import CompressionLevel, Fidelity
 
@@ -21,12 +22,7 @@ class Amount:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the amount as JSON."""
-        return {
-            "records": self.records,
-            "timesteps": self.timesteps,
-            "tokens": self.tokens,
-            "bytes": self.bytes,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +111,7 @@ class CompressionStep:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the step as JSON, levels by name."""
-        return {
-            "source": self.source.name,
-            "target": self.target.name,
-            "records": self.records,
-            "into": self.into,
-            "bytes_freed": self.bytes_freed,
-            "passes": self.passes,
-            "largest_batch": self.largest_batch,
-        }
+        return as_json(self) | {"source": self.source.name, "target": self.target.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

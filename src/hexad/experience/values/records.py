@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 from hexad.core.arguments import quoted
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -119,16 +119,7 @@ class SessionInfo:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the session as JSON."""
-        return {
-            "id": self.id,
-            "created_at": format_time(self.created_at),
-            "ended_at": None if self.ended_at is None else format_time(self.ended_at),
-            "max_context_tokens": self.max_context_tokens,
-            "last_tick": self.last_tick,
-            "auto_compact": self.auto_compact,
-            "compacted_through": self.compacted_through,
-            "data_subjects": list(self.data_subjects),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +162,7 @@ class StreamReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "logs": self.logs,
-            "rows": self.rows,
-            "segments": self.segments,
-            "problems": list(self.problems),
-        }
+        return as_json(self, without=("removed", "rewritten", "freed_bytes"))
 
 
 def timestep_id(session_id: str, tick: int) -> str:
@@ -246,18 +232,7 @@ class ActivityBucket:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the bucket as JSON."""
-        return {
-            "start": self.start.isoformat().replace("+00:00", "Z"),
-            "end": self.end.isoformat().replace("+00:00", "Z"),
-            "timesteps": self.timesteps,
-            "tokens": self.tokens,
-            "compressed": self.compressed,
-            "coarsest": self.coarsest.name,
-            "concepts": {
-                name: {"count": concept.count, "mean": concept.mean, "peak": concept.peak}
-                for name, concept in self.concepts.items()
-            },
-        }
+        return as_json(self) | {"coarsest": self.coarsest.name}
 
 
 def name(value: object, what: str) -> str:

@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
@@ -75,17 +76,7 @@ class Tag:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the tag as JSON, in document 2's order."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "tag_type": self.tag_type.value,
-            "concept_id": self.concept_id,
-            "entity_type": self.entity_type,
-            "bud_status": None if self.bud_status is None else self.bud_status.value,
-            "created_at": format_time(self.created_at),
-            "created_by": self.created_by,
-            "description": self.description,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,15 +328,4 @@ class PackReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "pack_id": self.pack_id,
-            "version": self.version,
-            "concepts": self.concepts,
-            "created": self.created,
-            "removed": self.removed,
-            "aliases": self.aliases,
-            "relations": self.relations,
-            "dangling": self.dangling,
-            "orphans": list(self.orphans),
-            "unchanged": self.unchanged,
-        }
+        return as_json(self)

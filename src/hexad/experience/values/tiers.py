@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, overload
 
+from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count
@@ -105,25 +106,7 @@ class TimeWindow:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the window as JSON, its fields in document 2's order."""
-        return {
-            "id": self.id,
-            "session_id": self.session_id,
-            "start_tick": self.start_tick,
-            "end_tick": self.end_tick,
-            "start_time": _utc(self.start_time),
-            "end_time": _utc(self.end_time),
-            "fidelity": self.fidelity.value,
-            "compression_level": self.compression_level.name,
-            "pinned": self.pinned,
-            "pinned_reason": self.pinned_reason,
-            "submission_ids": list(self.submission_ids),
-            "summary": self.summary,
-            "top_k_activations": None if self.top_k_activations is None else dict(self.top_k_activations),
-            "significant_tags": list(self.significant_tags),
-            "token_count": self.token_count,
-            "source_record_ids": list(self.source_record_ids),
-            "grace_until": None if self.grace_until is None else _utc(self.grace_until),
-        }
+        return as_json(self) | {"compression_level": self.compression_level.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,26 +139,7 @@ class CompressedRecord:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the record as JSON, document 2's fields first."""
-        return {
-            "id": self.id,
-            "level": self.level.name,
-            "start_time": _utc(self.start_time),
-            "end_time": _utc(self.end_time),
-            "start_tick": self.start_tick,
-            "end_tick": self.end_tick,
-            "summary": self.summary,
-            "top_k_activations": dict(self.top_k_activations),
-            "significant_tags": list(self.significant_tags),
-            "source_record_ids": list(self.source_record_ids),
-            "token_count": self.token_count,
-            "record_count": self.record_count,
-            "timesteps": self.timesteps,
-            "peaks": dict(self.peaks),
-            "session_id": self.session_id,
-            "event_id": self.event_id,
-            "event_type": None if self.event_type is None else self.event_type.value,
-            "role": self.role,
-        }
+        return as_json(self) | {"level": self.level.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,22 +163,7 @@ class CompactionRecord:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the record as JSON, its fields in document 2's order."""
-        return {
-            "id": self.id,
-            "session_id": self.session_id,
-            "timestamp": _utc(self.timestamp),
-            "range_start": self.range_start,
-            "range_end": self.range_end,
-            "timesteps_compacted": self.timesteps_compacted,
-            "tokens_before": self.tokens_before,
-            "tokens_after": self.tokens_after,
-            "summary": self.summary,
-            "summary_concept_tags": list(self.summary_concept_tags),
-            "top_k_activations": dict(self.top_k_activations),
-            "trigger": self.trigger.value,
-            "result_level": self.result_level.name,
-            "generated_by": self.generated_by,
-        }
+        return as_json(self) | {"result_level": self.result_level.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,14 +184,7 @@ class ContextEvent:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the event as JSON."""
-        return {
-            "start_tick": self.start_tick,
-            "end_tick": self.end_tick,
-            "event_type": self.event_type.value,
-            "role": self.role,
-            "content": self.content,
-            "token_count": self.token_count,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,12 +202,7 @@ class ContextWindow:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the window as JSON."""
-        return {
-            "session_id": self.session_id,
-            "summary": self.summary,
-            "events": [event.to_dict() for event in self.events],
-            "token_count": self.token_count,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,23 +230,7 @@ class EventRecord:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the event as JSON."""
-        return {
-            "id": self.id,
-            "session_id": self.session_id,
-            "event_id": self.event_id,
-            "event_type": self.event_type.value,
-            "role": self.role,
-            "start_tick": self.start_tick,
-            "end_tick": self.end_tick,
-            "start_time": _utc(self.start_time),
-            "end_time": _utc(self.end_time),
-            "content": self.content,
-            "concept_activations": dict(self.concept_activations),
-            "token_count": self.token_count,
-            "timesteps": self.timesteps,
-            "fidelity": self.fidelity.value,
-            "compression_level": self.compression_level.name,
-        }
+        return as_json(self) | {"compression_level": self.compression_level.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,15 +246,4 @@ class Submission:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the submission as JSON."""
-        return {
-            "id": self.id,
-            "bud_tag_id": self.bud_tag_id,
-            "status": self.status.value,
-            "submitted_at": _utc(self.submitted_at),
-            "resolved_at": None if self.resolved_at is None else _utc(self.resolved_at),
-            "window_ids": list(self.window_ids),
-        }
-
-
-def _utc(time: datetime) -> str:
-    return time.isoformat().replace("+00:00", "Z")
+        return as_json(self)
