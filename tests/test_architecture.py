@@ -83,8 +83,6 @@ TABLE_EXCEPTIONS = {
         "hexad.interfaces.cli.output.render",
         "hexad.core.as_json",
     ): "one place says how a value is written as JSON",
-    ("hexad.memory.store", "hexad.honeycomb.tables.nodes"): "on its way down: cut by the next change",
-    ("hexad.memory.store", "hexad.search.vectors.table"): "on its way down: cut by the next change",
 }
 _LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
 _LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
@@ -99,7 +97,6 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ): "only where a change of the encryption was interrupted",
     ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
     ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
-    ("hexad.memory.store", "hexad.honeycomb.tables.nodes"): "a recall from a cold start needs no graph",
     (
         "hexad.search.recall.recaller",
         "hexad.search.recall.overdue_facts",

@@ -187,9 +187,9 @@ class Services:
         )
 
     def _make_nodes(self) -> HoneycombNodes:
-        from hexad.honeycomb.tables.nodes import HoneycombNodes
+        from hexad.honeycomb.tables.nodes import nodes_of
 
-        return HoneycombNodes(self.db, roles=self.stores.roles)
+        return nodes_of(self.stores)
 
     def _rings(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Edge]]:
         return self.nodes().main(numbers)

@@ -69,11 +69,8 @@ class ExperienceService:
             created_by=actor.agent or actor.describe(),
         )
         documents = self._documents()
-        self.summarizer = Summarizer(
-            mask=experience.masking.text,
-            counter=CharacterCounter(),
-            configured=self._configured,
-        )
+        mask = experience.masking.text
+        self.summarizer = Summarizer(mask=mask, counter=CharacterCounter(), configured=self._configured)
         self.remembrance = SummaryMemories(context.db, writer, visibility=experience.visibility)
         drafter = Drafter(
             context.db,
@@ -96,8 +93,7 @@ class ExperienceService:
         experience.contract = self.contracts.current
         self.tiers = self._tiers()
         self.storage = self._storage()
-        submissions = self._submissions(tagging)
-        evidence = self._evidence(submissions)
+        evidence = self._evidence(submissions := self._submissions(tagging))
         self.xdb = Xdb(
             experience,
             tagging,

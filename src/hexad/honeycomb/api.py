@@ -18,7 +18,7 @@ from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.statistics import graph_numbers
 from hexad.honeycomb.scoring import combined_relevance, temporal_decay
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
-from hexad.honeycomb.tables.nodes import NewNode, NodeRow
+from hexad.honeycomb.tables.nodes import NewNode, NodeRow, nodes_of
 from hexad.honeycomb.values import (
     DIMENSIONS_LIMIT,
     RELATION_DEFAULT,
@@ -38,6 +38,7 @@ from hexad.honeycomb.walk.walker import Entry, JitWalker, WalkOptions, WalkStart
 from hexad.memory.store import Stores
 from hexad.search.recall.query_terms import check_query
 from hexad.search.vectors.quantization import EmbeddingFormat, cosine_of, decode, encode, largest, smallest
+from hexad.search.vectors.table import Vectors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -241,7 +242,7 @@ class HoneycombFacade:
     def __init__(self, needs: NeedsInForce) -> None:
         self._in_force = needs
         self._stores = needs.current.stores  # they stay
-        self._nodes = needs.current.stores.honeycomb
+        self._nodes = nodes_of(needs.current.stores)
 
     @property
     def rules(self) -> HoneycombRules:
@@ -625,7 +626,7 @@ class HoneycombFacade:
         """Return the embeddings of those of these nodes that have one."""
         own = [node for node, row in rows.items() if not row.is_memory]
         memories = [node for node, row in rows.items() if row.is_memory]
-        found = self._stores.vectors.of_memories(memories) if memories else {}
+        found = Vectors(self._stores.db).of_memories(memories) if memories else {}
         for embedding in self._nodes.embeddings_of(own) if own else ():
             if embedding.dimensions:
                 found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)

@@ -30,11 +30,13 @@ from hexad.honeycomb.tables.link_evidence import (
     LinkState,
     Relation,
 )
+from hexad.honeycomb.tables.nodes import nodes_of
 from hexad.honeycomb.values import RELATION_BACK, HoneycombRules
 from hexad.memory.store import Stores
 from hexad.search.vectors.arithmetic import VectorSegment, one_thread
 from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
 from hexad.search.vectors.quantization import cosine_of
+from hexad.search.vectors.table import Vectors
 from hexad.spaces.bundles.orderings.entity_map import entity_tokens
 from hexad.text.stopwords import STOP_WORDS
 
@@ -260,7 +262,7 @@ class LinkJob:
             numbers=numbers,
             inactive=self._links.inactive(numbers),
             facts=facts,
-            rows=self._stores.vectors.of_memories(facts),
+            rows=Vectors(self._stores.db).of_memories(facts),
             tokens={no: _words(fact) for no, fact in facts.items()},
         )
         for no in facts:
@@ -270,7 +272,7 @@ class LinkJob:
 
     def _write(self, batch: _Batch) -> int:
         """Store what was derived, up to the first memory that changed meanwhile: later ones may rest on it."""
-        at, tasks, nodes = to_micros(self._clock.now()), self._stores.tasks, self._stores.honeycomb
+        at, tasks, nodes = to_micros(self._clock.now()), self._stores.tasks, nodes_of(self._stores)
         with self._stores.db.transaction():
             done: set[int] = set()
             for no in batch.numbers:
@@ -357,7 +359,7 @@ class LinkJob:
                 bonds.setdefault(other, _Bond()).words = min(share, 1.0)
 
     def _connect(self, batch: _Batch, fact: LinkEvidence, bonds: Mapping[int, _Bond]) -> None:
-        batch.rows.update(self._stores.vectors.of_memories([no for no in bonds if no not in batch.rows]))
+        batch.rows.update(Vectors(self._stores.db).of_memories([no for no in bonds if no not in batch.rows]))
         times = self._links.times(bonds)
         edges = batch.edges.setdefault(fact.no, [])
         for other in sorted(bonds):

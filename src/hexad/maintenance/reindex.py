@@ -11,6 +11,7 @@ from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer, sign
+from hexad.search.vectors.table import Vectors
 
 _BATCH: Final = 500
 
@@ -63,7 +64,7 @@ def queue_vectors(stores: Stores, catalog: Indexer, *, embedder: str, dimensions
     """Drop every vector, note the new embedder, and queue all active memories. Returns how many."""
     numbers = stores.memories.numbers_of_all(status=Status.ACTIVE)
     with stores.db.transaction():
-        stores.vectors.remove_all()
+        Vectors(stores.db).remove_all()
         stores.meta.record_embedder(embedder, dimensions, replace=True)
         for no in numbers:
             catalog.queue_embedding(no)

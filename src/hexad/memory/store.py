@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
-
 from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.database.task_queue import Tasks
@@ -20,10 +17,6 @@ from hexad.memory.tables.sources import IngestQueue, Sources
 from hexad.memory.tables.space_columns import Views
 from hexad.memory.tables.spaces import Spaces
 from hexad.memory.tables.visibility import Audiences
-from hexad.search.vectors.table import Vectors
-
-if TYPE_CHECKING:
-    from hexad.honeycomb.tables.nodes import HoneycombNodes
 
 
 class Stores:
@@ -40,7 +33,6 @@ class Stores:
         self.links = Links(db, roles=roles)
         self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)
-        self.vectors = Vectors(db)
         self.tasks = Tasks(db)
         self.audiences = Audiences(db)
         self.purges = Purges(db)
@@ -48,10 +40,3 @@ class Stores:
         self.origins = Origins(db)
         self.signatures = Signatures(db)
         self.views = Views(db, roles=roles)
-
-    @cached_property
-    def honeycomb(self) -> HoneycombNodes:
-        """The association graph; loaded now, because a recall does without it."""
-        from hexad.honeycomb.tables.nodes import HoneycombNodes
-
-        return HoneycombNodes(self.db, roles=self.roles)

@@ -17,7 +17,7 @@ from hexad.memory.tables.memories import StoredChunk
 from hexad.providers.budgets.metering import EmbedPart, MeteredEmbedder
 from hexad.providers.embedders.base import Embedder
 from hexad.search.indexer import EMBED
-from hexad.search.vectors.table import NewVector
+from hexad.search.vectors.table import NewVector, Vectors
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -238,8 +238,8 @@ class EmbeddingJob:
             for no in numbers:
                 # A task that was queued anew while we computed is about a newer text: leave it alone.
                 if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
-                    self._stores.vectors.remove_memory(no)
-                    self._stores.vectors.add(by_memory[no])
+                    Vectors(self._stores.db).remove_memory(no)
+                    Vectors(self._stores.db).add(by_memory[no])
                     self._stores.tasks.put(LINK, no)
         return True
 

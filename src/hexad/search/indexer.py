@@ -12,6 +12,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.memories import NewChunk, StoredChunk
 from hexad.memory.tables.ngram_filters import TextSignatures
 from hexad.search.fulltext import FullText, IndexedChunk
+from hexad.search.vectors.table import Vectors
 from hexad.text.similarity.ngram_filter import signature
 
 EMBED: Final = "embed"
@@ -52,7 +53,7 @@ class Indexer:
         memory, chunks = self._load(no)
         if memory.status is Status.ACTIVE:
             self._fulltext.remove(_indexed(memory, chunks))
-        self._stores.vectors.remove_memory(no)
+        Vectors(self._stores.db).remove_memory(no)
         self._stores.memories.drop_chunks(no)
         self._stores.signatures.drop(no)
         self._stores.tasks.drop(no)
@@ -69,7 +70,7 @@ class Indexer:
             if memory.status is not Status.ACTIVE:
                 return False
             self._fulltext.remove(_indexed(memory, chunks))
-            self._stores.vectors.remove_memory(no)
+            Vectors(self._stores.db).remove_memory(no)
             self._stores.tasks.drop(no)
             self._stores.memories.set_status(no, Status.ARCHIVED, at=at)
             self._stores.links.flag_dependants([no])

@@ -14,6 +14,7 @@ from hexad.honeycomb.tables.edges import FAMILY, EdgeRow, HoneycombEdges, NewEdg
 from hexad.honeycomb.tables.schema import SEATS
 from hexad.honeycomb.values import RELATION_BACK
 from hexad.memory.memory import Status
+from hexad.memory.store import Stores
 from hexad.memory.tables.rows import seen_sql
 from hexad.search.vectors.quantization import EmbeddingFormat
 
@@ -433,3 +434,8 @@ def _set_count(con: Connection, count: int) -> None:
         "INSERT INTO honeycomb_counts(name, n) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET n = excluded.n",
         (_OWN, count),
     )
+
+
+def nodes_of(stores: Stores) -> HoneycombNodes:
+    """Return the nodes of a store, as far as whoever sees these stores may see them."""
+    return HoneycombNodes(stores.db, roles=stores.roles)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
 from hexad.honeycomb.tables.edges import EdgeRow
-from hexad.honeycomb.tables.nodes import NodeText
+from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.memory.store import Stores
 
 AT_ONCE_MOST: Final = 32
@@ -71,7 +71,7 @@ class Prefetch:
         """Look up those memories that are no nodes yet: just written, they have no edge, and a question finds them."""
         if MEMORIES not in self._bounds.scope:
             return
-        for node, row in self._stores.honeycomb.to_come(ids).items():
+        for node, row in nodes_of(self._stores).to_come(ids).items():
             if self._bounds.space_no in (None, row.space_no):
                 self.stops[node] = NodeGate(is_memory=True, active=True, overflow=False)
 
@@ -107,12 +107,12 @@ class Prefetch:
 
     def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the edges in overflow of some nodes, and look up where they lead."""
-        rows = self._stores.honeycomb.overflow(ids) if ids else {}
+        rows = nodes_of(self._stores).overflow(ids) if ids else {}
         self.load(edge.to_id for edges in rows.values() for edge in edges)
         return rows
 
     def _node_texts(self, ids: Sequence[int]) -> dict[int, NodeText]:
-        nodes = self._stores.honeycomb
+        nodes = nodes_of(self._stores)
         own = [node for node in ids if (stop := self.stops[node]) is not None and not stop.is_memory]
         others = [node for node in ids if (stop := self.stops[node]) is not None and stop.is_memory]
         found = {node: NodeText(node, None, data) for node, data in nodes.data_of(own)} if own else {}
@@ -135,7 +135,7 @@ def gates_of(
         elif flags and own:
             found[node] = _OWN_STOPS[flags]
     if memories and MEMORIES in bounds.scope:
-        for node, row in stores.honeycomb.of(memories).items():
+        for node, row in nodes_of(stores).of(memories).items():
             if bounds.space_no in (None, row.space_no):
                 found[node] = NodeGate(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
     return found

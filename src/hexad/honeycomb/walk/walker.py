@@ -18,7 +18,7 @@ from hexad.database.codec import from_micros, to_micros
 from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 from hexad.honeycomb.tables.edges import EdgeRow
-from hexad.honeycomb.tables.nodes import NodeText
+from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds, NodeGate, Prefetch, gates_of
 from hexad.memory.query import Filters
@@ -26,6 +26,7 @@ from hexad.memory.store import Stores
 from hexad.search.recall.recaller import Recaller
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.quantization import cosines_of, decode_rows, direction
+from hexad.search.vectors.table import Vectors
 from hexad.text.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def forms_of(
     for text in _chunk(stores, said.node_id, chunk_no, focus):
         if 0 < len(text) < len(said.text):
             yield PieceForm.CHUNK, text
-    for form, text in zip(_SUMMARIES, stores.honeycomb.summaries(said.node_id), strict=False):
+    for form, text in zip(_SUMMARIES, nodes_of(stores).summaries(said.node_id), strict=False):
         if 0 < len(text) < len(said.text):
             yield form, text
 
@@ -151,11 +152,11 @@ def _chunk(stores: Stores, memory_no: int, chunk_no: int, focus: NDArray[np.floa
     if not chunk_no and focus is not None:
         import numpy as np
 
-        chunks = stores.vectors.of_chunks(memory_no, dimensions=len(focus))
+        chunks = Vectors(stores.db).of_chunks(memory_no, dimensions=len(focus))
         if len(chunks) > 1:
             cosines = cosines_of(focus, np.stack([vector for _, vector in chunks]))
             chunk_no = chunks[int(np.argmax(cosines))][0]
-    return stores.honeycomb.chunk_text(chunk_no) if chunk_no else []
+    return nodes_of(stores).chunk_text(chunk_no) if chunk_no else []
 
 
 SEEDS_MOST: Final = 100
@@ -456,7 +457,7 @@ class JitWalker:
         own = [piece.said.node_id for piece in taken if piece.said.memory_id is None]
         memories = [piece.said.node_id for piece in taken if piece.said.memory_id is not None]
         told: dict[int, float] = {}
-        contents = self._stores.honeycomb.embeddings_of(own) if own else []
+        contents = nodes_of(self._stores).embeddings_of(own) if own else []
         rows = [
             (content.node_id, content.embedding, content.format, content.scale)
             for content in contents
@@ -470,7 +471,7 @@ class JitWalker:
                     strict=True,
                 )
             )
-        vectors = self._stores.vectors.of_memories(memories) if memories else {}
+        vectors = Vectors(self._stores.db).of_memories(memories) if memories else {}
         like = [node for node, vector in vectors.items() if len(vector) == len(focus)]
         if like:
             told.update(zip(like, cosines_of(focus, np.stack([vectors[node] for node in like])), strict=True))

@@ -45,6 +45,7 @@ from hexad.search.recall.results import (
     why_of,
 )
 from hexad.search.vectors.index import VectorIndex
+from hexad.search.vectors.table import Vectors
 from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Recaller:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
             return None, None
-        if self._embed_query is None or self._index() is None or self._stores.vectors.empty():
+        if self._embed_query is None or self._index() is None or Vectors(self._stores.db).empty():
             if options.semantic:
                 raise ProviderError(
                     "semantic=True, but this store has no vectors of the open embedder, or no embedder is open. "
@@ -440,5 +441,5 @@ class Recaller:
         if options.semantic is False or found.answer is not None:
             return ()
         if self._embed_query is None:
-            return () if self._stores.vectors.empty() else (TEXT_ALONE,)
+            return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
         return ("No vectors of this embedder yet: answered from full text alone.",)
