@@ -18,7 +18,7 @@ from typing import Any
 import hexad
 from benchmarks.report import Options, Report, Table
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.merkle import verify_inclusion
+from hexad.audit.checkpoint import verify_inclusion
 
 SIZES = (1_000, 100_000, 1_000_000)
 BATCH = 1_000

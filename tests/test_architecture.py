@@ -99,7 +99,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
     (
         "hexad.search.recall.recaller",
-        "hexad.search.recall.overdue_facts",
+        "hexad.search.recall.fusion",
     ): "only where the time of a fact has come since the last upkeep",
     ("hexad.services", "hexad.database.migrations"): "a recall from a cold start does without",
     ("hexad.services", "hexad.experience.service"): "as the experience database itself",
@@ -193,7 +193,7 @@ SQL_PLACES = (
     "hexad.memory.tables",
     "hexad.audit.archived_records",
     "hexad.audit.ledger",
-    "hexad.audit.schema",
+    "hexad.audit.open",
     "hexad.audit.verify",
     "hexad.experience.erasure.rows",
     "hexad.experience.events.grouping",
@@ -232,7 +232,7 @@ CLOCK_READS = {
     ("hexad.core.tracing", "time.perf_counter"): "a span's duration; nothing is decided by it",
 }
 
-WRITE_PLACES = ("hexad.database.files", "hexad.database.overwriting", "hexad.database.sqlite_setup")
+WRITE_PLACES = ("hexad.database.files", "hexad.database.secure_delete", "hexad.database.sqlite_setup")
 _LOCK_FILES = "files that are locks: they hold a name for people, and nothing is lost with them"
 _COPIES = "another program's file and its log, read as a copy that is gone at once: nothing of ours is in it"
 WRITES = {
@@ -272,7 +272,7 @@ BROAD_EXCEPTS = {
         "CallableEmbedder._embed_batch",
     ): "the caller's own function may raise anything",
     (
-        "hexad.providers.generators.function",
+        "hexad.providers.generators.resolve",
         "FunctionGenerator.generate",
     ): "the caller's own function may raise anything",
     (

@@ -21,8 +21,8 @@ from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidIn
 from hexad.audit import Archive, AuditLog, AuditLogWriter, check_archive
 from hexad.audit.archive_file import FORM, ArchivedEntry, ArchiveFile, Elsewhere, written
 from hexad.audit.archiving import Archiver
+from hexad.audit.checkpoint import verify_consistency, verify_inclusion
 from hexad.audit.ledger import ERASURE
-from hexad.audit.merkle import verify_consistency, verify_inclusion
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.database import files

@@ -13,8 +13,8 @@ import pytest
 
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, LedgerBroken, NotFound
 from hexad.audit import AuditLog, AuditLogWriter
+from hexad.audit.checkpoint import leaf_hash, verify_consistency, verify_inclusion
 from hexad.audit.ledger import ERASURE
-from hexad.audit.merkle import leaf_hash, verify_consistency, verify_inclusion
 from hexad.audit.open import open_ledger
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord

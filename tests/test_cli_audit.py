@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.merkle import leaf_hash, verify_inclusion
+from hexad.audit.checkpoint import leaf_hash, verify_inclusion
 from ran import Run
 
 

@@ -17,8 +17,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, IngestReport, Progress, Status, SystemClock, Trust
-from hexad.ingest.overview import OVERVIEW_ID
-from hexad.ingest.report import IngestOptions
+from hexad.ingest.report import OVERVIEW_ID, IngestOptions
 from hexad.ingest.runner import _IngestRun
 from hexad.ingest.sources.detect import detect
 from hexad.memory.source import Skip, Unchanged

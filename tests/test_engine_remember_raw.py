@@ -811,7 +811,8 @@ MODULE = '''"""Taking secrets and personal data out of a text before anything is
 from __future__ import annotations
 
 import re
-from hexad.model.contract import Draft, Rules
+from hexad.ingest.sources.folder import Rules
+from hexad.memory.draft import Draft
 from hexad.text.normalize import (
     clean,
     slug,

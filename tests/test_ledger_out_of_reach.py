@@ -16,7 +16,7 @@ import pytest
 import hexad
 from hexad import Hexad
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.query import LedgerQuery
+from hexad.audit.ledger import LedgerQuery
 from hexad.interfaces.cli.app.main import main, root
 from opener import Opener
 

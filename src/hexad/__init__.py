@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hexad.core.ids import IdSource, TimeSortedIds
     from hexad.core.tracing import Span, listen
     from hexad.core.version import __version__
-    from hexad.database.encryption.state import EncryptionProgress, EncryptionReport, EncryptionState
+    from hexad.database.encryption.record import EncryptionProgress, EncryptionReport, EncryptionState
     from hexad.engine import Hexad
     from hexad.errors import (
         AccessDenied,
@@ -192,7 +192,7 @@ _HOMES: Final = {
     "hexad.core.ids": ("IdSource", "TimeSortedIds"),
     "hexad.core.tracing": ("Span", "listen"),
     "hexad.core.version": ("__version__",),
-    "hexad.database.encryption.state": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
+    "hexad.database.encryption.record": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
     "hexad.engine": ("Hexad",),
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput",

@@ -18,7 +18,7 @@ import pytest
 
 from hexad import FrozenClock, IntegrityError
 from hexad.audit import AuditLog, AuditLogWriter
-from hexad.audit.merkle import Frontier, leaf_hash
+from hexad.audit.checkpoint import Frontier, leaf_hash
 
 SIZE = 600
 COVERED = 590

@@ -23,7 +23,7 @@ _CHILD = textwrap.dedent(
     from datetime import datetime
     import hexad
     import hexad.maintenance.consolidation.project as consolidate
-    from hexad.memory.tables.retention import RetentionRows
+    from hexad.memory.tables.purge import RetentionRows
     from hexad.maintenance.consolidation.rows import ConsolidationRows
 
     folder, at, moment, when = sys.argv[1], datetime.fromisoformat(sys.argv[2]), sys.argv[3], int(sys.argv[4])

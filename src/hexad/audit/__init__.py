@@ -20,8 +20,8 @@ from hexad.audit.values import (
 
 if TYPE_CHECKING:
     from hexad.audit.batch_recorder import AuditRecorder
-    from hexad.audit.reader.incident_file import check_incident
-    from hexad.audit.reader.log import AuditLog
+    from hexad.audit.incidents import check_incident
+    from hexad.audit.log import AuditLog
     from hexad.audit.retention import check_archive
     from hexad.audit.writer import AuditLogWriter
 
@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 _LATE: Final = {
-    "AuditLog": "hexad.audit.reader.log",
+    "AuditLog": "hexad.audit.log",
     "AuditLogWriter": "hexad.audit.writer",
     "AuditRecorder": "hexad.audit.batch_recorder",
     "check_archive": "hexad.audit.retention",
-    "check_incident": "hexad.audit.reader.incident_file",
+    "check_incident": "hexad.audit.incidents",
 }
 
 

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed
-from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash
+from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, Verifier, leaf_hash, read_signed
 from hexad.audit.values import GENESIS, Archive
 from hexad.database import files
 from hexad.database.encryption import cipher as crypto

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, cast
 
-from hexad.audit.merkle import HASH_BYTES, TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
+from hexad.audit.checkpoint import HASH_BYTES, TILE_LEVEL, Frontier, cover, fold, leaf_hash, node_hash
 from hexad.database.codec import to_micros
 from hexad.database.connection import Connection, Database
 from hexad.errors import Conflict, LedgerBroken, NotFound

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, written
 from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, whose
-from hexad.audit.checkpoint import Checkpoint, Verifier, sign
+from hexad.audit.checkpoint import Checkpoint, Verifier, cover, root_of, sign
 from hexad.audit.incidents import Incidents
 from hexad.audit.ledger import Ledger
-from hexad.audit.merkle import cover, root_of
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import Archive, NewAuditRecord
 from hexad.core.clock import Clock

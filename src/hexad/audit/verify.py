@@ -13,10 +13,8 @@ from typing import Any, Final
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
 from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, whose
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
-from hexad.audit.checkpoint import Checkpoint
-from hexad.audit.ledger import ERASURE, Ledger
-from hexad.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root
-from hexad.audit.query import EVENTS
+from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root
+from hexad.audit.ledger import ERASURE, EVENTS, Ledger
 from hexad.audit.values import GENESIS, Verification
 from hexad.database.connection import Database
 from hexad.errors import LedgerBroken

@@ -11,8 +11,8 @@ from typing import Any, Final, cast
 
 from hexad.audit.admission import masking
 from hexad.audit.batch_recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
+from hexad.audit.ledger import TIMESTEP
 from hexad.audit.open import Key, open_with_key
-from hexad.audit.query import TIMESTEP
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.core.arguments import parse_choice, parse_time, quoted, value_list

@@ -29,7 +29,7 @@ _lock = Lock()
 _left: dict[tuple[ExitPhase, int], tuple[int, Callable[[], None]]] = {}
 
 
-def at_end(turn: ExitPhase, owner: object, action: Callable[[], None]) -> None:
+def register(turn: ExitPhase, owner: object, action: Callable[[], None]) -> None:
     """Have `action` called when this process ends, unless `forget` is called before."""
     with _lock:
         _left[turn, id(owner)] = os.getpid(), action

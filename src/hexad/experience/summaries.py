@@ -18,14 +18,13 @@ from hexad.errors import HexadError, InvalidInput
 from hexad.experience.values.records import CompressionLevel
 from hexad.providers.budgets.metering import MeteredGenerator
 from hexad.providers.generators.base import Prompt, Reply
-from hexad.providers.generators.function import FunctionGenerator
-from hexad.text.dates.calendar_spans import MONTH_NAMES
+from hexad.providers.generators.resolve import FunctionGenerator
+from hexad.text.dates import MONTH_NAMES
 from hexad.text.graphemes import cut
 from hexad.text.normalize import whole_characters
-from hexad.text.prompt_fence import fence_of
 from hexad.text.summary.sentences import iter_sentences
 from hexad.text.summary.summarize import CONSIDERED_CHARACTERS, extract
-from hexad.text.tokens import CHARACTERS_PER_TOKEN, TokenCounter
+from hexad.text.tokens import CHARACTERS_PER_TOKEN, TokenCounter, fence_of
 
 SESSION_CHARACTERS: Final = 1_200
 NARRATIVE_CHARACTERS: Final = 1_600

@@ -38,7 +38,7 @@ from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
 from hexad.search.vectors.quantization import cosine_of
 from hexad.search.vectors.table import Vectors
 from hexad.spaces.bundles.orderings.entity_map import entity_tokens
-from hexad.text.stopwords import STOP_WORDS
+from hexad.text.search_terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,8 +20,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.ingest.imports.read import Linking, Relate, claimed, count_things, read_foreign, repeats, said_of
-from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
-from hexad.ingest.report import IngestOptions, IngestReport, Progress
+from hexad.ingest.report import OVERVIEW_ID, IngestOptions, IngestReport, OutlineRow, Progress, overview
 from hexad.ingest.sources.detect import SourceSpec, detect
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import NOT_READABLE

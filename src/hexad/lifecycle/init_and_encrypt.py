@@ -23,13 +23,15 @@ from hexad.database.encryption.key_providers import (
 )
 from hexad.database.encryption.record import (
     RECORD,
+    EncryptionProgress,
     EncryptionRecord,
+    EncryptionReport,
+    EncryptionState,
     Unlocked,
     establish,
     opens_with_same,
     read_record,
 )
-from hexad.database.encryption.state import EncryptionProgress, EncryptionReport, EncryptionState
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.layers.user.database import is_there

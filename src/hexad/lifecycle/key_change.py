@@ -13,8 +13,15 @@ from hexad.core.clock import Clock
 from hexad.database.encryption.file_swap import FOLDER, end_interrupted, recover
 from hexad.database.encryption.inventory import Treatment
 from hexad.database.encryption.key_providers import PASSPHRASE, PROGRAM, KeyGiven, fetch, forget, key_file_of
-from hexad.database.encryption.record import RECORD, EncryptionRecord, Unlocked, read_record, unlock
-from hexad.database.encryption.state import EncryptionProgress, EncryptionReport
+from hexad.database.encryption.record import (
+    RECORD,
+    EncryptionProgress,
+    EncryptionRecord,
+    EncryptionReport,
+    Unlocked,
+    read_record,
+    unlock,
+)
 from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
 from hexad.errors import Conflict, NotFound, StoreLocked

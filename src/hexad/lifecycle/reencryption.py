@@ -27,7 +27,7 @@ from hexad.database.encryption.inventory import (
 )
 from hexad.database.encryption.record import RECORD, EncryptionRecord
 from hexad.database.encryption.sealed_files import SealedReader
-from hexad.database.overwriting import free_bytes
+from hexad.database.secure_delete import free_bytes
 from hexad.database.sqlite_setup import APPLICATION_ID, CIPHER, unlock
 from hexad.errors import (
     HexadError,

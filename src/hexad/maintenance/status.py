@@ -10,8 +10,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.connection import sqlite_library_is_safe
 from hexad.database.encryption.inventory import state_of
-from hexad.database.encryption.record import read_record
-from hexad.database.encryption.state import EncryptionState
+from hexad.database.encryption.record import EncryptionState, read_record
 from hexad.database.store_context import StoreContext
 from hexad.memory.memory import Status
 from hexad.memory.policy import is_backend

@@ -7,7 +7,7 @@ from threading import Event, Lock, Thread
 from typing import Final
 
 from hexad.core.tracing import log
-from hexad.database.exit_hooks import ENDING_S, ExitPhase, at_end, forget
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.errors import HexadError
 
 IDLE_S: Final = 2.0
@@ -34,7 +34,7 @@ class Worker:
             self._idle.clear()
             self._wake.set()
             if self._thread is None:
-                at_end(ExitPhase.BACKGROUND, self, self._end)
+                register(ExitPhase.BACKGROUND, self, self._end)
                 self._thread = Thread(target=self._run, name="hexad-background", daemon=True)
                 self._thread.start()
 

@@ -37,7 +37,7 @@ from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.honeycomb.tables.visits import HoneycombVisits
-from hexad.ingest.overview import OVERVIEW_ID
+from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores

@@ -10,7 +10,7 @@ from hexad.core.erasure import Erased, ErasureBook, Pending, Realm, Selection
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.database.erasure_book import MEMORIES, REMEMBERED
 from hexad.memory.store import Stores
-from hexad.memory.tables.retention import RetentionRows
+from hexad.memory.tables.purge import RetentionRows
 from hexad.privacy import memory_files as files
 from hexad.privacy.memory_rows import ErasedMemories
 from hexad.search.fulltext import FullText

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from hexad.redaction.secrets.spans import FROM_NAME, FROM_SHAPE, SecretSpan
+from hexad.redaction.secrets.values import FROM_NAME, FROM_SHAPE, SecretSpan
 
 _DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _FILE_ENDINGS: Final = frozenset(

@@ -28,8 +28,8 @@ from hexad.redaction.secrets.blocks import (
     find_password_hashes,
 )
 from hexad.redaction.secrets.known_formats import find_shapes
-from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
+from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 
 __all__ = [
     "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "project_rules", "redact", "rules_from_policy",

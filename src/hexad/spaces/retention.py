@@ -21,7 +21,7 @@ from hexad.memory.memory import Status
 from hexad.memory.policy import Policies, lifetime, parse_stored
 from hexad.memory.space import GcReport
 from hexad.memory.store import Stores
-from hexad.memory.tables.retention import AgedRow, RetentionRows
+from hexad.memory.tables.purge import AgedRow, RetentionRows
 from hexad.memory.tables.spaces import Space
 from hexad.search.fulltext import FullText
 

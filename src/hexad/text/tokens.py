@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Final, Protocol
 
 from hexad.text.graphemes import cut
@@ -35,3 +36,9 @@ class CharacterCounter:
     def truncate(self, text: str, tokens: int) -> str:
         """Return at most `4 * tokens` characters of `text`; nothing for no or fewer tokens."""
         return cut(text, max(tokens, 0) * CHARACTERS_PER_TOKEN)
+
+
+def fence_of(text: str) -> str:
+    """Return the line that encloses `text`: made of its hash, so that no text can hold its own."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"=====text-{digest[:32]}====="

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.audit.merkle import (
+from hexad.audit.checkpoint import (
     EMPTY_ROOT,
     Frontier,
     Node,

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-from hexad.database.exit_hooks import Turn, at_end, forget
+from hexad.database.exit_hooks import ExitPhase, forget, register
 
 class Owner:
     pass
@@ -13,12 +13,12 @@ background, records, engine, forgotten = Owner(), Owner(), Owner(), Owner()
 
 def stop_background():
     print("background")
-    at_end(Turn.ENGINE, engine, lambda: print("engine"))  # what it had in hand needed one
+    register(ExitPhase.ENGINE, engine, lambda: print("engine"))  # what it had in hand needed one
 
-at_end(Turn.RECORDS, records, lambda: print("records"))
-at_end(Turn.BACKGROUND, background, stop_background)
-at_end(Turn.ENGINE, forgotten, lambda: print("forgotten"))
-forget(Turn.ENGINE, forgotten)
+register(ExitPhase.RECORDS, records, lambda: print("records"))
+register(ExitPhase.BACKGROUND, background, stop_background)
+register(ExitPhase.ENGINE, forgotten, lambda: print("forgotten"))
+forget(ExitPhase.ENGINE, forgotten)
 """
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory
-from hexad.ingest.overview import OVERVIEW_ID, OutlineRow, overview
+from hexad.ingest.report import OVERVIEW_ID, OutlineRow, overview
 from hexad.ingest.watch import split_glob
 from hexad.ingest.write.enrich import importance_of, new_chunks, understand
 from hexad.ingest.write.redaction import Redactor

@@ -16,7 +16,7 @@ from typing import Final
 
 from hexad.database import files
 from hexad.database.leases import OpenLock
-from hexad.database.overwriting import move, overwrite, sync_tree, wipe_tree
+from hexad.database.secure_delete import move, overwrite, sync_tree, wipe_tree
 from hexad.errors import IntegrityError, StorageFailure
 
 FOLDER: Final = "convert"

@@ -19,9 +19,8 @@ from hexad.database.encryption.cipher import (
 )
 from hexad.database.encryption.file_swap import FOLDER
 from hexad.database.encryption.key_providers import key_file_of
-from hexad.database.encryption.record import RECORD, EncryptionRecord
-from hexad.database.encryption.state import EncryptionState
-from hexad.database.overwriting import files_below
+from hexad.database.encryption.record import RECORD, EncryptionRecord, EncryptionState
+from hexad.database.secure_delete import files_below
 from hexad.database.sqlite_setup import is_plain
 
 _HEAD_BYTES: Final = 16

@@ -10,10 +10,12 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.encryption.cipher import KEY_BYTES, StoreKeys
 from hexad.database.encryption.key_providers import (
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     from hexad.database.leases import OpenLock
+
 
 __all__ = ["RECORD", "EncryptionRecord", "KeyGiven", "Unlocked", "establish", "read_record", "unlock"]
 
@@ -286,3 +289,52 @@ def _damaged(name: str, reason: str) -> IntegrityError:
         f"{name} is damaged ({reason}). Put it back from a backup: without it no key opens the store. Nothing was "
         "touched."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionState:
+    """How a store is encrypted: where its key comes from, and the cipher of each part."""
+
+    provider: str
+    key_id: str
+    key_file: str | None
+    parts: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the state as JSON."""
+        return {
+            "provider": self.provider,
+            "key_id": self.key_id,
+            "key_file": self.key_file,
+            "parts": dict(self.parts),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionReport:
+    """What `encrypt`, `decrypt` or `rekey` did, or would do. `left` are files that are no part of a store."""
+
+    path: str
+    what: str
+    provider: str | None  # None: the store is plain now
+    key_id: str | None = None
+    key_file: str | None = None
+    files: int = 0
+    bytes: int = 0
+    needed_bytes: int = 0
+    left: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the report as JSON."""
+        told: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
+        return {**told, "left": list(self.left)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncryptionProgress:
+    """How far a change of a store's encryption is, in bytes."""
+
+    done: int
+    total: int
+    current: str

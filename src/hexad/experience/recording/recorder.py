@@ -14,7 +14,7 @@ from hexad.core.durability import StreamDurability
 from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import FileCipher
-from hexad.database.exit_hooks import ExitPhase, at_end, forget
+from hexad.database.exit_hooks import ExitPhase, forget, register
 from hexad.errors import InvalidInput, StorageFailure
 from hexad.experience.stream.frames import Batch, StepFields
 from hexad.experience.stream.log import LogWriter, RowsInDoubt
@@ -160,7 +160,7 @@ class Recorder:
         self._filled.set()
         if not self._registered:
             self._registered = True
-            at_end(ExitPhase.RECORDS, self, self._finish)
+            register(ExitPhase.RECORDS, self, self._finish)
 
     def _require_own_process(self) -> None:
         # A forked child has the parent's log open, and a copy of what waits: it would write over its records.

@@ -25,7 +25,7 @@ from hexad.database.encryption.sealed_files import (
     filesystem,
     name_of,
 )
-from hexad.database.exit_hooks import ENDING_S, ExitPhase, at_end, forget
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class DuckDbEngine:
                 raise StorageFailure("The program ends: the stream is not read or written any more.")
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
-                at_end(ExitPhase.ENGINE, self, partial(_end_engine, weakref.ref(self)))
+                register(ExitPhase.ENGINE, self, partial(_end_engine, weakref.ref(self)))
                 self._con = self._connected()
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor

@@ -31,7 +31,7 @@ from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.values.records import CompressionLevel
 from hexad.experience.values.tiers import TOP_K, CompressedRecord
-from hexad.text.dates.calendar_spans import unit_span
+from hexad.text.dates import unit_span
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
 
 Summarize = Callable[[Sequence[str]], str]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from hexad.ingest.imports.records import Placed, Record, json_value, kept, keys_of, refuse, string, strings
+from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.file_place import clean_tags, memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
-from hexad.ingest.sources.times import read_time
 from hexad.memory.source import Item, Skip
 from hexad.text.normalize import slug
 

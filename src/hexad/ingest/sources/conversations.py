@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.json_types import JSONValue
+from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.documents import numbered_records
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
-from hexad.ingest.sources.times import read_time
 from hexad.memory.memory import Turn
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean

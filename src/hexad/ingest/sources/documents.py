@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import clean_tags, language_of, memory_path
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
 from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
 from hexad.ingest.sources.jsonlines import load_json, records_of
-from hexad.ingest.sources.times import read_time
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 

@@ -16,7 +16,7 @@ from hexad.memory.memory import Chunk, Relevance
 from hexad.memory.tables.memories import NewChunk
 from hexad.text.chunking import Section
 from hexad.text.chunking import chunk as cut
-from hexad.text.dates.date_ranges import date_words
+from hexad.text.dates import date_words
 from hexad.text.identifiers import split_identifiers
 from hexad.text.normalize import slug, slugs
 from hexad.text.paths import normalize_path

@@ -18,13 +18,11 @@ from hexad.core.tracing import span
 from hexad.errors import Conflict
 from hexad.ingest.write.enrich import new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
-from hexad.ingest.write.fact_timeline import FactLine
 from hexad.ingest.write.gate import Gate, GateVerdict
 from hexad.ingest.write.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
-from hexad.ingest.write.merge import carried, merged, new_memory, same, with_tags
-from hexad.ingest.write.policy_book import PolicyBook
+from hexad.ingest.write.merge import FactLine, carried, merged, new_memory, same, with_tags
 from hexad.ingest.write.prepare import PreparedDraft, Preparer
-from hexad.ingest.write.redaction import Redactor
+from hexad.ingest.write.redaction import PolicyBook, Redactor
 from hexad.ingest.write.validate import validate
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Outcome, Receipt, Status, least_trust

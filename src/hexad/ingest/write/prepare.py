@@ -17,8 +17,7 @@ from hexad.errors import InvalidMemory
 from hexad.ingest.write.enrich import Meaning, understand
 from hexad.ingest.write.extraction.extractor import Extractor, Request
 from hexad.ingest.write.gate import Fingerprint, Gate, fingerprint
-from hexad.ingest.write.policy_book import PolicyBook
-from hexad.ingest.write.redaction import CleanDraft, Redactor, moved
+from hexad.ingest.write.redaction import CleanDraft, PolicyBook, Redactor, moved
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Relevance, Trust
 from hexad.redaction.injection.detector import instructions_in

@@ -21,12 +21,11 @@ from hexad.memory.memory import INSTRUCTION_LIKE, Memory, Status
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
-from hexad.search.recall.linked import follow, more_linked
 from hexad.search.recall.query_terms import LIMIT_MOST, RecallOptions, check_query, understand
 from hexad.search.recall.recaller import Recaller
-from hexad.search.recall.results import layer_of
+from hexad.search.recall.results import follow, layer_of, more_linked
 from hexad.text.search_terms import search_terms
-from hexad.text.similarity.lookalikes import look_of_fact
+from hexad.text.similarity.containment import look_of_fact
 from hexad.text.tokens import estimate_tokens
 
 OF_MEMORIES: Final = (MemoryLayer.PROJECT, MemoryLayer.GOVERNANCE, MemoryLayer.VECTOR)

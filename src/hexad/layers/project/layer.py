@@ -14,7 +14,7 @@ from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.spaces import Spaces
 from hexad.redaction.injection.detector import instructions_in
-from hexad.text.similarity.lookalikes import look_of_fact
+from hexad.text.similarity.containment import look_of_fact
 
 EARLIER_MOST: Final = 8
 """So many earlier values are told where a question asks what was; else the last one."""

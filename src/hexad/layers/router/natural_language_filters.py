@@ -17,8 +17,7 @@ from typing import Final
 from hexad.layers.contract import TaskType
 from hexad.layers.router.classify import classify
 from hexad.layers.router.query_language import QueryText
-from hexad.text.dates.calendar_spans import Span, day_span, month_span, unit_span
-from hexad.text.dates.date_ranges import DateRange, date_range
+from hexad.text.dates import DateRange, Span, date_range, day_span, month_span, unit_span
 from hexad.text.normalize import slug
 
 _RELATIVE: Final = re.compile(

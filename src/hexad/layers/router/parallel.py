@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from hexad.core.clock import Clock
 from hexad.core.tracing import log
-from hexad.database.exit_hooks import ENDING_S, ExitPhase, at_end, forget
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.contract import MemoryItem
 from hexad.memory.layer_names import MemoryLayer
@@ -148,7 +148,7 @@ class LayerPool:
 
     def _add_thread(self) -> None:
         if not self._threads:
-            at_end(ExitPhase.BACKGROUND, self, lambda: self.close(ENDING_S))
+            register(ExitPhase.BACKGROUND, self, lambda: self.close(ENDING_S))
         thread = Thread(target=self._run, name="hexad-layer", daemon=True)
         self._threads.add(thread)
         thread.start()

@@ -13,7 +13,7 @@ from hexad.layers.router.classify import Classified, classify
 from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.providers.generators.base import Prompt, Reply
-from hexad.text.prompt_fence import fence_of
+from hexad.text.tokens import fence_of
 
 QUOTAS: Final[Mapping[MemoryLayer, float]] = {
     MemoryLayer.SESSION: 0.40,

@@ -19,7 +19,7 @@ from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.core.tracing import log
 from hexad.database.connection import Database
-from hexad.database.exit_hooks import ExitPhase, at_end, forget
+from hexad.database.exit_hooks import ExitPhase, forget, register
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace, checkout
 from hexad.layers.session import changes
@@ -199,7 +199,7 @@ class SessionManager:
             self.current = line
         if not self._registered:
             self._registered = True
-            at_end(ExitPhase.RECORDS, self, self._finish)
+            register(ExitPhase.RECORDS, self, self._finish)
         return line
 
     def move(self, line: LiveSession, where: Checkout) -> None:

@@ -36,7 +36,7 @@ from hexad.memory.draft import Draft
 from hexad.memory.memory import Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
-from hexad.memory.tables.retention import RetentionRows
+from hexad.memory.tables.purge import RetentionRows
 from hexad.search.fulltext import FullText
 
 BATCH: Final = 200

@@ -14,7 +14,7 @@ from hexad.database.codec import dump
 from hexad.errors import InvalidInput
 from hexad.ingest.imports.read import read_foreign
 from hexad.ingest.imports.records import IMPORTED
-from hexad.ingest.overview import OVERVIEW_ID
+from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.detect import ReadOptions, detect
 from hexad.maintenance.quality.audit import Audited, Examination
 from hexad.maintenance.quality.values import Flaw, MemoryQuality
@@ -25,8 +25,8 @@ from hexad.memory.source import FOREIGN, Item
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.rows import batches
+from hexad.text.similarity.containment import look_of_fact
 from hexad.text.similarity.fingerprints import passage_hashes
-from hexad.text.similarity.lookalikes import look_of_fact
 
 LISTED: Final = 100
 _PEOPLE: Final = (

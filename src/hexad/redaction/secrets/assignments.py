@@ -16,8 +16,7 @@ from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import Style, accepts, is_phrase
 from hexad.redaction.secrets.known_formats import compile_template
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
-from hexad.redaction.secrets.spans import FROM_NAME, FROM_STRUCTURE, SecretSpan
-from hexad.redaction.secrets.values import looks_random, words_of
+from hexad.redaction.secrets.values import FROM_NAME, FROM_STRUCTURE, SecretSpan, looks_random, words_of
 
 _TABLE: Final = """
 adafruit w32

@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import classify_name
-from hexad.redaction.secrets.spans import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, SecretSpan
+from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, SecretSpan
 
 BLOCK_LIMIT: Final = 65_536
 """Longest key block in characters; an END line farther away belongs to something else."""

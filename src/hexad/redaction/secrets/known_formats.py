@@ -17,7 +17,7 @@ from functools import cache
 from typing import Final
 
 from hexad.redaction.secrets import values
-from hexad.redaction.secrets.spans import FROM_SHAPE, SecretSpan
+from hexad.redaction.secrets.values import FROM_SHAPE, SecretSpan
 
 OPEN_SLOT_LIMIT: Final = 4096
 """The longest match of an open slot, in characters."""

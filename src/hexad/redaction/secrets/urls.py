@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hexad.redaction.secrets import values
-from hexad.redaction.secrets.spans import FROM_STRUCTURE, SecretSpan
+from hexad.redaction.secrets.values import FROM_STRUCTURE, SecretSpan
 
 _USERINFO = re.compile(
     r"(?P<user>[^\s:@/?#\"'<>`\\\x00|]{0,256}+):"

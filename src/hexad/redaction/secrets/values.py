@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 _RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
@@ -268,3 +268,19 @@ def decodes_to_user_and_password(value: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return b":" in decoded[1:-1] and all(32 <= byte < 127 or byte >= 0xC2 for byte in decoded)
+
+
+FROM_ENV_FILE: Final = 0
+FROM_NAME: Final = 1
+FROM_STRUCTURE: Final = 2
+FROM_SHAPE: Final = 3
+"""Ranks: of two findings of equal length the one with the higher rank names the placeholder."""
+
+
+class SecretSpan(NamedTuple):
+    """The characters `start` to `end` of a text, the rule that found them, and how specific it is."""
+
+    rule: str
+    start: int
+    end: int
+    rank: int

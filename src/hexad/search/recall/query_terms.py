@@ -11,9 +11,9 @@ from typing import Final
 from hexad.core.arguments import is_text, quoted
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.memory.query import Filters
-from hexad.text.dates.date_ranges import DateRange, date_range
+from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
-from hexad.text.stopwords import QUESTION_WORDS, STOP_WORDS
+from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
 POSTINGS_MOST: Final = 2_500

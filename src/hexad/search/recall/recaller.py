@@ -20,7 +20,6 @@ from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.fulltext import FullText, TextMatch
 from hexad.search.recall.fusion import Candidate, CosineSpread, Evidence, Fusion, matched_share, near_floor
-from hexad.search.recall.linked import follow, more_linked
 from hexad.search.recall.query_terms import (
     RecallOptions,
     Terms,
@@ -41,7 +40,9 @@ from hexad.search.recall.results import (
     best_chunk,
     dropped_for,
     explain,
+    follow,
     layer_of,
+    more_linked,
     why_of,
 )
 from hexad.search.vectors.index import VectorIndex
@@ -401,7 +402,7 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            from hexad.search.recall.overdue_facts import overdue
+            from hexad.search.recall.fusion import overdue
 
             found.over = overdue(self._stores, keys, now=now)
         floor = near_floor(found.answer)

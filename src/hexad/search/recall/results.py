@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
+from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
+from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Evidence, Fusion
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.search.recall.overdue_facts import OverdueFact
+    from hexad.search.recall.fusion import OverdueFact
 
 
 class Boost(NamedTuple):
@@ -185,3 +187,39 @@ def explain(found: Candidates, ranking: Ranking, timings: Mapping[str, float]) -
         timings_ms=timings,
         considered=tuple(considered),
     )
+
+
+LINKED_LIMIT: Final = 20
+"""Linked memories that one recall returns at most."""
+
+
+def follow(
+    stores: Stores, numbers: Sequence[int], *, limit: int = LINKED_LIMIT
+) -> tuple[tuple[Linked, ...], int]:
+    """Return what the memories `numbers`, in their order, are linked with, and how many more there are.
+
+    A memory that is among `numbers`, or was reached before, is left out: it is in the answer already.
+    """
+    place = {no: at for at, no in enumerate(numbers)}
+    answers = stores.memories.by_no(numbers)
+    known_memory_ids = {memory.id for memory in answers.values()}
+    links = sorted(stores.links.of(numbers), key=lambda pair: place[pair[0]])
+    ends = [
+        (no, link, link.target if link.source.id == answers[no].id else link.source) for no, link in links
+    ]
+    chosen = []
+    for no, link, end in ends:
+        if end.id not in known_memory_ids:
+            known_memory_ids.add(end.id)
+            chosen.append((no, link, end.id))
+    targets = stores.memories.by_no([stores.memories.number(end) for _, _, end in chosen[:limit]])
+    by_id = {memory.id: memory for memory in targets.values()}
+    return (
+        tuple(Linked(of=answers[no].id, link=link, memory=by_id[end]) for no, link, end in chosen[:limit]),
+        max(0, len(chosen) - limit),
+    )
+
+
+def more_linked(beyond: int) -> tuple[str, ...]:
+    """Return the note that says how many linked memories were left out, if any were."""
+    return (f"{beyond} more linked memories were left out; `links` lists all of a memory.",) if beyond else ()

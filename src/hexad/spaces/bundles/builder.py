@@ -19,15 +19,14 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space
 from hexad.providers.generators.base import Prompt, Reply
-from hexad.search.recall.linked import follow, more_linked
 from hexad.search.recall.recall_log import RecallLog
+from hexad.search.recall.results import follow, more_linked
 from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
 from hexad.spaces.bundles.bundle import Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic
 from hexad.spaces.bundles.orderings.all import Ordered, Orderings
-from hexad.spaces.bundles.orderings.choice import resolve_backend
 from hexad.spaces.bundles.orderings.external import NamedOrdering
-from hexad.spaces.bundles.orderings.question import ask
+from hexad.spaces.bundles.orderings.question import ask, resolve_backend
 from hexad.spaces.bundles.orderings.raptor import uncounted
 from hexad.text.normalize import clean
 from hexad.text.paths import matches

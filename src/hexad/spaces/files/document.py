@@ -27,8 +27,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.file_origins import Origin, fingerprint, space_fingerprint
 from hexad.memory.tables.rows import batches
 from hexad.memory.tables.spaces import Space
-from hexad.spaces.files.fields import made_id
-from hexad.spaces.files.objects import KNOWN, object_of
+from hexad.spaces.files.fields import KNOWN, made_id, object_of
 from hexad.text.paths import space_file_name
 
 KEYS: Final = ("name", "created_at", "updated_at", "metadata", "policies", "objects")

@@ -29,8 +29,7 @@ from hexad.memory.tables.rows import batches
 from hexad.memory.tables.spaces import Space
 from hexad.redaction.redact import RedactionRules, rules_from_policy
 from hexad.spaces.files.document import OBJECTS, count_purged, full_object, places, record_head, stands
-from hexad.spaces.files.fields import ParsedObject, capped, made_id
-from hexad.spaces.files.objects import object_of
+from hexad.spaces.files.fields import ParsedObject, capped, made_id, object_of
 from hexad.spaces.files.reader import ParsedSpace
 from hexad.spaces.files.report import FileConflict, ReadReport
 

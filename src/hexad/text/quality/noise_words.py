@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hexad.text.stopwords import STOP_WORDS
+from hexad.text.search_terms import STOP_WORDS
 
 TALK: Final = frozenset(
     (

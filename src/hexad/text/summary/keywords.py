@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hexad.text.graphemes import cut
-from hexad.text.stopwords import STOP_WORDS
+from hexad.text.search_terms import STOP_WORDS
 
 CONSIDERED_CHARACTERS: Final = 65_536
 WORD_LIMIT: Final = 40

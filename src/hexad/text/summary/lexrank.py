@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from hexad.text.normalize import fold
-from hexad.text.stopwords import STOP_WORDS
+from hexad.text.search_terms import STOP_WORDS
 
 DAMPING: Final = 0.85
 ITERATIONS: Final = 6

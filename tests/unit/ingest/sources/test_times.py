@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hexad.ingest.sources.times import read_time
+from hexad.ingest.sources.decode import read_time
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

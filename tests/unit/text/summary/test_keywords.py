@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.text.stopwords import QUESTION_WORDS, STOP_WORDS
+from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 from hexad.text.summary.keywords import ASKED_LIMIT, keywords
 
 TEXT = "We decided to keep the checkpoint in SQLite. The checkpoint is slow, and the checkpoint blocks readers quickly."

@@ -6,8 +6,7 @@ from typing import Final
 
 from hexad.ingest.sources.formats.code import code_sections
 from hexad.ingest.sources.formats.html import parse_html
-from hexad.ingest.sources.formats.markdown import parse_asciidoc, parse_markdown, parse_rst
-from hexad.ingest.sources.formats.notebook import parse_notebook
+from hexad.ingest.sources.formats.markdown import parse_asciidoc, parse_markdown, parse_notebook, parse_rst
 from hexad.ingest.sources.formats.parsed import Parsed
 
 CONVERTED: Final = frozenset(["html", "notebook"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Final
 from hexad.ingest.sources.formats.frontmatter import read_front_matter
 from hexad.ingest.sources.formats.parsed import Parsed
 from hexad.text.chunking import TRAIL, LineIndex, Section
+from hexad.text.normalize import clean
 
 _HEADING_LIMIT: Final = 120
 _FENCE: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})")
@@ -181,3 +183,41 @@ def _plain(heading: str) -> str:
     words = _ATTRIBUTES.sub("", words[: 4 * _HEADING_LIMIT])
     words = _LINK.sub(r"\1", words).replace("`", "").replace("**", "").replace("__", "")
     return " ".join(words.split())[:_HEADING_LIMIT]
+
+
+def parse_notebook(text: str) -> Parsed:
+    """Return the cells' sources with a blank line between them; the text itself when it is no notebook.
+
+    Outputs are results, not sources: they change with every run and often hold pictures. Line numbers count
+    in the text that is returned.
+    """
+    try:
+        notebook = json.loads(text)
+    except (ValueError, RecursionError):
+        return Parsed(text=text)
+    cells = list(_cells(notebook))
+    if not cells:
+        return Parsed(text="" if isinstance(notebook, dict) and "cells" in notebook else text)
+    joined = "\n\n".join(source for _, source in cells)
+    index = LineIndex(joined)
+    sections = []
+    title = None
+    at = 0
+    for number, (kind, source) in enumerate(cells, start=1):
+        sections.append(index.section(at, at + len(source), f"cell {number} ({kind})"))
+        at += len(source) + 2
+        if title is None and kind == "markdown":
+            title = parse_markdown(source).title
+    return Parsed(text=joined, sections=tuple(sections), title=title)
+
+
+def _cells(notebook: object) -> Iterator[tuple[str, str]]:
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    for cell in cells if isinstance(cells, list) else ():
+        if not isinstance(cell, dict):
+            continue
+        source = cell.get("source", "")
+        if isinstance(source, list):
+            source = "".join(line for line in source if isinstance(line, str))
+        if isinstance(source, str) and (source := clean(source)).strip():
+            yield str(cell.get("cell_type", "raw"))[:20], source

@@ -10,7 +10,7 @@ from hexad.memory.draft import Draft
 from hexad.text.graphemes import cut
 from hexad.text.normalize import slug
 from hexad.text.paths import normalize_path
-from hexad.text.stopwords import STOP_WORDS
+from hexad.text.search_terms import STOP_WORDS
 from hexad.text.summary.code_outline import begins_with, outline
 from hexad.text.summary.keywords import CONSIDERED_CHARACTERS, keywords
 from hexad.text.summary.summarize import Summaries, summaries

@@ -21,8 +21,8 @@ from hexad.providers.generators.base import Prompt
 from hexad.text.graphemes import cut
 from hexad.text.normalize import SLUG_LIMIT, clean, slug
 from hexad.text.paths import normalize_path
-from hexad.text.prompt_fence import fence_of
 from hexad.text.summary.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, Summaries, clamp, summaries
+from hexad.text.tokens import fence_of
 
 SENT_CHARACTERS: Final = 16_000
 """So much of a text's beginning is sent; of a longer one, an extract of the rest follows."""

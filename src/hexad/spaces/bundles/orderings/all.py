@@ -30,9 +30,8 @@ from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.basic import BasicTopic, NewestFirst
 from hexad.spaces.bundles.orderings.hybrid import HybridKind, HybridTopic
 from hexad.spaces.bundles.orderings.patricia import PatriciaKind, PatriciaTopic
-from hexad.spaces.bundles.orderings.question import TopicQuestion, ask
+from hexad.spaces.bundles.orderings.question import ContainmentQuery, Scorer, TopicQuestion, ask
 from hexad.spaces.bundles.orderings.raptor import RaptorKind, RaptorTopic
-from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Scorer
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 from hexad.spaces.bundles.orderings.temporal import TemporalKind, TemporalTopic
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hexad.spaces.bundles.orderings.basic import BasicTopic
-from hexad.spaces.bundles.orderings.question import TopicQuestion
-from hexad.spaces.bundles.orderings.scorer import ContainmentQuery, Slots
+from hexad.spaces.bundles.orderings.question import ContainmentQuery, Slots, TopicQuestion
 from hexad.spaces.bundles.orderings.space_view import SpaceView
 
 if TYPE_CHECKING:

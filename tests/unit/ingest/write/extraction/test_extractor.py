@@ -15,7 +15,7 @@ from hexad.ingest.write.extraction.model_prompt import (
     placed,
 )
 from hexad.memory.draft import Draft, Extract
-from hexad.text.prompt_fence import fence_of
+from hexad.text.tokens import fence_of
 
 ANSWER = {
     "path": "a/b/c", "summary_micro": "One.", "summary_short": "Two.", "summary_long": "Three.", "tags": ["T"], "relevance": "High",

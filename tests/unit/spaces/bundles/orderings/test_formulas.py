@@ -10,7 +10,7 @@ from hexad import Hexad
 from hexad.errors import InvalidInput
 from hexad.memory.policy import Backend
 from hexad.spaces.bundles.bundle import BundleOptions
-from hexad.spaces.bundles.orderings.choice import resolve_backend
+from hexad.spaces.bundles.orderings.question import resolve_backend
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)  # a Thursday; where the tests' clock stands
 SECONDS = 1767225600

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.text.dates.calendar_spans import month_span, shift, unit_span
-from hexad.text.dates.date_ranges import date_range, date_words
+from hexad.text.dates import date_range, date_words, month_span, shift, unit_span
 
 NOW = datetime(2024, 2, 14, 15, 30, tzinfo=UTC)  # a Wednesday
 

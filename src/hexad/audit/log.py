@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from hexad.audit.admission import KEY_NAME, Admission
-from hexad.audit.checkpoint import Checkpoint, Verifier, read_signed, sign
+from hexad.audit.checkpoint import (
+    Checkpoint,
+    Verifier,
+    consistency_proof,
+    inclusion_proof,
+    read_signed,
+    root_of,
+    sign,
+)
 from hexad.audit.erase_contents import destroy, meant
-from hexad.audit.incidents import Incidents, span_of, times_of
-from hexad.audit.ledger import ERASURE
-from hexad.audit.merkle import consistency_proof, inclusion_proof, root_of
+from hexad.audit.incidents import Incidents, Shown, lines, span_of, times_of
+from hexad.audit.ledger import ERASURE, LedgerQuery, holds
 from hexad.audit.open import Key, open_with_key
-from hexad.audit.query import LedgerQuery, holds
-from hexad.audit.reader.incident_file import Shown, lines
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import EXPORT, PLANNED, QUERY, REFUSED, SYSTEM, without_secrets
 from hexad.audit.values import AuditRecord, Destroyed, Incident, Mark, Reviewer, Verification
