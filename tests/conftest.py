@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import itertools
 import os
 import shutil
@@ -44,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Hundreds of them are started, and each would compile the package again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    # Made to be slow, and asked for the same key again and again: each is computed once, with its real cost.
+    hashlib.scrypt = functools.cache(hashlib.scrypt)
     if "long" in str(config.getoption("-m")) or "TMPDIR" in os.environ or not _roomy(_MEMORY):
         return  # the long forms are for a disk
     # Tests wait for thousands of syncs. What they show of durability they show by faults that they put in and by
