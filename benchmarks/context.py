@@ -22,8 +22,7 @@ from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, write_lines
 from benchmarks.report import Options, Report, Table, Timings, percentile
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
-from hexad.layers.context.api import Contexts
-from hexad.layers.context.filters import ContextFilters
+from hexad.layers.context.api import ContextFilters, Contexts
 from hexad.layers.contract import LayerSource
 from hexad.layers.router.plan import RouteRequest
 

@@ -44,7 +44,7 @@ INNER_ORDERS = {
         "scoring", "values", "tables", "graph", "walk", "circuit_breaker", "link_job", "api", "service",
     ),
     "layers": (
-        "contract", "scoring", "router", "feedback", "vector_layer", "session", "governance", "project", "user",
+        "contract", "scoring", "router", "feedback", "session", "governance", "project", "recalled_layers", "user",
         "context",
     ),
 }  # fmt: skip
@@ -277,7 +277,7 @@ BROAD_EXCEPTS = {
     ): "the caller's own function may raise anything",
     (
         "hexad.layers.router.parallel",
-        "attempted",
+        "attempt",
     ): "whatever goes wrong in one layer, the others answer and its name is reported",
     ("hexad.providers.budgets.metering", "_said"): "the caller's own generator may raise anything",
     (

@@ -12,8 +12,7 @@ import pytest
 import hexad
 from hexad import Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import NotFound
-from hexad.layers.context.api import Contexts
-from hexad.layers.context.filters import ContextFilters
+from hexad.layers.context.api import ContextFilters, Contexts
 from hexad.layers.router.plan import RouteRequest
 from user_projects import open_project
 

@@ -14,8 +14,7 @@ import pytest
 import hexad
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import InvalidInput, NotFound
-from hexad.layers.context.api import Contexts
-from hexad.layers.context.filters import ContextFilters
+from hexad.layers.context.api import ContextFilters, Contexts
 from hexad.layers.router.plan import RouteRequest
 from hexad.text.tokens import estimate_tokens
 

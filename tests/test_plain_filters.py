@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad.errors import InvalidInput
-from hexad.layers.router.natural_language_filters import understood, written
+from hexad.layers.router.natural_language_filters import in_query_language, parse_sentence
 from hexad.layers.router.plan import parse_settings
 from hexad.layers.router.query_language import parse_query_text
 
@@ -20,12 +20,12 @@ SPACES = {"web", "api", "ops"}
 
 
 def _read(sentence, *, now=NOW):
-    return understood(sentence, now=now, known_space=SPACES.__contains__)
+    return parse_sentence(sentence, now=now, known_space=SPACES.__contains__)
 
 
 def _filters(sentence):
     found = _read(sentence)
-    return "-" if found is None else written(replace(found, words=()))
+    return "-" if found is None else in_query_language(replace(found, words=()))
 
 
 def _wrong(name):
@@ -89,7 +89,7 @@ def test_the_lists_share_no_sentence_and_both_have_traps():
 def test_a_word_that_is_the_topic_stays_a_word(sentence, meant):
     found = _read(sentence)
 
-    assert meant == (None if found is None else written(found))
+    assert meant == (None if found is None else in_query_language(found))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_was_understood_is_in_the_query_language():
     for line in (DATA / "plain.tsv").read_text(encoding="utf-8").splitlines():
         found = _read(line.partition("\t")[2])
         if found is not None:
-            assert found == parse_query_text(written(found))
+            assert found == parse_query_text(in_query_language(found))
 
 
 def test_a_sentence_means_the_same_all_day():
@@ -120,7 +120,9 @@ def test_a_sentence_means_the_same_all_day():
         "what did we decide yesterday",
         "todos since last month",
     ):
-        assert 1 == len({written(_read(sentence, now=NOW.replace(hour=hour))) for hour in (0, 1, 12, 23)})
+        assert 1 == len(
+            {in_query_language(_read(sentence, now=NOW.replace(hour=hour))) for hour in (0, 1, 12, 23)}
+        )
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +176,8 @@ def test_words_are_taken_as_they_are_where_that_is_asked_for(hx):
     assert {"mem_decided"} == _ids(hx.context(sentence, wait=True))
     assert "mem_note" in _ids(hx.context(sentence, wait=True, plain=False))
     assert () == hx.plan(sentence, plain=False).notes
-    words, understood = (hx.query(sentence, deterministic=True, plain=plain) for plain in (False, True))
-    assert len(words) > len(understood) == 1
+    words, parse_sentence = (hx.query(sentence, deterministic=True, plain=plain) for plain in (False, True))
+    assert len(words) > len(parse_sentence) == 1
     assert len(hx.recall(sentence)) > 1
     assert not parse_settings({"plain": False}).plain
     with pytest.raises(InvalidInput, match="plain = 1 should be true or false"):

@@ -14,7 +14,7 @@ from hexad.errors import InvalidInput
 from hexad.layers.context.selection import allot, deduplicate, reconcile
 from hexad.layers.context.toon import encode
 from hexad.layers.router.plan import QUOTAS, parse_settings
-from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised, rank, relevance_of, score
+from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalise, rank, relevance_of, score
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
@@ -83,7 +83,7 @@ def test_weights_are_made_parts_of_one_and_bad_ones_are_refused():
 
     assert settings.weights.relevance == pytest.approx(0.6)
     with pytest.raises(InvalidInput, match="All weights"):
-        normalised(replace(DEFAULT_WEIGHTS, relevance=0, recency=0, authority=0, confidence=0, importance=0))
+        normalise(replace(DEFAULT_WEIGHTS, relevance=0, recency=0, authority=0, confidence=0, importance=0))
     with pytest.raises(InvalidInput, match=r"weights\.recency = -1"):
         parse_settings({"weights": {"recency": -1}})
     with pytest.raises(InvalidInput, match="unknown quotas 'sesion'"):

@@ -202,7 +202,7 @@ class Services:
         from hexad.honeycomb.tables.link_evidence import HoneycombLinks
         from hexad.honeycomb.tables.nodes import HoneycombNodes
 
-        HoneycombLinks(self.db).let_go(numbers)
+        HoneycombLinks(self.db).release(numbers)
         HoneycombNodes(self.db).remove(set(numbers))
 
     def _make_importer(self) -> SpaceImporter:

@@ -476,22 +476,12 @@ class HoneycombFacade:
         kinds, session = parse_scope(scope), self._session(session)
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
-        vector: Sequence[float] | None = None
-        notes: tuple[str, ...] = ()
-        if start is not None:
-            vector = None if query is None else self._query(query)
-            with self._stores.db.read():
-                begin = [Entry(self._node(start), 1.0)]
-                notes = self._out_of_bounds_notes(begin[0].node, scope, kinds, space, space_no)
-        elif query is None:
-            raise InvalidInput("There is nowhere to begin; give a query, or start=…")
-        elif best:
+        if best:
             begin, notes, vector = self._needs.seeds(cast("str", query), space)
+        elif start is not None:
+            begin, notes, vector = self._begin_at(start, query, scope, kinds, space, space_no)
         else:
-            vector = self._query(query)
-            nearest = self._needs.walker.nearest(vector, limit=entries, scope=kinds, space_no=space_no)
-            begin = [Entry(*neighbour) for neighbour in nearest]
-            notes = () if begin or isinstance(query, str) else _near_nothing(vector)
+            begin, notes, vector = self._begin_near(query, entries, kinds, space_no)
         options = WalkOptions(
             max_tokens=max_tokens,
             thresholds=self._thresholds(threshold, kinds),
@@ -685,6 +675,31 @@ class HoneycombFacade:
             decay_weight=rules.decay_weight,
         )
 
+    def _begin_at(
+        self,
+        start: int | str,
+        query: str | Iterable[float] | None,
+        scope: str,
+        kinds: frozenset[str],
+        space: str | None,
+        space_no: int | None,
+    ) -> WalkStart:
+        vector = None if query is None else self._query(query)
+        with self._stores.db.read():
+            node = self._node(start)
+            notes = self._out_of_bounds_notes(node, scope, kinds, space, space_no)
+        return WalkStart([Entry(node, 1.0)], notes, vector)
+
+    def _begin_near(
+        self, query: str | Iterable[float] | None, count: int, kinds: frozenset[str], space_no: int | None
+    ) -> WalkStart:
+        if query is None:
+            raise InvalidInput("There is nowhere to begin; give a query, or start=…")
+        vector = self._query(query)
+        nearest = self._needs.walker.nearest(vector, limit=count, scope=kinds, space_no=space_no)
+        notes = () if nearest or isinstance(query, str) else _near_nothing(vector)
+        return WalkStart([Entry(node, cosine) for node, cosine in nearest], notes, vector)
+
     def _is_best(self, walk: str | None, query: object, start: object, kinds: frozenset[str]) -> bool:
         if walk is not None and (not isinstance(walk, str) or walk not in WALKS):
             raise InvalidInput(
@@ -701,7 +716,7 @@ class HoneycombFacade:
             return walk == "best"
         return OWN not in kinds or not self._nodes.has_own()
 
-    def _query(self, query: str | Iterable[float]) -> Sequence[float]:
+    def _query(self, query: str | Iterable[float]) -> list[float]:
         if not isinstance(query, str):
             return parse_vector(query, "query")
         if not query.strip():

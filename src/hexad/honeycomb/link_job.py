@@ -300,9 +300,9 @@ class LinkJob:
         allowed = self._allowed(batch, fact.space_no)[:no]
         nearest = nearest_memories(index, batch.rows[no], count=NEAREST, allowed=allowed)
         bonds = {other: _Bond() for other in nearest.numbers}
-        self._beside(fact, bonds, allowed)
-        self._related(fact, bonds)
-        self._named_alike(batch, fact, bonds, allowed)
+        self._bond_neighbours(fact, bonds, allowed)
+        self._bond_relations(fact, bonds)
+        self._bond_shared_words(batch, fact, bonds, allowed)
         self._connect(batch, fact, bonds)
         tokens = batch.tokens[no]
         batch.linked[no] = LinkState(
@@ -322,19 +322,21 @@ class LinkJob:
             batch.allowed[space_no] = allowed
         return allowed
 
-    def _beside(self, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]) -> None:
+    def _bond_neighbours(
+        self, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
+    ) -> None:
         for earlier, later in self._links.neighbours_of([fact]):
             other = later if earlier == fact.no else earlier
             if other < len(allowed) and allowed[other]:
                 bonds.setdefault(other, _Bond()).order = 1 if earlier == fact.no else -1
 
-    def _related(self, fact: LinkEvidence, bonds: dict[int, _Bond]) -> None:
+    def _bond_relations(self, fact: LinkEvidence, bonds: dict[int, _Bond]) -> None:
         for relation in self._links.relations([fact.no]):
             other = relation.to_no if relation.from_no == fact.no else relation.from_no
             if other < fact.no:
                 bonds.setdefault(other, _Bond()).relations.append(relation)
 
-    def _named_alike(
+    def _bond_shared_words(
         self, batch: _Batch, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
     ) -> None:
         shares: dict[int, float] = {}

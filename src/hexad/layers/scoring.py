@@ -60,7 +60,7 @@ def relevance_of_share(share: float) -> float:
     return relevance_of((2 * min(max(share, 0.0), 1.0) - 1) * 2.2 * SCALE)
 
 
-def normalised(weights: Weights) -> Weights:
+def normalise(weights: Weights) -> Weights:
     """Return the weights as parts of 1. Raises `InvalidInput` where one is negative, or all are 0."""
     given = {name: float(getattr(weights, name)) for name in _NAMES}
     for name, weight in {**given, "decay": weights.decay}.items():

@@ -215,7 +215,7 @@ class HoneycombEdges:
 
 
 def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
-    main, overflow, there = _found(con, new.from_id, new.to_id)
+    main, overflow, there = _counts_and_edge(con, new.from_id, new.to_id)
     if there is not None:
         return _renew(con, there, new, at=at, rev=rev)
     edge = EdgeRow(
@@ -313,7 +313,7 @@ def _remove(con: Connection, edge: EdgeRow, *, rev: int) -> None:
     _set_counts(con, edge.from_id, main, overflow - 1, rev=rev)
 
 
-def _found(con: Connection, from_id: int, to_id: int) -> tuple[int, int, EdgeRow | None]:
+def _counts_and_edge(con: Connection, from_id: int, to_id: int) -> tuple[int, int, EdgeRow | None]:
     """Return how many edges a node has in the main ring and in overflow, and the one to another."""
     row = con.execute(_FOUND, (from_id, to_id)).fetchone()
     assert row is not None, from_id

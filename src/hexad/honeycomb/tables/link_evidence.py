@@ -142,10 +142,10 @@ class HoneycombLinks:
 
     def _neighbouring_parts(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
         wanted = [
-            (fact.no, neighbours_of, after)
+            (fact.no, neighbour, after)
             for fact in facts
             if fact.source is not None
-            for neighbours_of, after in _beside(fact.source[1])
+            for neighbour, after in _neighbour_ids(fact.source[1])
         ]
         if not wanted:
             return []
@@ -233,7 +233,7 @@ class HoneycombLinks:
         with self._db.joined() as con:
             _queue(con, numbers)
 
-    def let_go(self, numbers: Collection[int]) -> None:
+    def release(self, numbers: Collection[int]) -> None:
         """Have those looked at again that chose these memories, in the transaction that purges them."""
         gone = set(numbers)
         with self._db.joined() as con:
@@ -319,7 +319,7 @@ def _ordered(first: int, other: int, after: int) -> tuple[int, int]:
     return (first, other) if after else (other, first)
 
 
-def _beside(source_id: str) -> list[tuple[str, bool]]:
+def _neighbour_ids(source_id: str) -> list[tuple[str, bool]]:
     """Return the ids of the parts before and after one of a document; the first part has the document's own."""
     base, mark, number = source_id.rpartition(_PART)
     if not mark or not number.isdecimal():

@@ -233,7 +233,7 @@ class JitWalker:
         with self._stores.db.read():
             self._layout.follow()
             while True:
-                found, more = self._found(query, looked_at, scope)
+                found, more = self._nearest_nodes(query, looked_at, scope)
                 stops = gates_of(self._stores, self._layout, [node for node, _ in found], bounds)
                 active = [(node, cosine) for node, cosine in found if _enters(stops[node])]
                 if len(active) >= limit or not more:
@@ -287,7 +287,7 @@ class JitWalker:
 
     # Entries ----------------------------------------------------------------------------------------------------
 
-    def _found(
+    def _nearest_nodes(
         self, query: Sequence[float], limit: int, scope: frozenset[str]
     ) -> tuple[list[tuple[int, float]], bool]:
         found: list[tuple[int, float]] = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -12,17 +13,6 @@ from typing import Final
 from hexad.core.arguments import parse_choice, parse_text, parse_time, quoted, word_list
 from hexad.core.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.layers.context.filters import (
-    NAMES,
-    ContextFilters,
-    asks_decisions,
-    carried_filters,
-    filters_of,
-    passes,
-    understood_as,
-    weaker_readings,
-    with_instruction_marks,
-)
 from hexad.layers.context.pack import LayerAnswers, fuse, pack
 from hexad.layers.contract import (
     EvidenceBlock,
@@ -33,16 +23,151 @@ from hexad.layers.contract import (
     Plan,
     ScoredItem,
 )
-from hexad.layers.router.parallel import FetchedAnswers, LayerPool, LayerQuestion, attempted, in_turn
+from hexad.layers.recalled_layers import SHARING, item_of
+from hexad.layers.router.natural_language_filters import in_query_language, parse_sentence
+from hexad.layers.router.parallel import FetchedAnswers, LayerPool, LayerQuestion, attempt, in_turn
 from hexad.layers.router.plan import RouteModel, RouteRequest, RouteSettings, plan
-from hexad.layers.router.query_language import QueryText, parse_query_text
-from hexad.layers.vector_layer import SHARING, item_of
+from hexad.layers.router.query_language import QueryText, moment, parse_query_text
+from hexad.memory.decision import DECISION
 from hexad.memory.layer_names import MemoryLayer, QueryClass
-from hexad.memory.query import Hit
+from hexad.memory.query import Filters, Hit
 from hexad.memory.store import Stores
+from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import check_query
 from hexad.search.recall.recall_log import RecallLog
+from hexad.text.normalize import slug, slugs
 from hexad.text.tokens import TokenCounter
+
+NAMES: Final = ("layer", "kind", "tag", "path", "space", "since", "until", "is")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFilters:
+    """What else may be asked of a context: filters as `recall` takes them, and how it answers.
+
+    `plain` lets a plain sentence carry filters of its own.
+    """
+
+    space: str | Sequence[str] | None = None
+    kinds: Sequence[str] | None = None
+    since: datetime | str | None = None
+    until: datetime | str | None = None
+    as_of: datetime | str | None = None
+    plain: bool = True
+
+
+def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, stores: Stores) -> Filters:
+    """Return the filters of both. Raises `InvalidInput` for times between which there is nothing, `NotFound` for a
+    space that was never created.
+    """
+    given = narrowed.space
+    spaces = (given,) if isinstance(given, str) else None if given is None else word_list(given, "space")
+    if typed.space is not None:
+        spaces = (*(spaces or ()), typed.space)
+    for name in spaces or ():
+        stores.spaces.get(name)
+    kinds = (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)
+    since, until = parse_time(narrowed.since, "since"), parse_time(narrowed.until, "until")
+    since = since if typed.since is None else moment(typed.since, "since", now=now)
+    until = until if typed.until is None else moment(typed.until, "until", now=now)
+    if since is not None and until is not None and since >= until:
+        raise InvalidInput(
+            f"since ({since:%Y-%m-%d %H:%M}) is not before until ({until:%Y-%m-%d %H:%M}): nothing is between them."
+        )
+    return Filters(
+        spaces=spaces,
+        kinds=tuple(map(slug, kinds)) or None,
+        tags=slugs(typed.tags) or None,
+        path=typed.path,
+        since=since,
+        until=until,
+        pinned=typed.pinned,
+        text=typed.phrases or None,
+        roles=stores.roles,
+    )
+
+
+def asks_decisions(typed: QueryText, narrowed: ContextFilters, layers: Sequence[MemoryLayer] | None) -> bool:
+    """Whether decisions are asked for by their kind: those of the project are in a layer of their own."""
+    kinds = {slug(kind) for kind in (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)}
+    return DECISION in kinds and (layers is None or MemoryLayer.PROJECT in layers)
+
+
+def passes(item: MemoryItem, query: MemoryQuery) -> bool:
+    """Whether an item passes the filters, whatever its layer made of them."""
+    filters = query.filters
+    if item.memory_id is None and (filters.tags or filters.path is not None or filters.spaces is not None):
+        return False
+    low = item.text.casefold()
+    return (
+        (filters.spaces is None or item.space in filters.spaces)
+        and (filters.kinds is None or slug(item.kind) in filters.kinds)
+        and (filters.since is None or item.at >= filters.since)
+        and (filters.until is None or item.at < filters.until)
+        and (query.as_of is None or item.at <= query.as_of)
+        and (filters.pinned is None or item.pinned == filters.pinned)
+        and (item.memory_id is not None or all(word.casefold() in low for word in filters.text or ()))
+    )
+
+
+def with_instruction_marks(item: MemoryItem) -> MemoryItem:
+    """Return an item with what of its text reads as instructions; memories know it since they were written."""
+    if item.instruction_like or item.memory_id is not None or item.layer is MemoryLayer.SESSION:
+        return item
+    found = instructions_in(item.text)
+    return replace(item, instruction_like=found) if found else item
+
+
+def carried_filters(
+    sentence: str,
+    narrowed: ContextFilters,
+    layers: tuple[MemoryLayer, ...] | None,
+    *,
+    now: datetime,
+    stores: Stores,
+) -> QueryText | None:
+    """Return the filters that a sentence carries and the call leaves open, with the words left; None without any.
+
+    What the call says goes before what the sentence seems to say.
+    """
+    found = parse_sentence(sentence, now=now, known_space=lambda name: stores.spaces.find(name) is not None)
+    if found is None:
+        return None
+    if layers is not None:
+        found = replace(found, layers=())
+    if narrowed.kinds is not None:
+        found = replace(found, kinds=())
+    if narrowed.space is not None:
+        found = replace(found, space=None)
+    if narrowed.since is not None or narrowed.until is not None or narrowed.as_of is not None:
+        found = replace(found, since=None, until=None)
+    return found if found.narrows else None
+
+
+def weaker_readings(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
+    """Yield weaker readings of a sentence whose filters leave nothing, each with the note that says what was given up.
+
+    First its times go, then its tags, path, space and pins too, then all its filters: None is the sentence as it is.
+    """
+    said, lost = understood_as(found)[:-1], ""
+    times = QueryText(since=found.since, until=found.until)
+    placed = QueryText(tags=found.tags, path=found.path, space=found.space, pinned=found.pinned)
+    for gone in (times, placed):
+        if not gone.narrows:
+            continue
+        lost = f"{lost} {in_query_language(gone)}".strip()
+        found = replace(found, since=None, until=None)
+        if gone is placed:
+            found = replace(found, tags=(), path=None, space=None, pinned=None)
+        if found.narrows:
+            yield found, f"{said}; nothing known passes it, so it was answered without {lost}."
+    yield None, f"{said}; nothing known passes it, so it was answered without filters."
+
+
+def understood_as(found: QueryText) -> str:
+    """Return the note that says how a sentence was understood, in the query language."""
+    return f"Understood as: {in_query_language(found)}."
+
 
 LIMIT_MOST: Final = 1_000
 FIRST_MS, PATIENCE_MS = 3_000.0, 1_000.0
@@ -99,7 +224,7 @@ class Contexts:
     ) -> Plan:
         """Return how a question would be answered; nothing is asked of a layer."""
         wanted = RouteRequest(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
-        return self._asked(question, wanted, narrowed or ContextFilters(), model).plan
+        return self._routed(question, wanted, narrowed or ContextFilters(), model).plan
 
     def context(
         self,
@@ -113,9 +238,9 @@ class Contexts:
     ) -> FusedContext:
         """Return what all layers know of a task, within its tokens."""
         started = self._needs.clock.monotonic()
-        asked = self._asked(task, wanted, narrowed, model)
+        asked = self._routed(task, wanted, narrowed, model)
         asked.timings["plan"] = self._ms(started)
-        asked, answered = self._found(task, asked, wanted, narrowed, model)
+        asked, answered = self._answered_question(task, asked, wanted, narrowed, model)
         before = self._needs.clock.monotonic()
         found = pack(
             task,
@@ -140,7 +265,8 @@ class Contexts:
                 f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
         wanted = replace(wanted, limit=max(limit, 20))
-        asked, answered = self._found(text, self._asked(text, wanted, narrowed, None), wanted, narrowed, None)
+        asked = self._routed(text, wanted, narrowed, None)
+        asked, answered = self._answered_question(text, asked, wanted, narrowed, None)
         return fuse(answered, asked.plan).items[:limit]
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
@@ -186,7 +312,7 @@ class Contexts:
 
     # Asking -----------------------------------------------------------------------------------------------------
 
-    def _asked(
+    def _routed(
         self, question: str, wanted: RouteRequest, narrowed: ContextFilters, model: str | None
     ) -> _RoutedQuestion:
         question, model = check_query(question), parse_text(model, "model")
@@ -238,7 +364,7 @@ class Contexts:
         )
         return _RoutedQuestion(plan=found_plan, query=query)
 
-    def _found(
+    def _answered_question(
         self,
         question: str,
         asked: _RoutedQuestion,
@@ -299,7 +425,7 @@ class Contexts:
         with self._lock:
             for layer in wanted_layers:
                 if layer not in self._built and layer in self._needs.sources:
-                    source, error = attempted(self._needs.sources[layer])
+                    source, error = attempt(self._needs.sources[layer])
                     if error is not None:
                         broken[layer] = error
                     else:
@@ -335,7 +461,7 @@ class Contexts:
         ]
 
     def _warm_up(self, layer: MemoryLayer, source: LayerSource) -> Sequence[MemoryItem]:
-        attempted(source.warm)  # what goes wrong the question itself will say
+        attempt(source.warm)  # what goes wrong the question itself will say
         with self._lock:
             self._warm.add(layer)
             self._warming.discard(layer)

@@ -152,7 +152,8 @@ def allot(
         own = [(scored_item, cost(scored_item)) for scored_item in ranked if scored_item.item.layer is layer]
         if layer not in shares:
             allotment.left_out += [
-                _left(scored_item, price, "its layer has no share here") for scored_item, price in own
+                _left_out_item(scored_item, price, "its layer has no share here")
+                for scored_item, price in own
             ]
             own = []
         for scored_item, price in own:
@@ -172,13 +173,15 @@ def allot(
                 spent += price
             else:
                 allotment.left_out.append(
-                    _left(scored_item, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left")
+                    _left_out_item(
+                        scored_item, price, f"costs {price} tokens; {tokens - spent} of {tokens} are left"
+                    )
                 )
     allotment.taken.sort(key=order)
     return allotment
 
 
-def _left(scored_item: ScoredItem, price: int, reason: str) -> LeftOut:
+def _left_out_item(scored_item: ScoredItem, price: int, reason: str) -> LeftOut:
     return LeftOut(
         id=scored_item.item.id,
         layer=scored_item.item.layer,
@@ -190,7 +193,7 @@ def _left(scored_item: ScoredItem, price: int, reason: str) -> LeftOut:
 
 def left_out(pairs: Iterable[tuple[ScoredItem, str]], *, cost: Callable[[ScoredItem], int]) -> list[LeftOut]:
     """Return what gave way to others, with the price that it would have had."""
-    return [_left(scored_item, cost(scored_item), reason) for scored_item, reason in pairs]
+    return [_left_out_item(scored_item, cost(scored_item), reason) for scored_item, reason in pairs]
 
 
 _SHOWN: Final = 80
@@ -216,7 +219,7 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
     gone: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     for group in _groups(ranked):
-        best, *others = sorted(group, key=_place)
+        best, *others = sorted(group, key=_precedence)
         differing = [scored_item for scored_item in others if _value(scored_item.item) != _value(best.item)]
         if differing:
             notes[best.item.id] = tuple(_note(best.item, scored_item.item) for scored_item in differing)
@@ -264,7 +267,7 @@ def _is_the_projects(item: MemoryItem) -> bool:
     return item.group is None or item.kind == DECISION or item.kind in KINDS_APART
 
 
-def _place(scored_item: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
+def _precedence(scored_item: ScoredItem) -> tuple[int, int, int, float, int, int, str]:
     item = scored_item.item
     return (
         1 if item.layer is MemoryLayer.USER else 0,
@@ -280,8 +283,8 @@ def _place(scored_item: ScoredItem) -> tuple[int, int, int, float, int, int, str
 def _reason(best: MemoryItem, other: MemoryItem) -> str:
     """Return in words by what one item goes before another: the first criterion that tells them apart."""
     mine, its = (
-        _place(ScoredItem(item=best, score=0.0, parts={})),
-        _place(ScoredItem(item=other, score=0.0, parts={})),
+        _precedence(ScoredItem(item=best, score=0.0, parts={})),
+        _precedence(ScoredItem(item=other, score=0.0, parts={})),
     )
     words = (
         "is of this project",
@@ -296,10 +299,10 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
 
 
 def _note(best: MemoryItem, other: MemoryItem) -> str:
-    said = f"{_shown(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
+    said = f"{_line_of(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
     if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
         return (
-            f"The user usually has {other.key}: {said}; this project has {_shown(best.value)}. "
+            f"The user usually has {other.key}: {said}; this project has {_line_of(best.value)}. "
             "Treat this project as an exception."
         )
     return f"Another memory has {other.key}: {said}; this one counts because it {_reason(best, other)}."
@@ -318,7 +321,7 @@ def _value(item: MemoryItem) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _shown(value: JSONValue) -> str:
+def _line_of(value: JSONValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     line = " ".join(text.split())
     if instructions_in(line):

@@ -8,15 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hexad.database.store_context import StoreContext
-from hexad.layers.context.api import ContextNeeds, Contexts, Source, parse_layers
-from hexad.layers.context.filters import ContextFilters
+from hexad.layers.context.api import ContextFilters, ContextNeeds, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
 from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
 from hexad.layers.feedback.api import FeedbackService
-from hexad.layers.governance.layer import GovernanceLayer
-from hexad.layers.project.layer import ProjectLayer
+from hexad.layers.recalled_layers import (
+    GovernanceLayer,
+    ProjectLayer,
+    QuestionCache,
+    RecalledLayer,
+    SharedRecall,
+)
 from hexad.layers.router.plan import RouteModel, RouteRequest, parse_settings
-from hexad.layers.vector_layer import QuestionCache, RecalledLayer, SharedRecall
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.query import Hits
 from hexad.memory.store import Stores

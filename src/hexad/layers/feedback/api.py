@@ -51,7 +51,7 @@ class FeedbackNeeds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
+class _FeedbackSubject:
     """What a verdict is about."""
 
     item_id: str
@@ -75,7 +75,7 @@ class FeedbackService:
         said = parse_text(note, "note") or ""
         if len(said) > NOTE_MOST:
             raise InvalidInput(f"The note has {len(said):,} characters; give at most {NOTE_MOST:,}.")
-        judged = self._judged(what)
+        judged = self._subject_of(what)
         space, now = judged.space, needs.clock.now()
         kept = "" if question is None or space is None else needs.mask(question[:QUERY_KEPT], space)
         named = (needs.actor, judged.item_id, " ".join((kept or question or "").split()).casefold())
@@ -101,14 +101,14 @@ class FeedbackService:
             if feedback is not None:
                 self._stored.remove(feedback.id)
             self._stored.put(new)
-            return self._found(new.id)
+            return self._stored_feedback(new.id)
 
     def given(self, what: object | None, *, limit: int | None) -> list[Feedback]:
         """Return what was said, the last first: of one memory, or of all."""
         parse_whole(1 if limit is None else limit, "limit", least=1)
         no = None
         if what is not None:
-            no = self._judged(what).memory_no
+            no = self._subject_of(what).memory_no
             if no is None:
                 raise InvalidInput(
                     f"{quoted(what)} is no memory; feedback is listed by memories, or all of it."
@@ -118,7 +118,7 @@ class FeedbackService:
     def retract(self, feedback_id: str) -> Feedback:
         """Take a verdict back, with what it did, and return it."""
         with self._needs.stores.db.transaction():
-            feedback = self._found(feedback_id)
+            feedback = self._stored_feedback(feedback_id)
             self._stored.remove(feedback.id)
         return feedback
 
@@ -131,7 +131,7 @@ class FeedbackService:
             return {}
         return layer_factors(counted, now=self._needs.clock.now())
 
-    def _found(self, feedback_id: str) -> Feedback:
+    def _stored_feedback(self, feedback_id: str) -> Feedback:
         feedback = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None
         if feedback is None:
             raise NotFound(
@@ -139,34 +139,34 @@ class FeedbackService:
             )
         return feedback
 
-    def _judged(self, what: object) -> _Judged:
+    def _subject_of(self, what: object) -> _FeedbackSubject:
         item = what.item if isinstance(what, EvidenceBlock | ScoredItem) else what
         if isinstance(item, MemoryItem):
             if item.memory_id is None:
-                return _Judged(item_id=item.id, layer=item.layer)
-            return self._memory(item.memory_id, layer=item.layer)
+                return _FeedbackSubject(item_id=item.id, layer=item.layer)
+            return self._memory_subject(item.memory_id, layer=item.layer)
         if isinstance(item, Hit):
             layer = MemoryLayer(item.layer) if item.layer else None
             if layer in (MemoryLayer.SESSION, MemoryLayer.USER):
-                return _Judged(item_id=item.id, layer=layer)
-            return self._memory(item.id, layer=layer)
+                return _FeedbackSubject(item_id=item.id, layer=layer)
+            return self._memory_subject(item.id, layer=layer)
         given = item.id if isinstance(item, Memory) else item
         if not isinstance(given, str) or not given.strip():
             raise InvalidInput(
                 f"{quoted(what)} is nothing to say something of; give a hit, an item of a context, or an id."
             )
         try:
-            return self._memory(given.partition("#")[0], layer=None)
+            return self._memory_subject(given.partition("#")[0], layer=None)
         except NotFound:
             memory_item = self._needs.item_of(given)  # raises `NotFound` for what no layer has
-            return _Judged(item_id=memory_item.id, layer=memory_item.layer)
+            return _FeedbackSubject(item_id=memory_item.id, layer=memory_item.layer)
 
-    def _memory(self, memory_id: str, *, layer: MemoryLayer | None) -> _Judged:
+    def _memory_subject(self, memory_id: str, *, layer: MemoryLayer | None) -> _FeedbackSubject:
         memories = self._needs.stores.memories
         with self._needs.stores.db.read():
             no = memories.resolve_one(memory_id, spaces=False)
             memory = memories.by_no([no])[no]
-        return _Judged(
+        return _FeedbackSubject(
             item_id=memory.id,
             layer=layer or MemoryLayer(layer_of(memory)),
             memory_no=no,

@@ -62,7 +62,7 @@ class Feedbacks:
 
     def given(self, *, memory_no: int | None = None, limit: int | None = None) -> list[Feedback]:
         """Return verdicts, the last given first."""
-        where, params = self._seen()
+        where, params = self._visibility_sql()
         rows = self._db.query(
             f"SELECT {_COLUMNS} {_FROM} WHERE (? IS NULL OR f.memory_no = ?){where} ORDER BY f.no DESC LIMIT ?",
             (memory_no, memory_no, *params, -1 if limit is None else limit),
@@ -71,11 +71,11 @@ class Feedbacks:
 
     def find(self, feedback_id: str) -> Feedback | None:
         """Return the verdict with an id; None where there is none that may be seen."""
-        return self._one("f.id = ?", feedback_id)
+        return self._first("f.id = ?", feedback_id)
 
     def marked(self, mark: str) -> Feedback | None:
         """Return the verdict that an actor gave on an item as the answer to a question."""
-        return self._one("f.mark = ?", mark)
+        return self._first("f.mark = ?", mark)
 
     def counted(self, query_class: QueryClass) -> list[VerdictCount]:
         """Return the verdicts on answers to questions of a class: of memories that may be seen, and one's own."""
@@ -131,12 +131,12 @@ class Feedbacks:
 
     # Inside -----------------------------------------------------------------------------------------------------
 
-    def _one(self, where: str, value: str) -> Feedback | None:
-        more, params = self._seen()
+    def _first(self, where: str, value: str) -> Feedback | None:
+        more, params = self._visibility_sql()
         row = self._db.query_one(f"SELECT {_COLUMNS} {_FROM} WHERE {where}{more}", (value, *params))
         return None if row is None else _feedback(row)
 
-    def _seen(self) -> tuple[str, tuple[SQLValue, ...]]:
+    def _visibility_sql(self) -> tuple[str, tuple[SQLValue, ...]]:
         """A question may tell of what is hidden from others: whoever has a role is told its own."""
         where, params = self._counts()
         return (
@@ -262,7 +262,7 @@ class FeedbackEraser:
 
     def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go elsewhere."""
-        asked = _asked(selection, self._db.clock.now())
+        asked = _selection_params(selection, self._db.clock.now())
         row = (
             None
             if asked is None
@@ -274,7 +274,7 @@ class FeedbackEraser:
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. What they did to memories stays."""
-        asked = _asked(selection, book.at)
+        asked = _selection_params(selection, book.at)
         if asked is None:
             return
         with self._db.transaction() as con:
@@ -285,7 +285,7 @@ class FeedbackEraser:
             book.erased(PLACE, len(gone_rows))
 
 
-def _asked(selection: Selection, at: datetime) -> dict[str, SQLValue] | None:
+def _selection_params(selection: Selection, at: datetime) -> dict[str, SQLValue] | None:
     """Return what a selection asks of feedback; None where it does not reach it."""
     others = (
         selection.id,

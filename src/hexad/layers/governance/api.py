@@ -147,7 +147,7 @@ class GovernanceFacade:
                 ]
             )[0]
             if old is not None:
-                self._take_place(memory, old, at=at)
+                self._replace_decision(memory, old, at=at)
             no = self._stores.memories.number(memory.id)
             for name in depends_on:
                 premise = self._stores.memories.resolve_one(name)
@@ -181,7 +181,7 @@ class GovernanceFacade:
             raise Conflict(f"Decision {old.id!r} was erased; decide anew without supersedes.")
         return old
 
-    def _take_place(self, memory: Memory, old: Decision, *, at: datetime) -> None:
+    def _replace_decision(self, memory: Memory, old: Decision, *, at: datetime) -> None:
         if memory.id == old.memory_id:
             raise Conflict(f"Decision {old.id!r} says exactly this; nothing was changed.")
         if memory.status is not Status.ACTIVE or memory.supersedes != old.memory_id:

@@ -116,13 +116,15 @@ def habits_of(
     ]
 
 
-def _found(category: Category, key: str, value: JSONValue, confidence: float, seen: Iterable[str]) -> Finding:
+def _finding(
+    category: Category, key: str, value: JSONValue, confidence: float, seen: Iterable[str]
+) -> Finding:
     places = tuple(sorted(set(seen))[:_SEEN_MOST])
     return Finding(category=category, key=key, value=value, confidence=confidence, seen_in=places)
 
 
 def _convention(key: str, value: JSONValue, confidence: float, seen: Iterable[str]) -> Finding:
-    return _found(Category.CONVENTION, key, value, confidence, seen)
+    return _finding(Category.CONVENTION, key, value, confidence, seen)
 
 
 def _switched_on(files: Sequence[str]) -> list[Finding]:
@@ -135,7 +137,7 @@ def _switched_on(files: Sequence[str]) -> list[Finding]:
     for (category, key), values in named.items():
         names = sorted(values)
         seen_paths = [path for paths in values.values() for path in paths]
-        found.append(_found(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen_paths))
+        found.append(_finding(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen_paths))
     return found
 
 
@@ -272,7 +274,7 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
     told = [name for name in names if len([word for word in name.split("_") if word]) > _SENTENCE_WORDS]
     if len(names) >= _FEWEST and len(told) >= _CLEAR * len(names):
         found.append(
-            _found(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
+            _finding(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
         )
     return found
 
@@ -325,7 +327,7 @@ def _python_habits(texts: Mapping[str, str]) -> list[Finding]:
     ):
         marks = [match[1] is not None for text in texts.values() for match in pattern.finditer(text)]
         if len(marks) >= _FEWEST and sum(marks) >= _CLEAR * len(marks):
-            found.append(_found(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
+            found.append(_finding(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
     return found
 
 

@@ -90,7 +90,7 @@ class FactsFacade:
             facts = [
                 fact
                 for line in self._lines(subject, attribute, space)
-                for fact in self._told(
+                for fact in self._facts_of_line(
                     [row for row in line if known_moment is None or row.recorded_at <= known_moment],
                     known_moment,
                 )
@@ -118,7 +118,9 @@ class FactsFacade:
         """
         with self._stores.db.read():
             return [
-                fact for line in self._lines(subject, attribute, space) for fact in self._told(line, None)
+                fact
+                for line in self._lines(subject, attribute, space)
+                for fact in self._facts_of_line(line, None)
             ]
 
     def what_changed(
@@ -228,7 +230,7 @@ class FactsFacade:
         if space is not None:
             self._stores.spaces.get(space)
 
-    def _told(self, line: Sequence[FactRow], moment: datetime | None) -> list[Fact]:
+    def _facts_of_line(self, line: Sequence[FactRow], moment: datetime | None) -> list[Fact]:
         """Return what is told of a line: the same value again, without another one between, is told once."""
         told: list[tuple[FactRow, Fact]] = []
         for row in line:

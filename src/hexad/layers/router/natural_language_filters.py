@@ -147,7 +147,7 @@ class _Reading:
         self.taken.append((start, end))
 
 
-def understood(sentence: str, *, now: datetime, known_space: Callable[[str], bool]) -> QueryText | None:
+def parse_sentence(sentence: str, *, now: datetime, known_space: Callable[[str], bool]) -> QueryText | None:
     """Return the filters of a sentence, and in `words` what is asked for within them; None where it has none.
 
     `known_space` says whether there is a space of a name: only those narrow anything. Times count from `now`; all are
@@ -181,7 +181,7 @@ def understood(sentence: str, *, now: datetime, known_space: Callable[[str], boo
     return replace(reading.found, words=_rest(reading, head))
 
 
-def written(found: QueryText) -> str:
+def in_query_language(found: QueryText) -> str:
     """Return filters and words in the query language; `parse_query_text` reads the same from it.
 
     >>> written(QueryText(kinds=("todo",), tags=("urgent",), words=("login",)))

@@ -179,7 +179,7 @@ class LayerPool:
     def _do(self, job: _Job) -> None:
         started = self._clock.monotonic()
         try:
-            job.items, job.error = asked(job.ask)
+            job.items, job.error = ask_layer(job.ask)
         finally:
             job.took_s = self._clock.monotonic() - started
             with self._lock:
@@ -201,7 +201,7 @@ def in_turn(asks: Mapping[MemoryLayer, LayerQuestion], *, clock: Clock) -> Fetch
     found = FetchedAnswers()
     for layer, ask in asks.items():
         started = clock.monotonic()
-        items, error = asked(ask)
+        items, error = ask_layer(ask)
         found.timings_ms[layer.value] = round((clock.monotonic() - started) * 1000, 3)
         if error is not None:
             found.failed[layer] = error
@@ -210,13 +210,13 @@ def in_turn(asks: Mapping[MemoryLayer, LayerQuestion], *, clock: Clock) -> Fetch
     return found
 
 
-def asked(ask: LayerQuestion) -> tuple[Sequence[MemoryItem], str | None]:
+def ask_layer(ask: LayerQuestion) -> tuple[Sequence[MemoryItem], str | None]:
     """Return a layer's answer, or why there is none."""
-    items, error = attempted(lambda: tuple(ask()))
+    items, error = attempt(lambda: tuple(ask()))
     return items or (), error
 
 
-def attempted(work: Callable[[], Result]) -> tuple[Result | None, str | None]:
+def attempt(work: Callable[[], Result]) -> tuple[Result | None, str | None]:
     """Return what something that a layer does gives, or why it gives nothing."""
     try:
         return work(), None

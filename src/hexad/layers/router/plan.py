@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.contract import LayerPlan, Plan, TaskType, Weights
 from hexad.layers.router.classify import Classified, classify
-from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalised
+from hexad.layers.scoring import AUTHORITY, DEFAULT_WEIGHTS, normalise
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.providers.generators.base import Prompt, Reply
 from hexad.text.tokens import fence_of
@@ -108,7 +108,7 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
         raise InvalidInput(f"{where}: quotas are parts of 1, and one of them at least is above 0.")
     whole = max(1.0, sum(shares.values()))
     return RouteSettings(
-        weights=normalised(
+        weights=normalise(
             Weights(
                 relevance=weights.get("relevance", DEFAULT_WEIGHTS.relevance),
                 recency=weights.get("recency", DEFAULT_WEIGHTS.recency),

@@ -56,7 +56,7 @@ class SessionCalls:
     def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
         """Say what the task is, and its steps; the steps of another task go."""
         said = None if task is None else self._short_text(task, "task")
-        change = changes.planned(changes.task_set(said), self._short_texts(steps, "steps"))
+        change = changes.with_steps(changes.set_task(said), self._short_texts(steps, "steps"))
         return self._manager.change(self._live(), change, check=changes.require_steps(change))
 
     def set_ticket(self, ticket: str | None) -> WorkingSet:
@@ -69,16 +69,16 @@ class SessionCalls:
 
     def add_steps(self, *steps: str) -> WorkingSet:
         """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
-        change = changes.planned(lambda working_set: working_set, self._short_texts(steps, "steps"))
+        change = changes.with_steps(lambda working_set: working_set, self._short_texts(steps, "steps"))
         return self._manager.change(self._live(), change, check=changes.require_steps(change))
 
     def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
         """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
         line = self._live()
-        state = self._manager.refreshed(
+        state = self._manager.refresh(
             line
         )  # steps that another program added, or of the branch that is out now
-        return self._manager.change(line, changes.step_marked(changes.step_named(state, step), done=done))
+        return self._manager.change(line, changes.mark_step(changes.find_step(state, step), done=done))
 
     def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
         """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
@@ -87,21 +87,21 @@ class SessionCalls:
         file = OpenFile(path=self._path(path, work), line=row, column=at)
         return self._manager.change(
             work,
-            changes.file_opened(file),
+            changes.open_file(file),
             check=lambda working_set: changes.require_room(working_set, file.path),
         )
 
     def close_file(self, path: str) -> WorkingSet:
         """Note that a file is closed; raises `NotFound` for one that is not open."""
         work = self._live()
-        self._manager.refreshed(work)
+        self._manager.refresh(work)
         name = self._path(path, work)
 
         def check(working_set: WorkingSet) -> None:
             if all(file.path != name for file in working_set.open_files):
                 raise NotFound(f"{name[:200]!r} is not open; `hx.session.current` lists the files that are.")
 
-        return self._manager.change(work, changes.file_closed(name), check=check)
+        return self._manager.change(work, changes.close_file(name), check=check)
 
     def record_edit(self, path: str, *, line: int | None = None, summary: str | None = None) -> WorkingSet:
         """Note a change of a file. The last 50 are kept, all are counted."""
@@ -112,7 +112,7 @@ class SessionCalls:
             summary=None if summary is None else self._short_text(summary, "summary"),
             at=self._manager.needs.clock.now(),
         )
-        return self._manager.change(work, changes.edited(edit))
+        return self._manager.change(work, changes.add_edit(edit))
 
     def add_turn(self, role: str, text: str) -> WorkingSet:
         """Note what was said in the conversation, in at most 480 characters of its own sentences.
@@ -125,16 +125,16 @@ class SessionCalls:
             characters=len(text),
             at=self._manager.needs.clock.now(),
         )
-        return self._manager.change(self._live(), changes.turn_taken(turn))
+        return self._manager.change(self._live(), changes.add_turn(turn))
 
     def note(self, text: str) -> WorkingSet:
         """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
         note = ScratchNote(text=self._short_text(text, "text"), at=self._manager.needs.clock.now())
-        return self._manager.change(self._live(), changes.noted(note))
+        return self._manager.change(self._live(), changes.add_note(note))
 
     def clear_notes(self) -> WorkingSet:
         """Take every note off the scratchpad."""
-        return self._manager.change(self._live(), changes.notes_cleared)
+        return self._manager.change(self._live(), changes.clear_notes)
 
     def snapshot(self) -> WorkingSet:
         """Write what waits, and return the working set when it is on the disk, with what other processes wrote.
@@ -202,7 +202,7 @@ class SessionHandle(SessionCalls):
     @property
     def current(self) -> WorkingSet:
         """The working set as it is now, with what other processes wrote; raises `NotFound` when it was erased."""
-        return self._manager.refreshed(self._session)
+        return self._manager.refresh(self._session)
 
 
 @all_texts_checked
@@ -250,8 +250,8 @@ class SessionFacade(SessionCalls):
         key = None if ticket is None else self._checked_name(ticket, "ticket")
         texts, mask = self._short_texts(steps, "steps"), self._manager.needs.mask
         people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
-        change = changes.planned(
-            (lambda working_set: working_set) if said is None else changes.task_set(said), texts
+        change = changes.with_steps(
+            (lambda working_set: working_set) if said is None else changes.set_task(said), texts
         )
         where = self._manager.checkout(_folder(folder))
         changes.require_steps(change)(self._manager.new(where.place))
@@ -261,7 +261,7 @@ class SessionFacade(SessionCalls):
         if said is not None or texts:
             self._manager.change(line, change, check=changes.require_steps(change))
         if people:
-            self._manager.change(line, changes.subjects_set(people))
+            self._manager.change(line, changes.add_subjects(people))
         return self._manager.snapshot(line)
 
     def resumable(self, *, folder: str | Path | None = None) -> Resumable | None:
@@ -324,7 +324,7 @@ class SessionFacade(SessionCalls):
         if line is None:
             return None
         try:
-            found = self._manager.refreshed(line)
+            found = self._manager.refresh(line)
         except NotFound:  # it was erased
             return None
         return None if self._manager.current is None else found
@@ -342,7 +342,7 @@ class SessionFacade(SessionCalls):
     def get(self, session_id: str) -> WorkingSet:
         """Return a working set by its session's id; raises `NotFound`."""
         line = self._manager.session_of(session_id)
-        return self._manager.sets.get(session_id) if line is None else self._manager.refreshed(line)
+        return self._manager.sets.get(session_id) if line is None else self._manager.refresh(line)
 
     def list(
         self,

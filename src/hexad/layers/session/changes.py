@@ -31,7 +31,7 @@ Change = Callable[[WorkingSet], WorkingSet]
 _FOLDED_NOTE_CHARS: Final = 960
 
 
-def task_set(task: str | None) -> Change:
+def set_task(task: str | None) -> Change:
     """Say what the task is; its steps go when it is another one."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -44,12 +44,12 @@ def task_set(task: str | None) -> Change:
     return change
 
 
-def ticket_set(ticket: str | None) -> Change:
+def set_ticket(ticket: str | None) -> Change:
     """Say which ticket it is."""
     return lambda working_set: replace(working_set, ticket=ticket)
 
 
-def steps_added(texts: Sequence[str]) -> Change:
+def add_steps(texts: Sequence[str]) -> Change:
     """Add steps behind those that are there; a step that is there stays as it is."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -60,13 +60,13 @@ def steps_added(texts: Sequence[str]) -> Change:
     return change
 
 
-def planned(change: Change, texts: Sequence[str]) -> Change:
+def with_steps(change: Change, texts: Sequence[str]) -> Change:
     """Make a change, and add steps after it."""
-    add = steps_added(texts)
+    add = add_steps(texts)
     return lambda working_set: add(change(working_set))
 
 
-def step_marked(text: str, *, done: bool) -> Change:
+def mark_step(text: str, *, done: bool) -> Change:
     """Mark the step that says this."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -76,7 +76,7 @@ def step_marked(text: str, *, done: bool) -> Change:
     return change
 
 
-def file_opened(file: OpenFile) -> Change:
+def open_file(file: OpenFile) -> Change:
     """Open a file, or move the cursor in it; it becomes the last of those that are open."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -88,14 +88,14 @@ def file_opened(file: OpenFile) -> Change:
     return change
 
 
-def file_closed(path: str) -> Change:
+def close_file(path: str) -> Change:
     """Close a file."""
     return lambda working_set: replace(
         working_set, open_files=tuple(each for each in working_set.open_files if each.path != path)
     )
 
 
-def edited(edit: Edit) -> Change:
+def add_edit(edit: Edit) -> Change:
     """Add an edit; the oldest goes when there are too many."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -108,7 +108,7 @@ def edited(edit: Edit) -> Change:
     return change
 
 
-def turn_taken(turn: SessionTurn) -> Change:
+def add_turn(turn: SessionTurn) -> Change:
     """Add a turn; the oldest become part of the summary when there are too many."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -123,7 +123,7 @@ def turn_taken(turn: SessionTurn) -> Change:
     return change
 
 
-def noted(note: ScratchNote) -> Change:
+def add_note(note: ScratchNote) -> Change:
     """Add a note to the scratchpad; the oldest become one when there are too many."""
 
     def change(working_set: WorkingSet) -> WorkingSet:
@@ -138,19 +138,19 @@ def noted(note: ScratchNote) -> Change:
     return change
 
 
-def notes_cleared(working_set: WorkingSet) -> WorkingSet:
+def clear_notes(working_set: WorkingSet) -> WorkingSet:
     """Take every note off the scratchpad."""
     return replace(working_set, scratchpad=())
 
 
-def subjects_set(subjects: Sequence[str]) -> Change:
+def add_subjects(subjects: Sequence[str]) -> Change:
     """Say whose data it is."""
     return lambda working_set: replace(
         working_set, data_subjects=tuple(dict.fromkeys([*working_set.data_subjects, *subjects]))
     )
 
 
-def ended(boundary: Boundary, *, at: datetime, outcome: str | None = None) -> Change:
+def end(boundary: Boundary, *, at: datetime, outcome: str | None = None) -> Change:
     """End it."""
     return lambda working_set: replace(
         working_set,
@@ -160,19 +160,19 @@ def ended(boundary: Boundary, *, at: datetime, outcome: str | None = None) -> Ch
     )
 
 
-def rested(boundary: Boundary) -> Change:
+def rest(boundary: Boundary) -> Change:
     """Say why nobody works on it now."""
     return lambda working_set: (
         working_set if working_set.ended_at is not None else replace(working_set, boundary=boundary)
     )
 
 
-def woken(working_set: WorkingSet) -> WorkingSet:
+def wake(working_set: WorkingSet) -> WorkingSet:
     """Work on it again after a rest; what another program ended in the meantime stays ended."""
     return working_set if working_set.ended_at is not None else replace(working_set, boundary=None)
 
 
-def resumed(working_set: WorkingSet) -> WorkingSet:
+def resume(working_set: WorkingSet) -> WorkingSet:
     """Go on with it, whatever ended it."""
     return replace(working_set, ended_at=None, boundary=None)
 
@@ -212,7 +212,7 @@ def require_room(working_set: WorkingSet, file: str) -> None:
         raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open; close some with `close_file`.")
 
 
-def step_named(working_set: WorkingSet, step: int | str) -> str:
+def find_step(working_set: WorkingSet, step: int | str) -> str:
     """Return what a step says that is named by its number from 1 or by its beginning; raises `NotFound`.
 
     Raises `InvalidInput` where several begin like that.

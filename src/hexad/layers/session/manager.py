@@ -97,10 +97,10 @@ def relocated(working_set: WorkingSet, place: Workplace) -> WorkingSet:
     return replace(working_set, place=place)
 
 
-def require_live(line: LiveSession) -> None:
+def require_live(live: LiveSession) -> None:
     """Raise `NotFound` for a line that has come to its end."""
-    if line.checkout is None:
-        raise NotFound(f"Session {line.state.id!r} has ended; `hx.session.resume` goes on with it.")
+    if live.checkout is None:
+        raise NotFound(f"Session {live.state.id!r} has ended; `hx.session.resume` goes on with it.")
 
 
 SNAPSHOT_S: Final = 1.0
@@ -151,13 +151,13 @@ class SessionManager:
 
         A look alone: a checkout of another branch is seen, and ends nothing.
         """
-        line, where = self.current, None
-        if line is not None and line.checkout is not None:
-            where = line.checkout if line.checkout.stamp() == line.stamp else self.checkout(line.folder)
-            if where.place.branch == line.checkout.place.branch:
+        live, where = self.current, None
+        if live is not None and live.checkout is not None:
+            where = live.checkout if live.checkout.stamp() == live.stamp else self.checkout(live.folder)
+            if where.place.branch == live.checkout.place.branch:
                 try:
                     with self._saving:
-                        return self._refreshed(line)
+                        return self._refresh(live)
                 except NotFound:
                     pass  # it was erased
         return self.offered((where or self.checkout(None)).place, shared=True)
@@ -167,7 +167,7 @@ class SessionManager:
     def session_of(self, session_id: str) -> LiveSession | None:
         """Return the line that works on this session here, None where none does."""
         with self._lock:
-            return next((line for line in self._sessions if line.state.id == session_id), None)
+            return next((live for live in self._sessions if live.state.id == session_id), None)
 
     def begin(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Store a new working set durably and work on it."""
@@ -184,33 +184,31 @@ class SessionManager:
         if known is not None:  # another process ended it
             self._save_all_of(known)
             working_set = self.sets.get(working_set.id)
-        back = changes.at(
-            self.needs.clock.now(), lambda there: relocated(changes.resumed(there), where.place)
-        )
+        back = changes.at(self.needs.clock.now(), lambda there: relocated(changes.resume(there), where.place))
         saved = self.sets.save(back(working_set), [back], owner=self.needs.owner, guest=working_set.active)
         return self._register(saved, where, guest=working_set.active)
 
     def _register(self, working_set: WorkingSet, where: Checkout, *, guest: bool = False) -> LiveSession:
-        line = LiveSession(
+        live = LiveSession(
             working_set, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
         )
         with self._lock:
-            self._sessions.append(line)
-            self.current = line
+            self._sessions.append(live)
+            self.current = live
         if not self._registered:
             self._registered = True
             register(ExitPhase.RECORDS, self, self._finish)
-        return line
+        return live
 
-    def move(self, line: LiveSession, where: Checkout) -> None:
+    def move(self, live: LiveSession, where: Checkout) -> None:
         """Go on with a line in another place; it is on the disk when this returns."""
         with self._saving:
-            if line.checkout is None or line.checkout.place == where.place:
+            if live.checkout is None or live.checkout.place == where.place:
                 return
             with self._lock:
-                line.checkout, line.folder, line.stamp = where, where.folder, where.stamp()
-                line.apply(lambda working_set: relocated(working_set, where.place))
-            self._save(line, owner=self.needs.owner)
+                live.checkout, live.folder, live.stamp = where, where.folder, where.stamp()
+                live.apply(lambda working_set: relocated(working_set, where.place))
+            self._save(live, owner=self.needs.owner)
 
     def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
         """Return an empty working set for a place; it is not stored yet."""
@@ -222,7 +220,7 @@ class SessionManager:
     # Changing ---------------------------------------------------------------------------------------------------
 
     def change(
-        self, line: LiveSession, change: Change, *, check: Callable[[WorkingSet], object] | None = None
+        self, live: LiveSession, change: Change, *, check: Callable[[WorkingSet], object] | None = None
     ) -> WorkingSet:
         """Make a change in memory and have it written soon; a checkout of another branch is noticed before it.
 
@@ -230,162 +228,160 @@ class SessionManager:
         """
         self.require_own_process()
         self.needs.db.require_writable()
-        self.look_at_branch(line)
+        self.check_branch(live)
         with self._lock:
-            require_live(line)
+            require_live(live)
             if check is not None:
-                check(line.state)
+                check(live.state)
             now = self.needs.clock.now()
-            if line.resting:
-                line.resting = False
-                line.apply(changes.woken)
-            line.apply(changes.at(now, change))
-            waiting = len(line.pending)
+            if live.resting:
+                live.resting = False
+                live.apply(changes.wake)
+            live.apply(changes.at(now, change))
+            waiting = len(live.pending)
         if self.needs.background:
             self._wake()
-        elif waiting >= PENDING_LIMIT or self.needs.clock.monotonic() - line.saved_s >= SNAPSHOT_S:
-            self.snapshot(line)
-        return line.state
+        elif waiting >= PENDING_LIMIT or self.needs.clock.monotonic() - live.saved_s >= SNAPSHOT_S:
+            self.snapshot(live)
+        return live.state
 
-    def snapshot(self, line: LiveSession) -> WorkingSet:
+    def snapshot(self, live: LiveSession) -> WorkingSet:
         """Write what waits, durably, and return the working set as it stands then, with what others wrote."""
         self.require_own_process()
-        return self._save(line, owner=self.needs.owner)
+        return self._save(live, owner=self.needs.owner)
 
-    def _save(self, line: LiveSession, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
+    def _save(self, live: LiveSession, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
         with self._saving:
             with self._lock:
-                waiting, line.pending = line.pending, []
-                state = line.state
+                waiting, live.pending = live.pending, []
+                state = live.state
             if not waiting and ends is None:
-                return self._refreshed(line)
+                return self._refresh(live)
             try:
-                guest = line.guest and state.ended_at is None
+                guest = live.guest and state.ended_at is None
                 saved = self.sets.save(state, waiting, owner=owner, guest=guest, ends=ends)
             except NotFound:
-                self._drop(line)
+                self._drop(live)
                 raise
             except BaseException:
                 with self._lock:
-                    line.pending[:0] = waiting
+                    live.pending[:0] = waiting
                 raise
             with self._lock:
-                for change in line.pending:
+                for change in live.pending:
                     saved = change(saved)
-                line.state, line.saved_s = saved, self.needs.clock.monotonic()
+                live.state, live.saved_s = saved, self.needs.clock.monotonic()
             if saved.ended_at is not None and ends is None:
-                self._drop(line)
+                self._drop(live)
             return saved
 
-    def refreshed(self, line: LiveSession) -> WorkingSet:
+    def refresh(self, live: LiveSession) -> WorkingSet:
         """Return the working set with what other processes wrote to it since; raises `NotFound` when it was erased."""
-        self.look_at_branch(line)
+        self.check_branch(live)
         with self._saving:
-            return self._refreshed(line)
+            return self._refresh(live)
 
-    def _refreshed(self, line: LiveSession) -> WorkingSet:
-        if line.checkout is None or self.sets.rev(line.state.id) == line.state.rev:
-            return line.state
+    def _refresh(self, live: LiveSession) -> WorkingSet:
+        if live.checkout is None or self.sets.rev(live.state.id) == live.state.rev:
+            return live.state
         try:
-            there = self.sets.get(line.state.id)
+            there = self.sets.get(live.state.id)
         except NotFound:
-            self._drop(line)
+            self._drop(live)
             raise
         with self._lock:
-            for change in line.pending:
+            for change in live.pending:
                 there = change(there)
-            line.state = there
-        return self._save_all_of(line) if there.ended_at is not None else there
+            live.state = there
+        return self._save_all_of(live) if there.ended_at is not None else there
 
-    def _save_all_of(self, line: LiveSession) -> WorkingSet:
+    def _save_all_of(self, live: LiveSession) -> WorkingSet:
         """Write what waits for a working set that another process ended, and let go of it."""
         with self._saving:
-            there = self._save(line, owner=None) if line.pending else line.state
-            self._drop(line)
+            there = self._save(live, owner=None) if live.pending else live.state
+            self._drop(live)
             return there
 
-    def _drop(self, line: LiveSession) -> None:
+    def _drop(self, live: LiveSession) -> None:
         with self._lock:
-            line.checkout, line.pending = None, []
-            if line in self._sessions:
-                self._sessions.remove(line)
-            if self.current is line:
+            live.checkout, live.pending = None, []
+            if live in self._sessions:
+                self._sessions.remove(live)
+            if self.current is live:
                 self.current = None
 
     # Boundaries -------------------------------------------------------------------------------------------------
 
-    def look_at_branch(self, line: LiveSession) -> None:
+    def check_branch(self, live: LiveSession) -> None:
         """Where another branch was checked out: end the task, and go on with what was left on that branch."""
-        if line.checkout is None or line.checkout.stamp() == line.stamp:
+        if live.checkout is None or live.checkout.stamp() == live.stamp:
             return
         with self._saving:
-            if line.checkout is None or (stamp := line.checkout.stamp()) == line.stamp:
+            if live.checkout is None or (stamp := live.checkout.stamp()) == live.stamp:
                 return
-            where = self.checkout(line.folder)
-            line.stamp, before, line.checkout = stamp, line.checkout, where
+            where = self.checkout(live.folder)
+            live.stamp, before, live.checkout = stamp, live.checkout, where
             if where.place.branch != before.place.branch:
-                self._turn_over(line, Boundary.BRANCH, self.new(where.place))
+                self._turn_over(live, Boundary.BRANCH, self.new(where.place))
 
-    def change_ticket(self, line: LiveSession, ticket: str | None, *, back: bool = True) -> WorkingSet:
+    def change_ticket(self, live: LiveSession, ticket: str | None, *, back: bool = True) -> WorkingSet:
         """Work on another ticket: it ends the task, if there was a ticket. `back` goes on with what was left of it."""
-        self.look_at_branch(line)
+        self.check_branch(live)
         with self._lock:
-            require_live(line)
-            before, empty = line.state.ticket, line.state.is_empty
+            require_live(live)
+            before, empty = live.state.ticket, live.state.is_empty
         if before == ticket or (before is None and not (back and empty)):
-            return self.change(line, changes.ticket_set(ticket))
-        following = replace(self.new(line.state.place), ticket=ticket, open_files=line.state.open_files)
-        return self._turn_over(line, Boundary.TICKET, following)
+            return self.change(live, changes.set_ticket(ticket))
+        following = replace(self.new(live.state.place), ticket=ticket, open_files=live.state.open_files)
+        return self._turn_over(live, Boundary.TICKET, following)
 
-    def _turn_over(self, line: LiveSession, boundary: Boundary, following: WorkingSet) -> WorkingSet:
+    def _turn_over(self, live: LiveSession, boundary: Boundary, following: WorkingSet) -> WorkingSet:
         """End a line's working set and let it go on with another: one that was left so before, else the new one."""
         with self._saving:
             left, nothing, now = (
                 left_behind(boundary, following, self.sets),
-                line.state.is_empty,
+                live.state.is_empty,
                 self.needs.clock.now(),
             )
             if nothing and left is None:
                 with self._lock:
-                    line.apply(
+                    live.apply(
                         lambda working_set: replace(
                             relocated(working_set, following.place), ticket=following.ticket
                         )
                     )
-                return self._save(line, owner=self.needs.owner)
+                return self._save(live, owner=self.needs.owner)
             with self._lock:
-                ends = (
-                    changes.rested(boundary) if nothing else changes.at(now, changes.ended(boundary, at=now))
-                )
-                line.apply(ends)
+                ends = changes.rest(boundary) if nothing else changes.at(now, changes.end(boundary, at=now))
+                live.apply(ends)
             ending = TaskEnding(next=following if left is None else None, owner=self.needs.owner)
-            ended = self._save(line, owner=None, ends=ending)
+            ended = self._save(live, owner=None, ends=ending)
             if left is None:
                 after = replace(following, rev=1, active=True)
             else:
-                back = changes.at(now, changes.resumed)
+                back = changes.at(now, changes.resume)
                 after = self.sets.save(back(left), [back], owner=self.needs.owner)
             with self._lock:
-                line.state, line.pending, line.guest = after, [], False
+                live.state, live.pending, live.guest = after, [], False
         if not nothing:
             self._announce(TaskEnd(ended=ended, boundary=boundary, next=after))
         return after
 
-    def end(self, line: LiveSession, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
+    def end(self, live: LiveSession, boundary: Boundary, *, outcome: str | None = None) -> WorkingSet:
         """End a line; it is on the disk, and announced, when this returns."""
         with self._saving:
             with self._lock:
-                require_live(line)
+                require_live(live)
                 now = self.needs.clock.now()
-                line.apply(changes.at(now, changes.ended(boundary, at=now, outcome=outcome)))
-            ended = self._save(line, owner=None)
+                live.apply(changes.at(now, changes.end(boundary, at=now, outcome=outcome)))
+            ended = self._save(live, owner=None)
         self._announce(TaskEnd(ended=ended, boundary=boundary))
         return ended
 
     def end_stored(self, working_set: WorkingSet, boundary: Boundary) -> WorkingSet:
         """End a working set that nobody has in hand."""
         now = self.needs.clock.now()
-        change = changes.at(now, changes.ended(boundary, at=now))
+        change = changes.at(now, changes.end(boundary, at=now))
         ended = self.sets.save(change(working_set), [change], owner=None)
         self._announce(TaskEnd(ended=ended, boundary=boundary))
         return ended
@@ -400,30 +396,30 @@ class SessionManager:
         """Write what waits, and let those rest on which nobody has worked for long; return how many were let rest."""
         now, rested = self.needs.clock.now(), 0
         with self._lock:
-            lines = tuple(self._sessions)
-        for line in lines:
+            live_sessions = tuple(self._sessions)
+        for live in live_sessions:
             with suppress(NotFound):
-                self.snapshot(line)
-                if not line.resting and now - line.state.updated_at >= self.inactive_after:
-                    self._rest(line, Boundary.INACTIVITY)
+                self.snapshot(live)
+                if not live.resting and now - live.state.updated_at >= self.inactive_after:
+                    self._rest(live, Boundary.INACTIVITY)
                     rested += 1
         return rested
 
     def write_all(self) -> None:
         """Write what waits of every line."""
         with self._lock:
-            lines = [line for line in self._sessions if line.pending]
-        for line in lines:
+            live_sessions = [live for live in self._sessions if live.pending]
+        for live in live_sessions:
             with suppress(NotFound):  # it was erased
-                self.snapshot(line)
+                self.snapshot(live)
 
-    def _rest(self, line: LiveSession, boundary: Boundary) -> None:
+    def _rest(self, live: LiveSession, boundary: Boundary) -> None:
         with self._saving:
             with self._lock:
-                line.resting = True
-                if not line.guest:
-                    line.apply(changes.rested(boundary))
-            self._save(line, owner=None)
+                live.resting = True
+                if not live.guest:
+                    live.apply(changes.rest(boundary))
+            self._save(live, owner=None)
 
     def set_inactive_after(self, given: timedelta) -> None:
         """Say after how long without a change a session rests."""
@@ -461,14 +457,14 @@ class SessionManager:
 
     def _release_all(self) -> None:
         with self._lock:
-            lines = tuple(self._sessions)
-        for line in lines:
+            live_sessions = tuple(self._sessions)
+        for live in live_sessions:
             try:
-                self._rest(line, Boundary.EXIT)
+                self._rest(live, Boundary.EXIT)
             except NotFound:
                 continue  # it was erased: nothing is left to write
             finally:
-                self._drop(line)
+                self._drop(live)
 
     def close(self) -> None:
         """Write what waits and let go of every line. Idempotent."""

@@ -109,10 +109,10 @@ class WorkingSets:
     ) -> WorkingSet:
         """Write a snapshot durably and return the working set as it stands then.
 
-        `one` is what `changes` made of the snapshot with its `rev`. Where another process wrote one since, they are
-        made again on top of that, so that nothing of either is lost. A `guest` leaves it with whoever has it in hand.
-        With `ends` the working set that follows is
-        stored in the same transaction. Raises `NotFound` for one that was erased.
+        `working_set` is what `changes` made of the snapshot with its `rev`. Where another process wrote one since, they
+        are made again on top of that, so that nothing of either is lost. A `guest` leaves it with whoever has it in
+        hand. With `ends` the working set that follows is stored in the same transaction. Raises `NotFound` for one that
+        was erased.
         """
         with self._db.transaction() as con:
             saved = self._save(con, working_set, changes, owner=owner, guest=guest)
@@ -246,7 +246,7 @@ class WorkingSetEraser:
     def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go of experience."""
         now = self._db.clock.now()
-        asked = _asked(selection, at=now, now=now)
+        asked = _selection_params(selection, at=now, now=now)
         row = (
             None
             if asked is None
@@ -258,7 +258,7 @@ class WorkingSetEraser:
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""
-        asked = _asked(selection, at=book.at, now=self._db.clock.now())
+        asked = _selection_params(selection, at=book.at, now=self._db.clock.now())
         if asked is None:
             return
         with self._db.transaction() as con:
@@ -267,7 +267,7 @@ class WorkingSetEraser:
             book.erased(PLACE, len(gone_rows))
 
 
-def _asked(selection: Selection, *, at: datetime, now: datetime) -> dict[str, SQLValue] | None:
+def _selection_params(selection: Selection, *, at: datetime, now: datetime) -> dict[str, SQLValue] | None:
     """Return what a selection asks of working sets; None where it does not reach them."""
     if selection.tag is not None or not (selection.project or Realm.STREAM in selection.realms):
         return None

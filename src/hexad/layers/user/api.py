@@ -21,7 +21,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, NotFound
 from hexad.layers.user.access import UserAccess, UserNeeds
 from hexad.layers.user.database import UserStore
-from hexad.layers.user.layer import Statement
+from hexad.layers.user.layer import UserStatement
 from hexad.layers.user.learning import (
     LOWERED,
     RESCORED_AT,
@@ -57,9 +57,9 @@ from hexad.layers.user.values import (
     Suggestion,
     Suppression,
     UserRule,
-    lowered,
+    lower_confidence,
     parse_confidence,
-    raised,
+    raise_confidence,
     value_text,
 )
 
@@ -125,7 +125,7 @@ class UserFacade:
                     pattern_type=kind,
                     description=text,
                     evidence_count=max(delta, 1),
-                    confidence=raised(INFERRED_CONFIDENCE, max(delta, 1) - 1),
+                    confidence=raise_confidence(INFERRED_CONFIDENCE, max(delta, 1) - 1),
                     first_seen=now,
                     last_seen=now,
                 )
@@ -134,7 +134,9 @@ class UserFacade:
                 pattern = replace(
                     pattern,
                     evidence_count=max(pattern.evidence_count + delta, 0),
-                    confidence=raised(sure, delta) if delta >= 0 else lowered(sure, -delta),
+                    confidence=raise_confidence(sure, delta)
+                    if delta >= 0
+                    else lower_confidence(sure, -delta),
                     last_seen=now if delta >= 0 else pattern.last_seen,
                 )
             return store.patterns.put_pattern(pattern)
@@ -159,7 +161,9 @@ class UserFacade:
             if before is not None and before.source is Source.EXPLICIT and kind is Source.INFERRED:
                 return before
             again = before is not None and before.source is kind and before.level is found_level
-            sure = INFERRED_CONFIDENCE if not again or before is None else raised(before.confidence, 1)
+            sure = (
+                INFERRED_CONFIDENCE if not again or before is None else raise_confidence(before.confidence, 1)
+            )
             return store.patterns.put_expertise(
                 Expertise(
                     id="",
@@ -558,7 +562,7 @@ class UserFacade:
             return 0
         return self._access.leave(self._access.writing(removes=True), everything=everything)
 
-    def stated(self) -> Sequence[Statement]:
+    def stated(self) -> Sequence[UserStatement]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
         if not self._needs.may_see:
             return ()

@@ -53,7 +53,7 @@ _ALIKE: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class UserStatement:
     """One thing that may be said of a person here, ready to be weighed against a question."""
 
     id: str
@@ -76,7 +76,7 @@ class UserLayer:
     not see it, or where nothing is known.
     """
 
-    def __init__(self, stated: Callable[[], Sequence[Statement]]) -> None:
+    def __init__(self, stated: Callable[[], Sequence[UserStatement]]) -> None:
         self._stated = stated
         self._ready: _StatementIndex | None = None
 
@@ -123,7 +123,7 @@ class UserLayer:
 class _StatementIndex:
     """What may be said, with its texts as one, so that a word is looked for in all of them at once."""
 
-    def __init__(self, stated: Sequence[Statement]) -> None:
+    def __init__(self, stated: Sequence[UserStatement]) -> None:
         self.all = stated
         texts = [folded(statement.about or statement.text).replace("\n", " ") for statement in stated]
         self._text = "\n".join(texts)
@@ -154,7 +154,7 @@ def _asks_user(filters: Filters) -> bool:
     return filters.kinds is None or any(kind in KINDS for kind in filters.kinds)
 
 
-def _in_time(statement: Statement, query: MemoryQuery) -> bool:
+def _in_time(statement: UserStatement, query: MemoryQuery) -> bool:
     filters = query.filters
     if filters.kinds is not None and statement.kind not in filters.kinds:
         return False
@@ -171,7 +171,7 @@ def _terms_of(word: str) -> list[SearchTerms]:
     return [search_terms(form) for form in (word, *sorted(alike))]
 
 
-def _share(statement: Statement, matched: float, query: MemoryQuery) -> float:
+def _share(statement: UserStatement, matched: float, query: MemoryQuery) -> float:
     """Return how much of a question a statement answers that has this part of its words, 0 for nothing."""
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
@@ -181,7 +181,7 @@ def _share(statement: Statement, matched: float, query: MemoryQuery) -> float:
     return _BUILDING if builds and statement.confidence >= _SURE else 0.0
 
 
-def _item(statement: Statement, share: float, now: datetime) -> MemoryItem:
+def _item(statement: UserStatement, share: float, now: datetime) -> MemoryItem:
     return MemoryItem(
         id=f"user:{statement.id}",
         layer=MemoryLayer.USER,
@@ -201,10 +201,10 @@ def _item(statement: Statement, share: float, now: datetime) -> MemoryItem:
     )
 
 
-def statement_of_pattern(pattern: Pattern) -> Statement:
+def statement_of_pattern(pattern: Pattern) -> UserStatement:
     """Return a pattern as it may be said."""
     avoided = pattern.pattern_type is PatternType.ANTIPATTERN
-    return Statement(
+    return UserStatement(
         id=pattern.id,
         kind=pattern.pattern_type.value,
         text=f"Avoids: {pattern.description}" if avoided else f"Works like this: {pattern.description}",
@@ -217,9 +217,9 @@ def statement_of_pattern(pattern: Pattern) -> Statement:
     )
 
 
-def statement_of_expertise(expertise: Expertise) -> Statement:
+def statement_of_expertise(expertise: Expertise) -> UserStatement:
     """Return how well somebody knows an area, as it may be said."""
-    return Statement(
+    return UserStatement(
         id=expertise.id,
         kind=EXPERTISE,
         text=f"Expertise in {expertise.area}: {expertise.level.value}.",
@@ -233,11 +233,11 @@ def statement_of_expertise(expertise: Expertise) -> Statement:
 
 def statements_of_rules(
     rules: Sequence[UserRule], *, unless: Callable[[UserRule], bool]
-) -> Iterator[Statement]:
+) -> Iterator[UserStatement]:
     """Yield rules that say more than a preference does: those that somebody stated, and those with a condition."""
     for rule in rules:
         if (rule.source is Source.EXPLICIT or rule.given_key) and not unless(rule):
-            yield Statement(
+            yield UserStatement(
                 id=rule.id,
                 kind=RULE,
                 text=rule.text,

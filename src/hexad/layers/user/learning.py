@@ -31,9 +31,9 @@ from hexad.layers.user.values import (
     ProjectValue,
     Source,
     UserRule,
-    lowered,
+    lower_confidence,
     mined_confidence,
-    raised,
+    raise_confidence,
 )
 from hexad.memory.confidence import decayed
 
@@ -59,7 +59,7 @@ class LearnedPreferences:
 
 
 @dataclass(slots=True)
-class _Use:
+class _ValueUse:
     """Who uses one value."""
 
     value: str
@@ -67,19 +67,19 @@ class _Use:
     projects: set[str] = field(default_factory=set)
 
 
-class _Book:
+class _ProjectIndex:
     """What projects published, looked up from each side. Projects stand in the order in which they began."""
 
     def __init__(self, values: Sequence[ProjectValue]) -> None:
         self.order = list(dict.fromkeys(project_value.project_id for project_value in values))
         self.begun = {project_value.project_id: project_value.begun for project_value in values}
-        self.uses: dict[tuple[str, str], _Use] = {}
+        self.uses: dict[tuple[str, str], _ValueUse] = {}
         self.saying: dict[str, set[str]] = {}
         for project_value in values:
             if project_value.attribute.startswith(PATTERN_PREFIX):
                 continue  # counts as a project; `pattern_mining` looks at what it says
             pair = (project_value.attribute, look(project_value.value))
-            use = self.uses.setdefault(pair, _Use(project_value.value, project_value.last_seen))
+            use = self.uses.setdefault(pair, _ValueUse(project_value.value, project_value.last_seen))
             if project_value.last_seen >= use.last_seen:
                 use.value, use.last_seen = project_value.value, project_value.last_seen
             use.projects.add(project_value.project_id)
@@ -125,14 +125,16 @@ def mine(
     its support; support that grows or falls moves it; each project that takes it up raises it; each that decides
     otherwise, past the last `drift_projects`, lowers it.
     """
-    book = _Book(values)
+    book = _ProjectIndex(values)
     known_rows = {(row.preference.key, look(row.preference.value)): row for row in held}
     put: list[StoredPreference] = []
     remove: list[StoredPreference] = []
     changes: list[LearnedChange] = []
     for pair in sorted(book.uses.keys() | known_rows.keys()):
         before = known_rows.get(pair)
-        after, reason = _weighed(book, pair, before, user_id=user_id, drift_projects=drift_projects)
+        after, reason = _weighed_preference(
+            book, pair, before, user_id=user_id, drift_projects=drift_projects
+        )
         if after is None:
             if before is not None:
                 remove.append(before)
@@ -155,8 +157,13 @@ def mine(
     return LearnedPreferences(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
 
 
-def _weighed(
-    book: _Book, pair: tuple[str, str], before: StoredPreference | None, *, user_id: str, drift_projects: int
+def _weighed_preference(
+    book: _ProjectIndex,
+    pair: tuple[str, str],
+    before: StoredPreference | None,
+    *,
+    user_id: str,
+    drift_projects: int,
 ) -> tuple[StoredPreference | None, str]:
     """Return what is to be held of a value, None for nothing, and the reason in words."""
     use, support = book.uses.get(pair), book.support(pair)
@@ -190,13 +197,13 @@ def _weighed(
     adopted = count - preference.projects
     if adopted > 0 and confidence <= preference.confidence:  # else its support says so already
         most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
-        confidence = raised(confidence, adopted, most=most)
+        confidence = raise_confidence(confidence, adopted, most=most)
         reasons.append(f"{adopted} more took it up")
     unused = book.unused(before)
     # Projects may have set another number: what one has lowered, another does not lower once more.
     drifted = max(unused - drift_projects + 1, before.drifted) if unused else 0
     if drifted > before.drifted:
-        confidence = lowered(confidence, drifted - before.drifted, by=DRIFT)
+        confidence = lower_confidence(confidence, drifted - before.drifted, by=DRIFT)
         reasons.append(f"not in the last {unused} that decided")
     if before.origin == MINED and not preference.accepted and (count == 0 or confidence < FORGOTTEN):
         return None, found
@@ -217,7 +224,11 @@ def _moved(before: StoredPreference, base_now: float | None) -> float:
     preference = before.preference
     if base_now is None:
         # What was carried by projects and is not any more keeps half of it; feedback stays in it.
-        return preference.confidence if before.base is None else lowered(preference.confidence, by=LOWER)
+        return (
+            preference.confidence
+            if before.base is None
+            else lower_confidence(preference.confidence, by=LOWER)
+        )
     if before.base is None:
         return (
             preference.confidence
@@ -245,7 +256,9 @@ def _change(
 # Rules --------------------------------------------------------------------------------------------------------------
 
 
-def _rules(book: _Book, preferences: Sequence[Preference], *, user_id: str, at: datetime) -> list[UserRule]:
+def _rules(
+    book: _ProjectIndex, preferences: Sequence[Preference], *, user_id: str, at: datetime
+) -> list[UserRule]:
     """Return the rules that follow: what is usual, and what stands together more often than it does by itself."""
     rules = [
         UserRule(
@@ -264,14 +277,14 @@ def _rules(book: _Book, preferences: Sequence[Preference], *, user_id: str, at: 
     ]
     often = [pair for pair, use in sorted(book.uses.items()) if len(use.projects) >= PROJECTS_LEAST]
     for given, other in permutations(often, 2):
-        rule = _together(book, given, other, user_id=user_id, at=at)
+        rule = _rule_support(book, given, other, user_id=user_id, at=at)
         if rule is not None:
             rules.append(rule)
     return sorted(rules, key=lambda rule: (-rule.confidence, -rule.evidence_count, rule.text))[:RULES_LIMIT]
 
 
-def _together(
-    book: _Book, given: tuple[str, str], other: tuple[str, str], *, user_id: str, at: datetime
+def _rule_support(
+    book: _ProjectIndex, given: tuple[str, str], other: tuple[str, str], *, user_id: str, at: datetime
 ) -> UserRule | None:
     if given[0] == other[0]:
         return None
@@ -324,7 +337,7 @@ def lower_overridden(held: StoredPreference) -> StoredPreference:
     return replace(
         held,
         preference=replace(
-            preference, confidence=lowered(preference.confidence), rejected=preference.rejected + 1
+            preference, confidence=lower_confidence(preference.confidence), rejected=preference.rejected + 1
         ),
     )
 
@@ -334,7 +347,7 @@ def apply_evidence(
 ) -> StoredPreference:
     """Return a preference after `delta` signs for it, or against it where that is negative."""
     if held is None:
-        confidence = raised(INFERRED_CONFIDENCE, max(delta, 1) - 1)
+        confidence = raise_confidence(INFERRED_CONFIDENCE, max(delta, 1) - 1)
         made = replace(
             fresh, confidence=confidence, source=Source.INFERRED, evidence_count=max(delta, 1), last_seen=at
         )
@@ -342,9 +355,9 @@ def apply_evidence(
     preference = held.preference
     most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
     confidence = (
-        raised(preference.confidence, delta, most=most)
+        raise_confidence(preference.confidence, delta, most=most)
         if delta >= 0
-        else lowered(preference.confidence, -delta)
+        else lower_confidence(preference.confidence, -delta)
     )
     changed = replace(
         preference,
@@ -366,7 +379,7 @@ class LearnedPatterns:
 
 
 @dataclass(slots=True)
-class _Shown:
+class _PatternSupport:
     """A pattern, and the projects that show it."""
 
     text: str
@@ -387,7 +400,7 @@ def mine_patterns(
     evidence, each that leaves takes its evidence along. `counted` says in how many projects each was counted before.
     """
     total = len({project_value.project_id for project_value in values})
-    shown = _shown(values)
+    shown = _pattern_support(values)
     before = {
         look(pattern.description): pattern
         for pattern in known_patterns
@@ -429,13 +442,13 @@ def text_of(project_value: ProjectValue) -> str:
     return f"{project_value.attribute.removeprefix(PATTERN_PREFIX).replace('_', ' ')}: {project_value.value}"
 
 
-def _shown(values: Sequence[ProjectValue]) -> dict[str, _Shown]:
-    found: dict[str, _Shown] = {}
+def _pattern_support(values: Sequence[ProjectValue]) -> dict[str, _PatternSupport]:
+    found: dict[str, _PatternSupport] = {}
     for project_value in values:
         if not project_value.attribute.startswith(PATTERN_PREFIX):
             continue
         text = text_of(project_value)
-        shown = found.setdefault(look(text), _Shown(text, project_value.last_seen, set()))
+        shown = found.setdefault(look(text), _PatternSupport(text, project_value.last_seen, set()))
         if project_value.last_seen >= shown.last_seen:
             shown.text, shown.last_seen = text, project_value.last_seen
         shown.projects.add(project_value.project_id)
@@ -443,7 +456,7 @@ def _shown(values: Sequence[ProjectValue]) -> dict[str, _Shown]:
 
 
 def _weighed_pattern(
-    old: Pattern | None, found: _Shown | None, delta: int, *, support: float, user_id: str
+    old: Pattern | None, found: _PatternSupport | None, delta: int, *, support: float, user_id: str
 ) -> Pattern:
     if old is None:
         assert found is not None
@@ -457,7 +470,7 @@ def _weighed_pattern(
             first_seen=found.last_seen,
             last_seen=found.last_seen,
         )
-    sure = raised(old.confidence, delta) if delta > 0 else lowered(old.confidence, -delta)
+    sure = raise_confidence(old.confidence, delta) if delta > 0 else lower_confidence(old.confidence, -delta)
     return replace(
         old,
         evidence_count=max(old.evidence_count + delta, 0),
@@ -516,7 +529,7 @@ class _Assertion:
 def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult:
     """Return what time has done to what is known; `recent` is how many of the latest projects speak for it."""
     found, changes = RescoreResult(), list[LearnedChange]()
-    latest = _Latest(known.values, recent)
+    latest = _LatestProjects(known.values, recent)
     for pattern in known.patterns:
         assertion = _Assertion(
             name=f"{pattern.pattern_type.value} {look(pattern.description)}",
@@ -560,7 +573,7 @@ def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult
     return found
 
 
-class _Latest:
+class _LatestProjects:
     """The projects that began last, and what they have."""
 
     def __init__(self, values: Sequence[ProjectValue], recent: int) -> None:

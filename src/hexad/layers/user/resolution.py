@@ -10,7 +10,7 @@ from hexad.layers.user.database import UserStore
 from hexad.layers.user.layer import (
     EXCEPTION,
     PREFERENCE,
-    Statement,
+    UserStatement,
     statement_of_expertise,
     statement_of_pattern,
     statements_of_rules,
@@ -211,9 +211,9 @@ class StatementCache:
     """What may be said in one project, put together again only where the layer has changed, whoever changed it."""
 
     def __init__(self) -> None:
-        self._known: tuple[UserStore, int, Sequence[Statement]] | None = None
+        self._known: tuple[UserStore, int, Sequence[UserStatement]] | None = None
 
-    def get(self, store: UserStore, here: Callable[[UserStore], ProjectView]) -> Sequence[Statement]:
+    def get(self, store: UserStore, here: Callable[[UserStore], ProjectView]) -> Sequence[UserStatement]:
         """Return it; the same object as long as nothing has changed."""
         revision, known = store.holdings.revision(), self._known
         if known is None or known[0] is not store or known[1] != revision:
@@ -230,7 +230,7 @@ def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_
     return found
 
 
-def statements_in(store: UserStore, here: ProjectView) -> Iterator[Statement]:
+def statements_in(store: UserStore, here: ProjectView) -> Iterator[UserStatement]:
     """Yield all that may be said: nothing that is suppressed here, and for a key what holds of it alone."""
     for key in dict.fromkeys([*here.exceptions, *here.preferences]):
         found = resolve(key, here)
@@ -240,7 +240,7 @@ def statements_in(store: UserStore, here: ProjectView) -> Iterator[Statement]:
             yield _exception(found.exception, found.statement, found.note)
         elif found.preference is not None:
             preference = found.preference
-            yield Statement(
+            yield UserStatement(
                 id=preference.id,
                 kind=PREFERENCE,
                 text=found.statement,
@@ -265,8 +265,8 @@ def statements_in(store: UserStore, here: ProjectView) -> Iterator[Statement]:
     yield from statements_of_rules(here.rules, unless=withheld)
 
 
-def _exception(exception: ProjectException, text: str, note: str | None) -> Statement:
-    return Statement(
+def _exception(exception: ProjectException, text: str, note: str | None) -> UserStatement:
+    return UserStatement(
         id=exception.id,
         kind=EXCEPTION,
         text=text,

@@ -68,7 +68,7 @@ class PreferenceVerdict(StrEnum):
     SEEN = "seen"
 
 
-def raised(confidence: float, times: int, *, most: float = INFERRED_MOST) -> float:
+def raise_confidence(confidence: float, times: int, *, most: float = INFERRED_MOST) -> float:
     """Return a confidence after `times` signs for it: nearer to `most` each time, never lower than it was.
 
     >>> round(raised(0.6, 1), 3), round(raised(0.6, 2), 3), raised(1.0, 1)
@@ -77,7 +77,7 @@ def raised(confidence: float, times: int, *, most: float = INFERRED_MOST) -> flo
     return max(confidence, most - (most - confidence) * (1 - RAISE) ** times)
 
 
-def lowered(confidence: float, times: int = 1, *, by: float = LOWER) -> float:
+def lower_confidence(confidence: float, times: int = 1, *, by: float = LOWER) -> float:
     """Return a confidence after `times` signs against it.
 
     >>> lowered(0.8), lowered(1.0, 2)

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from hexad.layers.user.learning import LearnedPreferences, mine
 from hexad.layers.user.publishing import plain_values
 from hexad.layers.user.tables.preferences import StoredPreference, look
-from hexad.layers.user.values import ProjectValue, Source, lowered, mined_confidence, raised
+from hexad.layers.user.values import (
+    ProjectValue,
+    Source,
+    lower_confidence,
+    mined_confidence,
+    raise_confidence,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -96,8 +102,8 @@ def test_confidence_stays_between_0_and_1_whatever_comes(
 
 @given(st.floats(0, 1), st.integers(0, 50))
 def test_raising_never_lowers_and_lowering_never_raises(confidence: float, times: int) -> None:
-    assert confidence <= raised(confidence, times) <= max(confidence, 0.95)
-    assert 0 <= lowered(confidence, times) <= max(confidence, 0.05)
+    assert confidence <= raise_confidence(confidence, times) <= max(confidence, 0.95)
+    assert 0 <= lower_confidence(confidence, times) <= max(confidence, 0.05)
 
 
 def test_a_rejected_preference_keeps_its_distance_from_its_support() -> None:

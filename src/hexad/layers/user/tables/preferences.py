@@ -54,7 +54,7 @@ class Preferences:
             " ORDER BY confidence DESC, source, evidence_count DESC, last_seen DESC, key, look",
             (self._user_id, key, key),
         )
-        return [_held(row) for row in rows]
+        return [_stored_preference(row) for row in rows]
 
     def get(self, key: str, value: str) -> StoredPreference | None:
         """Return what is held of a value, however it is written."""
@@ -62,7 +62,7 @@ class Preferences:
             f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ? AND key = ? AND look = ?",
             (self._user_id, key, look(value)),
         )
-        return None if row is None else _held(row)
+        return None if row is None else _stored_preference(row)
 
     def put(self, held: StoredPreference) -> Preference:
         """Store a preference, new or in the place of the one of the same key and value; return it with its id."""
@@ -127,7 +127,7 @@ class Preferences:
         )
 
 
-def _held(row: Row | Sequence[object]) -> StoredPreference:
+def _stored_preference(row: Row | Sequence[object]) -> StoredPreference:
     values = tuple(row[:13])
     base, drifted, origin = tuple(row[13:])
     preference = Preference(
