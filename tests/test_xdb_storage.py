@@ -12,8 +12,8 @@ import pytest
 import hexad
 from hexad import CompressedRecord, CompressionLevel, Fidelity, Hexad, InvalidInput, Stopped, StorageFailure
 from hexad.experience.query.usage import COLD_TABLES, tables_bytes
-from hexad.experience.tables.cold_records import Compressed
-from hexad.experience.tiers.compression import Passed, Passes
+from hexad.experience.tables.cold_records import ColdRecords
+from hexad.experience.tiers.compression import CompressionPass, PassResult
 from opener import Opener
 
 JULY = datetime(2025, 7, 3, 9, tzinfo=UTC)
@@ -57,10 +57,10 @@ def release(hx: Hexad, session: str) -> None:
     hx._services.experience().replies.release(session, [(1, 100_000)])
 
 
-def run(hx: Hexad, source: CompressionLevel, *, batch: int = 100, k: int = 10) -> Passed | None:
+def run(hx: Hexad, source: CompressionLevel, *, batch: int = 100, k: int = 10) -> PassResult | None:
     """One pass, as the loop under pressure makes many."""
     services = hx._services
-    return Passes(
+    return CompressionPass(
         services.db,
         summarizer=services.experience().summarizer,
         visibility=services.experience().experience.visibility,
@@ -624,12 +624,12 @@ def test_the_sessions_that_a_record_covers_count_too(hx):
         year = hexad.compress_records(
             [CompressedRecord(id="q", level=QUARTER, start_time=JULY, end_time=JULY, summary="Work.")], YEAR
         )
-        Compressed(db).add(year, sessions=range(1, 5_001))
+        ColdRecords(db).add(year, sessions=range(1, 5_001))
 
     counted = hx.xdb.usage().cold_bytes - before
     assert 0.5 < counted / tables_bytes(db, ["compressed_record_sessions"]) < 2
     with db.transaction():
-        Compressed(db).delete([1])
+        ColdRecords(db).delete([1])
 
 
 def db_vacuumed(db) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hexad
 from example_counts import examples
 from hexad import CompressedRecord, CompressionLevel, FrozenClock, compress_records
-from hexad.experience.tiers.compression import Passes, bucket
+from hexad.experience.tiers.compression import CompressionPass, bucket
 
 LEVELS = list(CompressionLevel)[1:]
 BEGIN = datetime(2024, 12, 20, tzinfo=UTC)
@@ -36,7 +36,7 @@ def add_up(hx: hexad.Hexad) -> tuple[int, int]:
 def test_any_sequence_of_passes_keeps_all_counts_and_one_record_for_each_bucket(steps):
     with hexad.open(":memory:", embedder=None, background=False, clock=FrozenClock()) as hx:
         service = hx._services.experience()
-        passes = Passes(
+        passes = CompressionPass(
             hx._services.db, summarizer=service.summarizer, visibility=service.experience.visibility
         )
         expected = [0, 0]

@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import CompressionLevel, Hexad, Stopped
-from hexad.experience.tiers.compression import Passes
+from hexad.experience.tiers.compression import CompressionPass
 from programs import Program
 
 TARGET = Path(__file__).with_name("compression_target.py")
@@ -94,8 +94,8 @@ def test_two_passes_over_the_same_records_at_once_make_one_of_them(project):
         assert not any("slow" in session.summary for session in sessions)
 
 
-def _passes(hx: Hexad) -> Passes:
-    return Passes(
+def _passes(hx: Hexad) -> CompressionPass:
+    return CompressionPass(
         hx._services.db,
         summarizer=hx._services.experience().summarizer,
         visibility=hx._services.experience().experience.visibility,
