@@ -220,13 +220,13 @@ class DocumentRepository:
         ('2', ['Answer briefly.', 'Answer briefly and kindly.'])
         """
         kind = parse_choice(DocumentType, doc_type, "doc_type")
-        shown = self._named(check_tag_name(name, "The name {} of a document"), "name")
+        shown = self._name_without_secrets(check_tag_name(name, "The name {} of a document"), "name")
         text, now = self._content(content), self._db.clock.now()
         document = Document(
             id=self._needs.ids.new("doc"),
             doc_type=kind,
             name=shown,
-            path=self._named(check_document_path(shown if path is None else path), "path"),
+            path=self._name_without_secrets(check_document_path(shown if path is None else path), "path"),
             version="1" if version is None else self._version(version),
             content=text,
             content_hash=content_hash(text),
@@ -508,18 +508,19 @@ class DocumentRepository:
     def _text(self, text: str, what: str) -> str:
         return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
 
-    def _named(self, name: str, what: str, *, personal: bool = False) -> str:
+    def _name_without_secrets(self, name: str, what: str, *, personal: bool = False) -> str:
         if self._needs.secret_in(name) if personal else self._needs.mask(name) != name:
             raise InvalidInput(f"The {what} of the document holds what looks like a secret; give another.")
         return name
 
     def _version(self, version: str) -> str:
-        return self._named(check_tag_name(version, "The name {} of a version"), "version")
+        return self._name_without_secrets(check_tag_name(version, "The name {} of a version"), "version")
 
     def _subjects(self, subjects: Iterable[str]) -> tuple[str, ...]:
         return tuple(
-            self._named(subject, "data subject", personal=True) for subject in sorted(subject_list(subjects))
+            self._name_without_secrets(subject, "data subject", personal=True)
+            for subject in sorted(subject_list(subjects))
         )
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
-        return tuple(self._named(tag, "tag") for tag in slugs(word_list(tags, "tags")))
+        return tuple(self._name_without_secrets(tag, "tag") for tag in slugs(word_list(tags, "tags")))

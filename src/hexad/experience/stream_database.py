@@ -231,14 +231,14 @@ class Experience:
         self, session_id: str | None, fields: RecordFields, *, tick: int | None = None
     ) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
-        wanted, number = self._recorded(session_id)
+        wanted, number = self._writable_session(session_id)
         given = self.recorder.add(number, fields, tick)
         self.accounts.add(number, fields.tokens)
         return wanted, given
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
-        wanted, number = self._recorded(session_id)
+        wanted, number = self._writable_session(session_id)
         ticks: list[int] = []
         for batch in held_together(batches(chunks(rows, self._engine), self.intake)):
             ticks += self.recorder.add_batch(number, batch)
@@ -246,7 +246,7 @@ class Experience:
         self.flush()
         return wanted, ticks
 
-    def _recorded(self, session_id: str | None) -> tuple[str, int]:
+    def _writable_session(self, session_id: str | None) -> tuple[str, int]:
         """Return the session that is recorded to, and its number."""
         wanted = self.current_or(session_id)
         if not isinstance(wanted, str):

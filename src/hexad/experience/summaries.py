@@ -124,8 +124,8 @@ def digest(texts: Sequence[str], limit: int) -> str:
     """
     texts = list(dict.fromkeys(texts))
     if sum(map(len, texts)) > limit:
-        texts = _varied(texts)
-    while len(texts) > 1 and not _considered(texts):
+        texts = _without_repeats(texts)
+    while len(texts) > 1 and not _is_considered(texts):
         groups = list(_groups(texts))
         # Each group gives as much as keeps the whole within what is considered at once, so that each round is less.
         share = max(CONSIDERED_CHARACTERS // (2 * len(groups)), LEAST_CHARACTERS)
@@ -136,7 +136,7 @@ def digest(texts: Sequence[str], limit: int) -> str:
     return _BLANK_LINES.sub("\n", extract("\n\n".join(texts), limit))
 
 
-def _varied(texts: Sequence[str]) -> list[str]:
+def _without_repeats(texts: Sequence[str]) -> list[str]:
     seen: set[str] = set()
     found = []
     for text in texts:
@@ -151,7 +151,7 @@ def _varied(texts: Sequence[str]) -> list[str]:
     return found
 
 
-def _considered(texts: Sequence[str]) -> bool:
+def _is_considered(texts: Sequence[str]) -> bool:
     size = sum(map(len, texts))
     return size <= CONSIDERED_CHARACTERS and sum(map(_sentences, texts)) <= SENTENCES_AT_ONCE
 
@@ -184,14 +184,14 @@ def _body(text: str) -> str:
 
 
 def _head(gist: Gist, names: Names, covered: Collection[str]) -> list[str]:
-    concepts = _distinct(map(names, _in_order(gist.concepts, covered)))
-    tags = [name for name in _distinct(map(names, gist.tags)) if name not in concepts]
+    concepts = _distinct_names(map(names, _in_order(gist.concepts, covered)))
+    tags = [name for name in _distinct_names(map(names, gist.tags)) if name not in concepts]
     topics = concepts[:TOPICS]
     while len(topics) < TOPICS and tags:
         topics.append(tags.pop(0))
     parts = []
     if topics:
-        parts.append(f"{span_name(gist.level, gist.start_time)} I worked mainly on {_listed(topics)}.")
+        parts.append(f"{span_name(gist.level, gist.start_time)} I worked mainly on {_enumeration(topics)}.")
     if tags:
         parts.append(f"Tags: {', '.join(tags[:NAMED_TAGS])}.")
     return parts
@@ -206,12 +206,12 @@ def _in_order(concepts: Mapping[str, float], covered: Collection[str]) -> list[s
     return [*first, *(concept for concept in concepts if concept not in first)]
 
 
-def _distinct(names: Sequence[str] | map[str]) -> list[str]:
+def _distinct_names(names: Sequence[str] | map[str]) -> list[str]:
     shown = (" ".join(cut(name, NAME_CHARACTERS).split()) for name in names)
     return [name for name in dict.fromkeys(shown) if name]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _enumeration(names: Sequence[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -320,12 +320,12 @@ class Summarizer:
         if order.most < 1 or not any(text.strip() for text in texts):
             return None
         generate = self._generate(order.operation)
-        return None if generate is None else self._asked(generate, texts, order)
+        return None if generate is None else self._generated_summary(generate, texts, order)
 
     def local(self, texts: Sequence[str], *, most: int) -> Summary:
         """Return the sentences of texts that say most, in at most `most` tokens."""
         text = digest([text for text in texts if text.strip()], most * CHARACTERS_PER_TOKEN)
-        return self._measured(self._counter.truncate(self._mask(text), most), LOCAL)
+        return self._summary_of(self._counter.truncate(self._mask(text), most), LOCAL)
 
     def shortened(self, texts: Sequence[str], most: int) -> tuple[str, int]:
         """Return what `local` makes of texts, and how many tokens it takes."""
@@ -340,13 +340,13 @@ class Summarizer:
         """Return two summaries as one in at most `most` tokens; where they are longer, the older gives way first."""
         whole = "\n\n".join(filter(None, (older, newer)))
         if self._counter.count(whole) <= most:
-            return self._measured(whole, LOCAL)
+            return self._summary_of(whole, LOCAL)
         room = most - self._counter.count(newer) - 1
         # Down to half, so that not every compaction has to summarise it anew.
         shorter = self.summary([older], SummaryOrder(most=min(room, most // 2), aim=most // 2))
         whole = "\n\n".join(filter(None, (shorter.text, newer)))
         if self._counter.count(whole) <= most:
-            return self._measured(whole, shorter.generated_by)
+            return self._summary_of(whole, shorter.generated_by)
         return self.local([older, newer], most=most) if most > 0 else Summary(text="", tokens=0)
 
     def _generate(self, operation: str) -> Callable[[Prompt], Reply] | None:
@@ -362,7 +362,7 @@ class Summarizer:
         metered, model = found
         return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
-    def _asked(
+    def _generated_summary(
         self, generate: Callable[[Prompt], Reply], texts: Sequence[str], order: SummaryOrder
     ) -> Summary | None:
         """Return what a generator says, None for nothing that can be used."""
@@ -373,7 +373,7 @@ class Summarizer:
             log.warning("A summary is made locally: %s", error)
             return None
         text = self._mask(whole_characters(reply.text).strip())
-        summary = self._measured(text, reply.model)
+        summary = self._summary_of(text, reply.model)
         if not text or summary.tokens > most:
             log.warning(
                 "A summary is made locally: %s wrote %s tokens, and 1 to %s can be used.",
@@ -389,7 +389,7 @@ class Summarizer:
         told = texts
         if order.speakers:
             told = [f"{who}: {text}" for who, text in zip(order.speakers, texts, strict=True)]
-        shown = _shown("\n\n".join(told))
+        shown = _excerpt("\n\n".join(told))
         named = json.dumps(list(order.concepts), ensure_ascii=False) if order.concepts else ""
         fence = fence_of(shown + named)
         system = _SYSTEM.format(
@@ -403,11 +403,11 @@ class Summarizer:
             system=system, text=f"{head}{fence}\n{shown}\n{fence}", max_tokens=max(2 * tokens, LEAST_TOKENS)
         )
 
-    def _measured(self, text: str, generated_by: str) -> Summary:
+    def _summary_of(self, text: str, generated_by: str) -> Summary:
         return Summary(text=text, tokens=self._counter.count(text), generated_by=generated_by)
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     """Return what is sent of a text: all of it, or of each of its parts the sentences that say most."""
     if len(text) <= SENT_CHARACTERS:
         return text

@@ -99,19 +99,19 @@ class TagPlaces:
             found_tags = [self.resolve(tag) for tag in dict.fromkeys(tags)]
             known_tag_ids = {tag.id for tag in found_tags if tag is not None}
             if any_tag:
-                return self._covered(known_tag_ids, session_id, ticks) if known_tag_ids else {}
+                return self._ticks_of_tags(known_tag_ids, session_id, ticks) if known_tag_ids else {}
             if None in found_tags:
                 return {}
-            answers = [self._covered([tag_id], session_id, ticks) for tag_id in sorted(known_tag_ids)]
+            answers = [self._ticks_of_tags([tag_id], session_id, ticks) for tag_id in sorted(known_tag_ids)]
         return _in_all(answers)
 
     def tag_sets(self, tags: Sequence[str]) -> list[frozenset[str]]:
         """Return for each tag the ids that count as it: its own and those of the concepts below; none of no tag."""
         with self._db.read():
             found_tags = [self.resolve(tag) for tag in dict.fromkeys(tags)]
-            return [frozenset() if tag is None else self._counting([tag.id])[1] for tag in found_tags]
+            return [frozenset() if tag is None else self._tags_below([tag.id])[1] for tag in found_tags]
 
-    def _counting(self, tag_ids: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    def _tags_below(self, tag_ids: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Return the tags that count as one of these, and those of them that count when a rule applied them."""
         counting, by_rule = set[str](), set[str]()
         for tag_id in tag_ids:
@@ -122,10 +122,10 @@ class TagPlaces:
                 by_rule.update(concept for concept in wanted if concept not in hidden)
         return frozenset(counting), frozenset(by_rule)
 
-    def _covered(
+    def _ticks_of_tags(
         self, tag_ids: Iterable[str], session_id: str | None, ticks: TickRange | None
     ) -> dict[str, TaggedTicks]:
-        counting, by_rule = self._counting(tag_ids)
+        counting, by_rule = self._tags_below(tag_ids)
         placed = self._applications.placed(
             sorted(counting), session_id=session_id, ticks=ticks, not_by_rule=sorted(counting - by_rule)
         )
@@ -166,7 +166,7 @@ class TagPlaces:
                 [
                     tag_application
                     for application in direct
-                    for tag_application in (application, *self._inherited(application))
+                    for tag_application in (application, *self._inherited_applications(application))
                 ]
                 if inherited
                 else direct
@@ -190,7 +190,7 @@ class TagPlaces:
             return ()
         return self._events.events_at(session_id, tick)
 
-    def _inherited(self, application: TagApplication) -> list[TagApplication]:
+    def _inherited_applications(self, application: TagApplication) -> list[TagApplication]:
         return [
             replace(application, tag_id=concept_id, source=TagSource.INHERITED)
             for concept_id in self._concepts.ancestors(application.tag_id)
@@ -364,7 +364,7 @@ class Tagging:
         else:
             assert named.tick_range is not None
             target = range_target(self._session(named), named.tick_range)
-        return self._recorded(target)
+        return self._recorded_target(target)
 
     def _session(self, named: NamedTarget) -> str:
         session_id = self._experience.current if named.session_id is None else named.session_id
@@ -377,7 +377,7 @@ class Tagging:
         assert number is not None
         return last_recorded(self._experience.reader, ColdRanges(self._db), session_id, number)
 
-    def _recorded(self, target: Target) -> Target:
+    def _recorded_target(self, target: Target) -> Target:
         session = self._experience.session(target.session_id)
         if target.event_id is not None:
             # Kept where it cannot change any more: what is compressed later is still found by it.

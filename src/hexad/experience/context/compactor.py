@@ -208,7 +208,7 @@ class Drafter:
         What was compressed counts with its own summary. None where there is nothing.
         """
         self._flush()
-        texts, sums, tokens = self._told(state, ticks)
+        texts, sums, tokens = self._texts_in(state, ticks)
         question = StepQuery(session_id=state.session_id, ticks=ticks)
         cold = self._compressed.by_numbers(
             [match.no for match in self._compressed.matches(question, state.number)]
@@ -228,7 +228,7 @@ class Drafter:
         )
         return self._summarizer.summary([text for _, text in sorted(texts)], order), top
 
-    def _told(
+    def _texts_in(
         self, state: WindowState, ticks: tuple[int, int]
     ) -> tuple[list[tuple[int, str]], Counter[str], int]:
         """Return texts by tick, sums of concepts, and tokens, of what is in the stream of a range; of a long one, the
@@ -514,7 +514,7 @@ class Compactor:
                 if drafted is None:
                     continue
                 record = self._record(plan, drafted, trigger)
-                if self._stored(plan, drafted, record):
+                if self._store(plan, drafted, record):
                     self._needs.skip(number, plan.last)
                     return record
         session_id = self._compactions.state(number).session_id
@@ -541,22 +541,22 @@ class Compactor:
             generated_by=drafted.summary.generated_by,
         )
 
-    def _stored(self, plan: CompactionPlan, drafted: CompactionDraft, record: CompactionRecord) -> bool:
+    def _store(self, plan: CompactionPlan, drafted: CompactionDraft, record: CompactionRecord) -> bool:
         """Write a compaction, all of it or nothing; False when the window is not what it was any more."""
         number, hull = plan.state.number, (plan.first, plan.last)
         for _ in range(_ATTEMPTS):
             kept = self._windows.protected(number, hull)
             replies = self._needs.replies.prepare(plan.state.session_id, [hull])
             with self._db.transaction():
-                if not self._unchanged(plan, record.trigger):
+                if not self._is_unchanged(plan, record.trigger):
                     return False
-                if self._windows.protected(number, hull) == kept and self._written(
+                if self._windows.protected(number, hull) == kept and self._write(
                     replies, number, record, drafted
                 ):
                     return True
         return False
 
-    def _unchanged(self, plan: CompactionPlan, trigger: CompactionTrigger) -> bool:
+    def _is_unchanged(self, plan: CompactionPlan, trigger: CompactionTrigger) -> bool:
         state = self._compactions.state(plan.state.number)
         return (
             (state.compacted_through, state.summary) == (plan.state.compacted_through, plan.state.summary)
@@ -564,7 +564,7 @@ class Compactor:
             and (trigger is CompactionTrigger.MANUAL or _may_expire(state, trigger))
         )
 
-    def _written(
+    def _write(
         self, replies: Replies, number: int, record: CompactionRecord, drafted: CompactionDraft
     ) -> bool:
         if not self._needs.replies.store(replies):

@@ -38,7 +38,7 @@ class ContextWindows:
 
     def states(self, session_ids: Sequence[str]) -> list[dict[str, JSONValue]]:
         """Return what `ContextWindowManager.get_context_state` says of several sessions; raises `NotFound`."""
-        return [_said(fill) for fill in self.compactor.measure_all(session_ids)]
+        return [_context_state(fill) for fill in self.compactor.measure_all(session_ids)]
 
     def content(self, session_id: str) -> ContextWindow:
         """Return what is in a session's window; raises `NotFound`."""
@@ -138,10 +138,10 @@ class ContextWindowManager:
 
     def get_context_state(self) -> dict[str, JSONValue]:
         """Return the window's size, its tokens, the part that they fill, the session, and the last tick."""
-        return _said(self._windows.compactor.measure(self.session_id))
+        return _context_state(self._windows.compactor.measure(self.session_id))
 
 
-def _said(fill: Fill) -> dict[str, JSONValue]:
+def _context_state(fill: Fill) -> dict[str, JSONValue]:
     return {
         "max_tokens": fill.state.max_tokens,
         "current_tokens": fill.tokens,

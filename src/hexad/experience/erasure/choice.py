@@ -223,7 +223,7 @@ class _RecordFilter:
         told = union(tick for reply in replies for tick in reply.ticks)
         blurred = self._blurred[number] = difference(cold, told)
         taken_rows = [reply for reply in replies if self._takes(number, reply)]
-        going = self._going[number] = self._blurred_going(number, blurred, coarse)
+        going = self._going[number] = self._erased_blurred(number, blurred, coarse)
         return ChosenSession(
             number=number,
             id=self._named[number],
@@ -242,7 +242,7 @@ class _RecordFilter:
         where = self._places.get(self._named[number], ())
         return not reply.tags.isdisjoint(self._tags) or bool(intersection(reply.ticks, where))
 
-    def _blurred_going(self, number: int, blurred: Ranges, coarse: Sequence[ColdRow]) -> Ranges:
+    def _erased_blurred(self, number: int, blurred: Ranges, coarse: Sequence[ColdRow]) -> Ranges:
         """Return which of the ticks go that only records of a session or more stand for."""
         if self._before is not None and any(
             number in row.sessions and row.times[1] >= self._before for row in coarse

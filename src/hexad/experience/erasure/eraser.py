@@ -99,7 +99,7 @@ class ErasedStream:
             # The program that wrote to a log may have ended since: then it is sealed with the next attempt.
             if not any(map(self._is_left, logs)):
                 break
-        return FileRewrite(bytes=size, held_by=[*problems, *map(self._said, logs)])
+        return FileRewrite(bytes=size, held_by=[*problems, *map(self._log_problem, logs)])
 
     def _is_left(self, log: str) -> bool:
         lock = lock_if_left(self._sealer.logs / log)
@@ -107,7 +107,7 @@ class ErasedStream:
             os.close(lock)
         return lock is not None
 
-    def _said(self, log: str) -> str:
+    def _log_problem(self, log: str) -> str:
         if self._is_left(log):
             return f"stream/log/{log} is damaged and cannot be sealed"
         return f"stream/log/{log} is written to by process {log.partition('-')[0]}"
@@ -441,7 +441,7 @@ class StreamEraser:
         self._needs, self._db, self._experience = needs, needs.db, needs.experience
         self._events = StreamEvents(needs.experience)
         self._applications, self._targets = TagApplications(needs.db), ErasedTargets(needs.db)
-        self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged, key=needs.key)
+        self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged_ticks, key=needs.key)
         self._taking = RowRemoval(needs.db, ids=needs.ids, shortened=needs.shortened, key=needs.key)
         self._files = ErasedStream(
             needs.db, needs.experience.sealer, give_away=needs.experience.recorder.rotate
@@ -492,12 +492,12 @@ class StreamEraser:
                     f"transaction that is undone: {self._db.path} was opened read-only. Open it for writing for "
                     "this dry run; nothing was changed."
                 )
-            prepared = self._prepared(choice)
+            prepared = self._lookup(choice)
             try:
                 with self._db.transaction():
                     if attempt == _ATTEMPTS - 1:  # nobody can move anything now
                         choice = self._chooser.choose(selection, at=at)
-                        prepared = self._prepared(choice)
+                        prepared = self._lookup(choice)
                     elif choice.state is None or choice.state != self._chooser.state(
                         [session.number for session in choice.sessions]
                     ):
@@ -510,7 +510,7 @@ class StreamEraser:
                 break
         return choice
 
-    def _prepared(self, choice: Choice) -> ErasureLookup:
+    def _lookup(self, choice: Choice) -> ErasureLookup:
         tokens: dict[int, int] = {}
         events: dict[str, Mapping[str, Ranges]] = {}
         for session in choice.sessions:
@@ -527,7 +527,7 @@ class StreamEraser:
                 events[session.id] = {event: union(ranges) for event, ranges in where.items()}
         return ErasureLookup(tokens=tokens, events=events)
 
-    def _tagged(self, name: str) -> tuple[Mapping[str, Ranges], frozenset[str]]:
+    def _tagged_ticks(self, name: str) -> tuple[Mapping[str, Ranges], frozenset[str]]:
         """Return where tags of exactly this name are, by session, and which tags these are; nothing is inherited."""
         tags = self._targets.tags_named(name)
         found: dict[str, Ranges] = {}

@@ -62,7 +62,7 @@ class StreamErasureRows:
 
         Those that were erased are among them: a program that had one open may have recorded to it since.
         """
-        masked = self._masked(session_id, subject) if self.erased_sessions() else (None, None)
+        masked = self._pseudonyms(session_id, subject) if self.erased_sessions() else (None, None)
         rows = self._db.query(
             "SELECT no, id FROM sessions WHERE (?1 IS NULL OR id = ?1 OR no IN"
             " (SELECT session_no FROM session_subjects WHERE subject = ?3)) AND (?2 IS NULL OR no IN"
@@ -75,7 +75,7 @@ class StreamErasureRows:
         """Return the numbers of the sessions that were erased as a whole."""
         return {row[0] for row in self._db.query("SELECT session_no FROM erased_sessions")}
 
-    def _masked(self, session_id: str | None, subject: str | None) -> tuple[str | None, str | None]:
+    def _pseudonyms(self, session_id: str | None, subject: str | None) -> tuple[str | None, str | None]:
         """Return what stands for the names of an erased session; nobody without the key can tell which they were."""
         key = self._key()
         return (
@@ -104,8 +104,8 @@ class StreamErasureRows:
             ).fetchall()
             for name, subjects in rows:
                 con.execute("DELETE FROM session_subjects WHERE session_no = ?", (session,))
-                masked = [self._masked(None, str(subject))[1] for subject in parse(subjects)]
-                masked.append(self._masked(name, None)[0])
+                masked = [self._pseudonyms(None, str(subject))[1] for subject in parse(subjects)]
+                masked.append(self._pseudonyms(name, None)[0])
                 con.executemany(
                     "INSERT INTO session_subjects VALUES(?, ?)", [(session, subject) for subject in masked]
                 )
@@ -385,13 +385,15 @@ class ErasedTargets:
 
     def applications(self, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
         """Return the tag applications of a session that share a tick with `hull`, and those on events without ticks."""
-        return self._targeted("tag_applications", "note", session_id, hull)
+        return self._targets_in("tag_applications", "note", session_id, hull)
 
     def comments(self, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
         """Return what `applications` does, of comments."""
-        return self._targeted("comments", "content", session_id, hull)
+        return self._targets_in("comments", "content", session_id, hull)
 
-    def _targeted(self, table: str, text: str, session_id: str, hull: tuple[int, int]) -> list[ErasedTarget]:
+    def _targets_in(
+        self, table: str, text: str, session_id: str, hull: tuple[int, int]
+    ) -> list[ErasedTarget]:
         rows = self._db.query(
             f"SELECT no, event_id, range_start, range_end, {text} IS NOT NULL FROM {table} WHERE session_id = ?"
             " AND (span IS NULL OR (range_start <= ? AND range_end >= ?)) ORDER BY no",
@@ -480,9 +482,9 @@ class ErasedDocuments:
 
     def chosen(self, selection: Selection) -> list[ChosenDocument]:
         """Return the documents that go, those that were removed too."""
-        return self._chosen(selection, None)
+        return self._documents_of(selection, None)
 
-    def _chosen(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
+    def _documents_of(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
         given: dict[str, SQLValue] = {
             "subject": selection.subject,
             "tag": None if selection.tag is None else slug(selection.tag),
@@ -523,11 +525,11 @@ class ErasedDocuments:
         # copy is missing is whole, and its copy can be written again.
         removed = [
             self._remove(document.copy)
-            for document in self._chosen(selection, to_micros(book.at))
+            for document in self._documents_of(selection, to_micros(book.at))
             if document.copy
         ]
         with self._db.transaction() as con:
-            chosen = self._chosen(selection, to_micros(book.at))
+            chosen = self._documents_of(selection, to_micros(book.at))
             ids = (dump([document.id for document in chosen]),)
             among = "IN (SELECT value FROM json_each(?))"
             for table in ("document_versions", "document_tags"):

@@ -91,12 +91,12 @@ def create_events(cursor: duckdb.DuckDBPyConnection, piece_sources: PieceSources
     `rows`, `gone` and `gone_ranges` are registered with the cursor where there are any.
     """
     spans = list(_spans(piece_sources))
-    mixed = _mixed(spans) | _left(cursor, piece_sources)
+    mixed = _mixed_sessions(spans) | _sessions_with_departed(cursor, piece_sources)
     sources: dict[int, int] = defaultdict(int)
     for _, session, _, _ in spans:
         sources[session] += session not in mixed
     divided = sorted(session for session, count in sources.items() if count > 1)
-    relations, params = _fresh(piece_sources, mixed)
+    relations, params = _fresh_statements(piece_sources, mixed)
     parts = list[str]()
     if relations:
         fresh = f"({' UNION ALL '.join(relations)})"
@@ -117,10 +117,10 @@ def create_events(cursor: duckdb.DuckDBPyConnection, piece_sources: PieceSources
     if not divided:  # asked once: every statement costs some milliseconds
         return f"SELECT {_COLUMNS} FROM ({every})"
     cursor.execute(f"CREATE TEMP VIEW pieces AS {every}")
-    return _joined(cursor, divided)
+    return _joined_statement(cursor, divided)
 
 
-def _joined(cursor: duckdb.DuckDBPyConnection, divided: Sequence[int]) -> str:
+def _joined_statement(cursor: duckdb.DuckDBPyConnection, divided: Sequence[int]) -> str:
     """Return the statement for sessions of which several sources hold something: events may be in more than one."""
     cursor.register("joins", _joins(cursor, divided))
     of_many = _one_of("session", divided)
@@ -186,7 +186,7 @@ def _spans(sources: PieceSources) -> Iterator[tuple[str, int, int, int]]:
             yield _LOGS, session, int(ticks.min()), int(ticks.max())
 
 
-def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
+def _mixed_sessions(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
     """Return the sessions in which the ticks of one source lie between those of another."""
     reached: dict[int, int] = {}
     found = set()
@@ -197,7 +197,7 @@ def _mixed(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
     return found
 
 
-def _left(cursor: duckdb.DuckDBPyConnection, sources: PieceSources) -> set[int]:
+def _sessions_with_departed(cursor: duckdb.DuckDBPyConnection, sources: PieceSources) -> set[int]:
     """Return the sessions in whose files of events there are ticks that left."""
     if sources.departed is None or not sources.sides:
         return set()
@@ -209,7 +209,7 @@ def _left(cursor: duckdb.DuckDBPyConnection, sources: PieceSources) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _fresh(sources: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
+def _fresh_statements(sources: PieceSources, mixed: set[int]) -> tuple[list[str], list[Any]]:
     """Return the statements that put together what no file of events has, and their parameters."""
     departed = "" if sources.departed is None else sources.departed.outside("gone")
     relations, params = list[str](), list[Any]()
@@ -559,11 +559,11 @@ class EventReader:
         return found
 
     def _tokens(self, events: Sequence[ReadEvent]) -> list[tuple[Any, ...]]:
-        return self._of_chosen(
+        return self._step_columns(
             events, "steps.session, steps.tick, chosen.place, steps.kind, steps.content", ""
         )[0]
 
-    def _of_chosen(
+    def _step_columns(
         self, events: Sequence[ReadEvent], columns: str, after: str
     ) -> tuple[list[tuple[Any, ...]], Callable[[int], str]]:
         """Return columns of the timesteps of events, and what gives the ids of concepts."""
@@ -624,7 +624,7 @@ class EventReader:
         names = self._sessions.names(event.session for event in hot)
         peaks: dict[int, list[tuple[str, float]]] = {}
         if hot and activations:
-            rows, concept = self._of_chosen(
+            rows, concept = self._step_columns(
                 hot,
                 "place, concept, max(score) FROM (SELECT chosen.place, unnest(concepts) AS concept,"
                 " unnest(scores) AS score",

@@ -228,7 +228,7 @@ class EventTexts:
             sources = self._reader.sources(StepQuery())
             try:
                 # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
-                self._state = state = self._changed(before, sources, revision)
+                self._state = state = self._next_state(before, sources, revision)
             except _TooMuchError:
                 self._state, self._too_much = None, True
                 return None
@@ -243,7 +243,7 @@ class EventTexts:
         """Return what changes whenever anybody records, seals or takes something out of the stream."""
         return log_states(self._reader.log_directory), self._manifest.state()
 
-    def _changed(self, before: _State | None, sources: StreamSources, revision: object) -> _State:
+    def _next_state(self, before: _State | None, sources: StreamSources, revision: object) -> _State:
         session_ranges = self._manifest.ranges()
         names = {Path(path).name for path in sources.paths}
         if not names <= session_ranges.keys():

@@ -139,7 +139,7 @@ class _Counting:
             " GROUP BY began, concept",
             params,
         )
-        chosen = self._chosen(selection) if concepts is None else dict.fromkeys(concepts, 0.0)
+        chosen = self._strongest_concepts(selection) if concepts is None else dict.fromkeys(concepts, 0.0)
         numbers = selection.concepts.numbers(list(chosen))
         rows = selection.cursor.execute(
             "SELECT * FROM active WHERE list_contains(?, concept)", [numbers]
@@ -151,7 +151,7 @@ class _Counting:
             concept.total += total
             concept.peak = max(concept.peak, peak)
 
-    def _chosen(self, selection: StepSelection) -> dict[str, float]:
+    def _strongest_concepts(self, selection: StepSelection) -> dict[str, float]:
         """Return the strongest concepts of stream and COLD records together, by the sum of their scores."""
         totals: dict[str, float] = {}
         for bucket in self._buckets.values():
@@ -254,7 +254,11 @@ class _Counting:
                 tokens=bucket.tokens,
                 compressed=bucket.compressed,
                 coarsest=CompressionLevel(bucket.coarsest),
-                concepts={name: _said(bucket.concepts[name]) for name in order if name in bucket.concepts},
+                concepts={
+                    name: _concept_activity(bucket.concepts[name])
+                    for name in order
+                    if name in bucket.concepts
+                },
             )
             for at, bucket in sorted(self._buckets.items())
         ]
@@ -269,7 +273,7 @@ class _Counting:
             return datetime.max.replace(tzinfo=UTC)
 
 
-def _said(concept: _ConceptTotals) -> ConceptActivity:
+def _concept_activity(concept: _ConceptTotals) -> ConceptActivity:
     return ConceptActivity(
         count=concept.count, mean=_single(concept.total / concept.weight), peak=_single(concept.peak)
     )

@@ -270,13 +270,13 @@ class SealedCounts:
         for path, out in unsure.items():
             found = known[path]
             if found is None or found[0] != out:
-                found = out, self._counted(path, out)
+                found = out, self._remaining_rows(path, out)
                 with self._lock:
                     self._known[path] = found
             left += found[1]
         return left
 
-    def _counted(self, path: str, departed: DepartedTicks) -> int:
+    def _remaining_rows(self, path: str, departed: DepartedTicks) -> int:
         places = TickRanges(dict(departed))
         with self.engine.cursor(Path(path)) as cursor:
             cursor.register("gone", places.table)
@@ -431,7 +431,7 @@ class StreamReader:
 
         The segments `whole` are read without the lists beside them.
         """
-        with self._asked(question, sources, whole) as selection:
+        with self._selection(question, sources, whole) as selection:
             cold = sources.cold
             if selection.steps is None and not cold:
                 return []
@@ -460,7 +460,7 @@ class StreamReader:
         for _ in range(_ATTEMPTS):
             sources = self.sources(question)
             try:
-                with self._asked(question, sources, light=light) as selection:
+                with self._selection(question, sources, light=light) as selection:
                     return use(selection)
             except StorageFailure:
                 if not self.outdated(sources):
@@ -471,7 +471,7 @@ class StreamReader:
     def select(self, question: StepQuery) -> Iterator[StepSelection]:
         """Give what `ask` does, once."""
         question = replace(question, strongest=None)
-        with self._asked(question, self.sources(question)) as selection:
+        with self._selection(question, self.sources(question)) as selection:
             yield selection
 
     def outdated(self, sources: StreamSources) -> bool:
@@ -481,7 +481,7 @@ class StreamReader:
         )
 
     @contextmanager
-    def _asked(
+    def _selection(
         self,
         question: StepQuery,
         sources: StreamSources,
@@ -500,7 +500,7 @@ class StreamReader:
             concept_numbers=concepts.numbers,
             keep=keep,
             events=_events(question),
-            within=_narrowed(sources.session, question.ticks, places),
+            within=_outer_bounds(sources.session, question.ticks, places),
             light=light and not question.activations and question.text is None,
         )
         paths = [] if nowhere else list(sources.paths)
@@ -593,7 +593,7 @@ class StreamReader:
                 parts=parts,
                 sides=self._present(segments, sides),
                 session=session,
-                departed=self._departed.by_session(*_narrowed(session, question.ticks, places)),
+                departed=self._departed.by_session(*_outer_bounds(session, question.ticks, places)),
                 cold=[] if cold is None else self._compressed.matches(cold, session),
             )
 
@@ -639,7 +639,7 @@ def _is_short(question: StepQuery) -> bool:
     return question.session_id is not None and ticks is not None and ticks[1] - ticks[0] < _SHORT
 
 
-def _narrowed(
+def _outer_bounds(
     session: int | None, ticks: tuple[int, int] | None, places: TickRanges | None
 ) -> tuple[int | None, tuple[int, int] | None]:
     """Return the session and the ticks outside of which nothing is asked for."""

@@ -105,7 +105,7 @@ def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
     COLD records of a day or more are of several sessions and count for none.
     """
     counts: Counter[tuple[int, str]] = Counter()
-    for number, timesteps, tokens in reader.ask(StepQuery(), _counted, light=True):
+    for number, timesteps, tokens in reader.ask(StepQuery(), _session_counts, light=True):
         counts[number, "records"] += timesteps
         counts[number, "timesteps"] += timesteps
         counts[number, "tokens"] += tokens
@@ -128,7 +128,7 @@ def session_totals(db: Database, reader: StreamReader) -> dict[str, Amount]:
     }
 
 
-def _counted(selection: StepSelection) -> Sequence[tuple[int, int, int]]:
+def _session_counts(selection: StepSelection) -> Sequence[tuple[int, int, int]]:
     if selection.steps is None:
         return ()
     rows = selection.cursor.execute(

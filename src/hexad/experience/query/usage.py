@@ -180,14 +180,14 @@ def folder_bytes(folder: Path) -> int:
 def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
     """Return how many timesteps and tokens of the stream are HOT, WARM and SUBMITTED."""
     protected = Windows(db).protected_by_session()
-    everything, found = reader.ask(StepQuery(), lambda selection: _measured(selection, protected))
+    everything, found = reader.ask(StepQuery(), lambda selection: _extents(selection, protected))
     kept_timesteps = sum(extent.timesteps for extent in found.values())
     kept_tokens = sum(extent.tokens for extent in found.values())
     hot = Extent(timesteps=everything.timesteps - kept_timesteps, tokens=everything.tokens - kept_tokens)
     return {Fidelity.HOT: hot, **found}
 
 
-def _measured(
+def _extents(
     selection: StepSelection, protected: Mapping[int, Mapping[Fidelity, Ranges]]
 ) -> tuple[Extent, dict[Fidelity, Extent]]:
     """Return how much there is, and how much of it at each fidelity that protects it."""

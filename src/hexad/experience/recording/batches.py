@@ -147,7 +147,7 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
     numbers = _PlaceNumbers({None: 0})
     named = {}
     for key, flag in (("event_id", HAS_EVENT), ("role", HAS_ROLE)):
-        named[key] = _named(columns.get(key), key, len(chunk), numbers, intake)
+        named[key] = _name_places(columns.get(key), key, len(chunk), numbers, intake)
         flags[named[key] > 0] |= flag
     token, present = _whole(columns.get("token_id"), len(chunk), 0, (-1 << 63, (1 << 63) - 1))
     flags[present] |= HAS_TOKEN
@@ -207,7 +207,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _named(
+def _name_places(
     given: Sequence[Any] | None, what: str, rows: int, numbers: _PlaceNumbers, intake: StreamIntake
 ) -> NDArray[np.intp]:
     """Return the places of names in `numbers`, 0 for none."""

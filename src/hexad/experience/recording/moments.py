@@ -241,7 +241,9 @@ def _strongest(given: Mapping[str, float], intake: StreamIntake) -> Mapping[str,
         and {*map(type, scores)} == _FLOATS
         and sum(map(abs, scores)) < FLOAT_LIMIT
     )
-    checked = dict(given) if plain else _checked(given, intake)  # theirs may change before ours is written
+    checked = (
+        dict(given) if plain else _checked_scores(given, intake)
+    )  # theirs may change before ours is written
     permitted = intake.permitted
     if permitted is not None:
         checked = {concept: score for concept, score in checked.items() if permitted(concept)}
@@ -250,7 +252,7 @@ def _strongest(given: Mapping[str, float], intake: StreamIntake) -> Mapping[str,
     return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _checked(given: Mapping[str, Any], intake: StreamIntake) -> dict[str, float]:
+def _checked_scores(given: Mapping[str, Any], intake: StreamIntake) -> dict[str, float]:
     intake.take_concepts(given)
     checked: dict[str, float] = {}
     for concept, score in given.items():

@@ -250,10 +250,10 @@ class Recorder:
                 self._append(lambda writer: writer.append(batch.steps))
                 self._trouble = None
             except StorageFailure as error:
-                self._refused(batch, error)
+                self._note_refusal(batch, error)
             except BaseException:
                 # Ctrl-C, for example: others wait for records of the same batch, or have their ids already.
-                self._refused(batch, StorageFailure("Writing the stream was interrupted."))
+                self._note_refusal(batch, StorageFailure("Writing the stream was interrupted."))
                 raise
 
     def _append(self, write: Callable[[LogWriter], None]) -> None:
@@ -274,7 +274,7 @@ class Recorder:
             self._log = None
             self._full()
 
-    def _refused(self, batch: _Waiting, error: StorageFailure) -> None:
+    def _note_refusal(self, batch: _Waiting, error: StorageFailure) -> None:
         if self._durability is StreamDurability.ALWAYS:
             batch.error = error
             return

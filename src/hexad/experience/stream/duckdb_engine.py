@@ -137,12 +137,12 @@ class DuckDbEngine:
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
                 register(ExitPhase.ENGINE, self, partial(_end_engine, weakref.ref(self)))
-                self._con = self._connected()
+                self._con = self._connection()
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor
             return cursor
 
-    def _connected(self) -> duckdb.DuckDBPyConnection:
+    def _connection(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         if self.cipher is None:

@@ -164,7 +164,7 @@ class FrameWriter:
         )  # fmt: skip
         concepts = [numbers[concept] for row in activations for concept in row]
         scores = [score for row in activations for score in row.values()]
-        return self._framed(columns, concepts, scores, b"".join(texts), count, at=at)
+        return self._frame(columns, concepts, scores, b"".join(texts), count, at=at)
 
     def frame_of(self, batch: Batch, *, session: int, ticks: Sequence[int], now: int, at: int) -> bytes:
         """Return the frame of a batch, recorded `now`; it must be the next that is appended, as with `frame`."""
@@ -178,9 +178,9 @@ class FrameWriter:
             batch.flags, batch.token, batch.tokens, number[batch.roles], number[batch.events], batch.activations,
             batch.lengths,
         )  # fmt: skip
-        return self._framed(columns, number[batch.concepts], batch.scores, batch.contents, count, at=at)
+        return self._frame(columns, number[batch.concepts], batch.scores, batch.contents, count, at=at)
 
-    def _framed(
+    def _frame(
         self,
         columns: Sequence[ArrayLike],
         concepts: ArrayLike,
@@ -325,7 +325,7 @@ def read_frames(data: bytes, found: Frames, name: str) -> Frames:
                 if found.cipher is not None:
                     payload = found.cipher.open(payload, data[at : at + _BOUND], at=found.offset + at)
                     if payload is None:  # no torn write: these are the bytes that were written, by somebody
-                        raise _damaged(name, found.offset + at, "they were changed, or are from another log")
+                        raise _damage(name, found.offset + at, "they were changed, or are from another log")
                 at += _FRAME_HEAD.size + size
                 if not rows:
                     found.end = End.CLOSED
@@ -335,14 +335,14 @@ def read_frames(data: bytes, found: Frames, name: str) -> Frames:
                 found.strings += new
                 continue
         if _frame_after(data, at):
-            raise _damaged(name, found.offset + at, "others follow")
+            raise _damage(name, found.offset + at, "others follow")
         found.end = End.TORN
         break
     found.offset += at
     return found
 
 
-def _damaged(name: str, at: int, how: str) -> IntegrityError:
+def _damage(name: str, at: int, how: str) -> IntegrityError:
     return IntegrityError(
         f"{name} is damaged at offset {at}: records stand there that cannot be read, and {how}. "
         "Put a backup in its place, or move the file away to go on without its records."

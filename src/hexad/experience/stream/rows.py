@@ -70,25 +70,27 @@ def flat(
 
     parts = []
     for log in logs:
-        wanted = None if events is None else _numbered(log.strings, set(events))
+        wanted = None if events is None else _numbers_of(log.strings, set(events))
         if wanted is not None and not len(wanted):
             continue
-        chosen = [_only(columns, rows) for columns, rows in _chosen(log.frames, keep, wanted, within)]
-        numbers = None if light else _renumbered(chosen, log.strings, concept_numbers)
+        chosen = [
+            _take_rows(columns, rows) for columns, rows in _chosen_rows(log.frames, keep, wanted, within)
+        ]
+        numbers = None if light else _new_numbers(chosen, log.strings, concept_numbers)
         parts += [_part(columns, _Strings(log.strings), numbers) for columns in chosen]
     if not parts:
         return None
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _numbered(strings: Sequence[str], wanted: Set[str]) -> NDArray[np.uint32]:
+def _numbers_of(strings: Sequence[str], wanted: Set[str]) -> NDArray[np.uint32]:
     """Return a log's numbers of some strings; number 0 is none."""
     import numpy as np
 
     return np.array([at for at, string in enumerate(strings) if at and string in wanted], np.uint32)
 
 
-def _chosen(
+def _chosen_rows(
     frames: Sequence[Columns], keep: Keep | None, events: NDArray[np.uint32] | None, within: Within
 ) -> Iterator[tuple[Columns, NDArray[np.intp]]]:
     import numpy as np
@@ -115,7 +117,7 @@ def _meets(columns: Columns, within: Within) -> bool:
     )
 
 
-def _only(columns: Columns, rows: NDArray[np.intp]) -> Columns:
+def _take_rows(columns: Columns, rows: NDArray[np.intp]) -> Columns:
     """Return these rows, in their order."""
     if len(rows) == len(columns):
         return columns
@@ -164,7 +166,7 @@ class _Strings:
         return found
 
 
-def _renumbered(
+def _new_numbers(
     chosen: Sequence[Columns],
     strings: Sequence[str],
     concept_numbers: Callable[[Sequence[str]], Sequence[int]],

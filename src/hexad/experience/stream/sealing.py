@@ -383,10 +383,10 @@ class Sealer:
         problems: list[str] = []
         done_logs = done_rows = segments = removed = freed = 0
         with contextlib.ExitStack() as locks:
-            left_paths = list(self._left(locks))
-            if not (all or self._due(left_paths)):
+            left_paths = list(self._abandoned_logs(locks))
+            if not (all or self._is_due(left_paths)):
                 return StreamReport()
-            found = list(_readable(left_paths, problems, self._engine.cipher))
+            found = list(_readable_logs(left_paths, problems, self._engine.cipher))
             self._before(found)
             for group in _seal_groups(found):
                 if stop():
@@ -414,7 +414,7 @@ class Sealer:
         self.manifest.retire(log.name)
         files.unlink(log)
 
-    def _left(self, locks: contextlib.ExitStack) -> Iterator[Path]:
+    def _abandoned_logs(self, locks: contextlib.ExitStack) -> Iterator[Path]:
         """Yield the logs that no process writes to; they stay locked until `locks` is closed."""
         for path in list_logs(self.logs):
             fd = lock_if_left(path)
@@ -422,7 +422,7 @@ class Sealer:
                 locks.callback(os.close, fd)
                 yield path
 
-    def _due(self, left_paths: Sequence[Path]) -> bool:
+    def _is_due(self, left_paths: Sequence[Path]) -> bool:
         """Whether the logs are together large, or one is old; they are not read for that."""
         if sum(path.stat().st_size for path in left_paths) >= LOG_BYTES:
             return True
@@ -477,7 +477,7 @@ class Sealer:
                 contents[at] = token
 
 
-def _readable(
+def _readable_logs(
     left_paths: Sequence[Path], problems: list[str], cipher: FileCipher | None
 ) -> Iterator[tuple[Path, Frames]]:
     for path in left_paths:

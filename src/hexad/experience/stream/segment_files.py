@@ -74,7 +74,7 @@ def _strongest(
     numbers[present] = np.arange(len(present))
     own = numbers[concepts]
     counts = np.bincount(own)
-    kept = _kept(counts, total // _SHARE)
+    kept = _rows_per_concept(counts, total // _SHARE)
     # Sorting all would cost as much as sealing does: a rough count says below which score nothing can be kept.
     bins = int(np.clip(_BINS // len(present), 2, 256))
     low, high = float(scores.min()), float(scores.max())
@@ -96,7 +96,7 @@ def _strongest(
     }
 
 
-def _kept(counts: NDArray[np.intp], allowed: int) -> int:
+def _rows_per_concept(counts: NDArray[np.intp], allowed: int) -> int:
     """Return how many rows of each concept make at most `allowed` together; at least one."""
     import numpy as np
 
@@ -304,7 +304,7 @@ def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None
     """
     yield from _strangers(directory)
     manifest = SegmentManifest(db)
-    yield from _registered(manifest, directory / "segments")
+    yield from _damaged_segments(manifest, directory / "segments")
     logs = {path.name: path for path in list_logs(directory / "log")}
     retired = manifest.retired(list(logs))
     yield from _unknown(manifest, directory / "segments", list(logs), cipher)
@@ -316,7 +316,7 @@ def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None
                 yield str(error)
 
 
-def _registered(manifest: SegmentManifest, directory: Path) -> Iterator[str]:
+def _damaged_segments(manifest: SegmentManifest, directory: Path) -> Iterator[str]:
     for segment in manifest.segments():
         path = directory / segment.name
         try:

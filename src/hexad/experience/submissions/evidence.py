@@ -102,7 +102,7 @@ class EvidenceWriter:
 
         `path` must not be there yet; whether it is sealed its place says. Returns what was in full detail.
         """
-        masked = self._masked(ranges)
+        masked = self._masked_texts(ranges)
         temporary = path.with_name(f"{path.name}.tmp")
         sealed = self._own.cipher_at(path) is not None
         to = quoted(self._reader.engine.export_name(temporary, sealed=sealed))
@@ -110,10 +110,10 @@ class EvidenceWriter:
         def copy(selection: StepSelection) -> EvidenceRows:
             if selection.steps is None:
                 raise StorageFailure(f"Nothing of it is in the stream any more; {path} was not written.")
-            sql = self._prepared(selection, ranges, masked)
+            sql = self._statement(selection, ranges, masked)
             with files.operation("write", temporary, "write"):
                 selection.cursor.execute(f"COPY ({sql}) TO '{to}' ({_PARQUET})", list(selection.params))
-            return _counted(selection)
+            return _row_counts(selection)
 
         rows = self._reader.ask(StepQuery(tagged=ranges), copy)
         files.publish(temporary, path)
@@ -133,7 +133,7 @@ class EvidenceWriter:
         assert row is not None
         return int(row[0]), int(row[1])
 
-    def _prepared(
+    def _statement(
         self, selection: StepSelection, ranges: Mapping[str, Ranges], masked: Mapping[tuple[int, int], str]
     ) -> str:
         """Give the cursor the words that numbers stand for, and return the statement."""
@@ -171,7 +171,7 @@ class EvidenceWriter:
             provisional=_PROVISIONAL, known=known, starts=STARTS, ends=ENDS, steps=selection.steps
         )
 
-    def _masked(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
+    def _masked_texts(self, ranges: Mapping[str, Ranges]) -> dict[tuple[int, int], str]:
         """Return, by session and tick, the texts that may not be shown as they are, and what is shown."""
         return dict(
             replacement for session, some in ranges.items() for replacement in self._masked_in(session, some)
@@ -192,7 +192,7 @@ class EvidenceWriter:
                     yield (int(number), int(tick)), token
 
 
-def _counted(selection: StepSelection) -> EvidenceRows:
+def _row_counts(selection: StepSelection) -> EvidenceRows:
     totals = selection.cursor.execute(
         f"SELECT count(*), coalesce(sum(tokens), 0) FROM (SELECT tokens {selection.steps})",
         list(selection.params),
@@ -464,8 +464,8 @@ class EvidencePackages:
         ranges = _by_session(windows)
         rows = self._writer.write(folder / TIMESTEPS, ranges)
         with self._db.read():
-            applications = self._applied(ranges, rows)
-            comments = self._said(ranges, rows)
+            applications = self._applications_in(ranges, rows)
+            comments = self._comments_in(ranges, rows)
             ids = {application.tag_id for application in applications} | {submission.bud_tag_id}
             tags = self._tags.by_ids(ids)
         write_json(
@@ -477,7 +477,7 @@ class EvidencePackages:
             },
             self._own,
         )
-        write_json(folder / WINDOWS, {"windows": [_shown(window) for window in windows]}, self._own)
+        write_json(folder / WINDOWS, {"windows": [_window_json(window) for window in windows]}, self._own)
         bud = tags.get(submission.bud_tag_id)
         manifest: dict[str, JSONValue] = {
             "format": FORMAT,
@@ -499,7 +499,7 @@ class EvidencePackages:
         }
         write_json(folder / MANIFEST, sealed(manifest), self._own)
 
-    def _applied(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
+    def _applications_in(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[TagApplication]:
         applications = {
             application.id: application
             for session, ticks, events in _places(ranges, rows)
@@ -513,7 +513,7 @@ class EvidencePackages:
         )
         return sorted(shown, key=lambda application: (application.created_at, application.id))
 
-    def _said(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
+    def _comments_in(self, ranges: Mapping[str, Ranges], rows: EvidenceRows) -> list[Comment]:
         comments = {
             comment.id: comment
             for session, ticks, events in _places(ranges, rows)
@@ -550,10 +550,10 @@ class EvidencePackages:
 
         Raises `NotFound` when there is none.
         """
-        path = self._found(submission_id_or_path)
+        path = self._package_path(submission_id_or_path)
         return self._problems(path)
 
-    def _found(self, given: str | Path) -> Path:
+    def _package_path(self, given: str | Path) -> Path:
         places = [_place(given)]
         if isinstance(given, str):
             with contextlib.suppress(InvalidInput):  # no id, so it is a path
@@ -635,7 +635,7 @@ def _places(
             yield session, ticks, () if at else rows.events.get(session, ())
 
 
-def _shown(window: TimeWindow) -> dict[str, JSONValue]:
+def _window_json(window: TimeWindow) -> dict[str, JSONValue]:
     """Return a window without what changes after it was submitted."""
     keys = ("id", "session_id", "start_tick", "end_tick", "start_time", "end_time", "token_count")
     told = window.to_dict()

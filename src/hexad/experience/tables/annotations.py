@@ -240,7 +240,7 @@ class TagApplications:
                     "people": dump(list(not_by_rule)),
                 },
             )
-            for session, first, last, event in _typed(rows):
+            for session, first, last, event in _tag_rows(rows):
                 if event is not None:
                     events[session].append((event, None if first is None or last is None else (first, last)))
                 elif first is not None and last is not None:
@@ -258,7 +258,7 @@ class TagApplications:
         return row[0] if row else 0
 
 
-def _typed(rows: Rows) -> Iterator[tuple[str, int | None, int | None, str | None]]:
+def _tag_rows(rows: Rows) -> Iterator[tuple[str, int | None, int | None, str | None]]:
     return iter(rows)
 
 

@@ -158,18 +158,18 @@ class ColdRecords:
 
     def oldest(self, level: CompressionLevel, *, limit: int) -> list[StoredRecord]:
         """Return records of a level, the oldest first."""
-        return self._stored("r.level = ? ORDER BY r.start_at, r.no LIMIT ?", (int(level), limit))
+        return self._records_where("r.level = ? ORDER BY r.start_at, r.no LIMIT ?", (int(level), limit))
 
     def between(self, level: CompressionLevel, since: int, until: int) -> list[StoredRecord]:
         """Return records of a level that begin at microseconds from `since` to before `until`, the oldest first."""
-        return self._stored(
+        return self._records_where(
             "r.level = ? AND r.start_at >= ? AND r.start_at < ? ORDER BY r.start_at, r.no",
             (int(level), since, until),
         )
 
     def of_session(self, session: int, level: CompressionLevel) -> list[StoredRecord]:
         """Return the records of a session at a level, by tick and time."""
-        return self._stored(
+        return self._records_where(
             "r.session_no = ? AND r.level = ? ORDER BY r.first_tick, r.start_at, r.no", (session, int(level))
         )
 
@@ -189,7 +189,7 @@ class ColdRecords:
             params["level"] = int(level)
         order = "ORDER BY r.start_at, r.no LIMIT :limit OFFSET :offset"
         params |= {"limit": limit, "offset": offset}
-        return [row.record for row in self._stored(f"{' AND '.join(conditions)} {order}", params)]
+        return [row.record for row in self._records_where(f"{' AND '.join(conditions)} {order}", params)]
 
     def totals(self) -> dict[CompressionLevel, LevelTotals]:
         """Return what is there of each level; levels without a record are left out."""
@@ -269,7 +269,9 @@ class ColdRecords:
             if _holds(row, question)
         ]
 
-    def _stored(self, where: str, params: tuple[SQLValue, ...] | dict[str, SQLValue]) -> list[StoredRecord]:
+    def _records_where(
+        self, where: str, params: tuple[SQLValue, ...] | dict[str, SQLValue]
+    ) -> list[StoredRecord]:
         with self._db.read():
             return self._records(self._db.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", params))
 
@@ -415,7 +417,7 @@ class ColdTags:
 
         A record that has ten tags takes another one only if it is `always` kept.
         """
-        for row in self._reached(application.target):
+        for row in self._reached_rows(application.target):
             tags = _tags(row)
             if application.tag_id not in tags and (always or len(tags) < TOP_K):
                 self._put(row, [*tags, application.tag_id])
@@ -432,7 +434,7 @@ class ColdTags:
         transaction.
         """  # fmt: skip
         tag, target = application.tag_id, application.target
-        rows = [row for row in self._reached(target) if tag in _tags(row)]
+        rows = [row for row in self._reached_rows(target) if tag in _tags(row)]
         if not rows:
             return
         others = [
@@ -452,7 +454,7 @@ class ColdTags:
         tags do that it was made with.
         """
         target = application.target
-        if target.range_start is None or not self._left(target):
+        if target.range_start is None or not self._has_departed(target):
             return
         left = self._db.query(
             "SELECT c.first_tick, c.last_tick FROM sessions s CROSS JOIN stream_cold c ON c.session_no = s.no"
@@ -460,7 +462,9 @@ class ColdTags:
             {"session": target.session_id, "first": target.range_start, "last": target.range_end},
         )
         departed = intersection(union((first, last) for first, last in left), [_range(target)])
-        if not difference(departed, union(tick for row in self._reached(target) for tick in _ticks(row))):
+        if not difference(
+            departed, union(tick for row in self._reached_rows(target) for tick in _ticks(row))
+        ):
             return  # replies stand for all of it
         rows = self._db.query(
             "SELECT r.no, NULL, NULL, r.significant_tags FROM sessions s JOIN compressed_records r"
@@ -485,12 +489,12 @@ class ColdTags:
                 (dump(list(tags)), row[0]),
             )
 
-    def _reached(self, target: Target) -> list[Row]:
+    def _reached_rows(self, target: Target) -> list[Row]:
         if target.event_id is not None:
             return self._db.query(
                 f"{_REACHED}r.event_id = :event", {"session": target.session_id, "event": target.event_id}
             )
-        if not self._left(target):  # as most that is tagged: then no record need be looked at
+        if not self._has_departed(target):  # as most that is tagged: then no record need be looked at
             return []
         rows = self._db.query(
             f"{_REACHED}r.first_tick <= :last AND r.last_tick >= :first",
@@ -498,7 +502,7 @@ class ColdTags:
         )
         return [row for row in rows if intersection(_ticks(row), [_range(target)])]
 
-    def _left(self, target: Target) -> bool:
+    def _has_departed(self, target: Target) -> bool:
         row = self._db.query_one(
             "SELECT 1 FROM sessions s CROSS JOIN stream_cold c ON c.session_no = s.no"
             " AND c.first_tick <= :last AND c.last_tick >= :first WHERE s.id = :session LIMIT 1",

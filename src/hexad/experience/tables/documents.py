@@ -319,7 +319,7 @@ class RemovedDocuments:
         rows = self._db.query(
             f"SELECT {_REMOVED_COLUMNS} FROM removed_documents ORDER BY removed_at DESC, no DESC"
         )
-        return [_removed(row) for row in rows]
+        return [_removed_document(row) for row in rows]
 
     def find(self, path_or_id: str) -> RemovedDocument | None:
         """Return the one with this id, else the last that was at this path; None when there is none."""
@@ -328,7 +328,7 @@ class RemovedDocuments:
             " ORDER BY id = ?1 DESC, removed_at DESC, no DESC LIMIT 1",
             (path_or_id,),
         )
-        return None if row is None else _removed(row)
+        return None if row is None else _removed_document(row)
 
     # Writing: in the caller's transaction -------------------------------------------------------------------------
 
@@ -400,7 +400,7 @@ class RemovedDocuments:
             bump(con, "documents")
 
 
-def _removed(row: Row) -> RemovedDocument:
+def _removed_document(row: Row) -> RemovedDocument:
     return RemovedDocument(
         id=row[0],
         doc_type=DocumentType(row[1]),

@@ -108,10 +108,10 @@ def runs(
     pieces = [_strong(frame, some, threshold) for frame, some in parts]
     found = {name: np.concatenate([piece[name] for piece in pieces]) for name in _NAMES}
     allowed = [concept for concept in np.unique(found["concept"]).tolist() if permits(log.strings[concept])]
-    found = _taken(found, np.flatnonzero(np.isin(found["concept"], allowed)))
+    found = _take_rows(found, np.flatnonzero(np.isin(found["concept"], allowed)))
     if not len(found["tick"]):
         return []
-    found = _taken(found, np.lexsort((found["tick"], found["concept"], found["session"])))
+    found = _take_rows(found, np.lexsort((found["tick"], found["concept"], found["session"])))
     goes_on = (
         (np.diff(found["session"]) == 0) & (np.diff(found["concept"]) == 0) & (np.diff(found["tick"]) == 1)
     )
@@ -170,7 +170,7 @@ def _strong(frame: Columns, rows: tuple[int, int], threshold: float) -> dict[str
     }
 
 
-def _taken(columns: dict[str, NDArray[Any]], rows: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+def _take_rows(columns: dict[str, NDArray[Any]], rows: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
     return {name: column[rows] for name, column in columns.items()}
 
 
@@ -288,7 +288,7 @@ class AutoTagger:
         neighbours = _Neighbours(self._applications)
         now = self._db.clock.now()
         new: list[TagApplication] = []
-        for run in self._not_erased(found):
+        for run in self._without_erased(found):
             tag_id, session_id = tagged[run.concept], names.get(run.session)
             if tag_id is None or session_id is None:
                 continue
@@ -317,7 +317,7 @@ class AutoTagger:
         self._applications.add(new)
         return len(new)
 
-    def _not_erased(self, found: Sequence[ActiveRun]) -> Iterator[ActiveRun]:
+    def _without_erased(self, found: Sequence[ActiveRun]) -> Iterator[ActiveRun]:
         """Yield what is left of runs: a log holds what was erased until it is sealed."""
         erased = {session: self._departed.erased(session) for session in {run.session for run in found}}
         for run in found:

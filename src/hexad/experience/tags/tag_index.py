@@ -338,14 +338,14 @@ class TagIndex:
         Raises `NotFound`, `Conflict`.
         """
         with self._db.transaction():
-            tag = self._named(tag_id)
+            tag = self._require(tag_id)
             return (
                 tag
                 if tag.tag_type is TagType.BUD
                 else self._tags.set_bud_status(tag.id, BudStatus.COLLECTING)
             )
 
-    def _named(self, name_or_id: str) -> Tag:
+    def _require(self, name_or_id: str) -> Tag:
         """Return the tag of this id, else of this name; raises `NotFound`."""
         tag = self.resolve(name_or_id)
         return self._tags.require(name_or_id if tag is None else tag.id)
@@ -354,7 +354,7 @@ class TagIndex:
         """Change where a bud stands; raises `NotFound`, and `InvalidInput` for a tag that is no bud."""
         bud_status = parse_choice(BudStatus, status, "status")
         with self._db.transaction():
-            tag = self._named(tag_id)
+            tag = self._require(tag_id)
             if tag.tag_type is not TagType.BUD:
                 raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
             return self._tags.set_bud_status(tag.id, bud_status)
@@ -364,7 +364,7 @@ class TagIndex:
 
         Raises `NotFound`, and `InvalidInput` for a tag that is no bud.
         """
-        tag = self._named(tag_id)
+        tag = self._require(tag_id)
         if tag.tag_type is not TagType.BUD:
             raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
         return self._needs.examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))

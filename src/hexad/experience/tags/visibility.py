@@ -49,7 +49,7 @@ class Lenses:
         self._seen = -1
         self._packs: tuple[str, ...] = ()
         self._below: frozenset[str] = frozenset()
-        self._verdicts = _Verdicts(self._decided)
+        self._verdicts = _Verdicts(self._verdict)
         self.permits: Callable[[str], bool] = self._verdicts.__getitem__
 
     def refresh(self) -> Callable[[str], bool]:
@@ -75,7 +75,7 @@ class Lenses:
                 self._verdicts.clear()
         self._packs, self._seen = packs, change
 
-    def _decided(self, concept: str) -> bool:
+    def _verdict(self, concept: str) -> bool:
         rules = self._rules
         with self._lock:
             verdict = (

@@ -268,14 +268,14 @@ class CompressionPass:
         return [
             _Group(
                 bucket=place,
-                existing=self._existing(place),
+                existing=self._existing_records(place),
                 finer=finer.get(place, ()),
                 compactions=compactions.get(place, ()),
             )
             for place in dict.fromkeys([*finer, *compactions])
         ]
 
-    def _existing(self, place: _RecordBucket) -> list[StoredRecord]:
+    def _existing_records(self, place: _RecordBucket) -> list[StoredRecord]:
         if place.level is CompressionLevel.SESSION:
             return self._compressed.of_session(place.session, place.level)
         return self._compressed.between(place.level, *place.span)
@@ -305,7 +305,9 @@ class CompressionPass:
             replace(row.record, summary=self._visibility.summary_of(row.record)) for row in group.stored
         ]
         began = min((record.start_time for record in records), default=None)
-        records += [_told(compaction, began or compaction.at) for compaction in group.compactions]
+        records += [
+            _compaction_as_record(compaction, began or compaction.at) for compaction in group.compactions
+        ]
         gist = gist_of(records, target, k)
         if target is CompressionLevel.SESSION:
             gist = replace(gist, texts=self._session_texts(group))
@@ -352,13 +354,13 @@ class CompressionPass:
         written = self._summarizer.generated(gist.texts, order)
         if written is not None:
             return written.text, written.generated_by
-        return narrate(gist, names=names, covered=self._covered(gist)), LOCAL
+        return narrate(gist, names=names, covered=self._related_concepts(gist)), LOCAL
 
     def _names(self, gist: Gist) -> Names:
         known_tags = self._tags.by_ids([*gist.concepts, *gist.tags])
         return lambda id: known_tags[id].name if id in known_tags else plain_name(id)
 
-    def _covered(self, gist: Gist) -> set[str]:
+    def _related_concepts(self, gist: Gist) -> set[str]:
         """Return the concepts that a stronger one is above or below in the hierarchy."""
         above = {concept: set(self._concepts.ancestors(concept)) for concept in gist.concepts}
         covered: set[str] = set()
@@ -383,7 +385,7 @@ class CompressionPass:
                 return None
             sizes = self._cold.sizes(numbers)
             compactions = self._cold.compaction_sizes(folded)
-            there = {row.no for row in self._existing(group.bucket)}
+            there = {row.no for row in self._existing_records(group.bucket)}
             complete = len(sizes) == len(numbers) and len(compactions) == len(folded)
             if not complete or there != {row.no for row in group.existing}:
                 return None
@@ -415,7 +417,7 @@ def _ticks(reply: CompressedRecord) -> tuple[int, int]:
     return first, last
 
 
-def _told(compaction: CompactionRow, at: datetime) -> CompressedRecord:
+def _compaction_as_record(compaction: CompactionRow, at: datetime) -> CompressedRecord:
     """Return a compaction as a record to compress: its summary and its id; what it counts, the replies count."""
     return CompressedRecord(
         id=compaction.id,

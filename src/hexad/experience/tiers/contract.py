@@ -37,7 +37,7 @@ class Contracts:
         text = self._meta.get(_KEY) or ""
         known, contract = self._known
         if text != known:
-            contract = _stored(text) if text else LifecycleContract()
+            contract = _stored_contract(text) if text else LifecycleContract()
             self._known = text, contract
         return contract
 
@@ -107,7 +107,7 @@ def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
     return found
 
 
-def _stored(text: str) -> LifecycleContract:
+def _stored_contract(text: str) -> LifecycleContract:
     try:
         return parse_contract(parse(text))
     except IntegrityError:

@@ -222,7 +222,7 @@ class PinnedWindows:
         self._needs.flush()
         number = decided(
             self._db,
-            prepare=lambda: self._asked(session_id, wanted),
+            prepare=lambda: self._request(session_id, wanted),
             still_so=self._still_so,
             act=lambda request: self._pin(request, said),
         )
@@ -233,7 +233,7 @@ class PinnedWindows:
             return None
         return self._needs.mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
 
-    def _asked(self, session_id: str, wanted: tuple[int, int]) -> _PinRequest:
+    def _request(self, session_id: str, wanted: tuple[int, int]) -> _PinRequest:
         number = self._sessions.number(session_id)
         assert number is not None
         departed = self._departed.ranges(number, wanted)

@@ -130,9 +130,9 @@ class SummaryMemories:
         while self._writer is not None and not stop():
             found = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
             for number, record in found:
-                if not self._written(self._draft_of_compaction(self._visibility.compaction(record))):
+                if not self._is_done(self._draft_of_compaction(self._visibility.compaction(record))):
                     return done
-                if not self._noted(self._remembered.note_compaction, number):
+                if not self._was_noted(self._remembered.note_compaction, number):
                     return done
                 done += 1
             if not found:
@@ -145,11 +145,11 @@ class SummaryMemories:
             numbers = self._remembered.new_records(limit=_BATCH)
             records = self._compressed.by_numbers(numbers)
             for number in numbers:
-                if number in records and not self._written(
+                if number in records and not self._is_done(
                     self._draft_of_record(self._visibility.compressed(records[number]))
                 ):
                     return done
-                if not self._noted(self._remembered.note_record, number):
+                if not self._was_noted(self._remembered.note_record, number):
                     return done
                 done += 1
             if not numbers:
@@ -162,13 +162,13 @@ class SummaryMemories:
         done = 0
         for source_id, text, trust in self._remembered.outlived(limit=_OUTLIVED):
             draft = Draft(text=text, space=SPACE, source_id=source_id, status=Status.ARCHIVED, trust=trust)
-            if stop() or not self._written(draft):
+            if stop() or not self._is_done(draft):
                 break
             done += 1
         return done
 
     @staticmethod
-    def _noted(note: Callable[[int], None], number: int) -> bool:
+    def _was_noted(note: Callable[[int], None], number: int) -> bool:
         try:
             note(number)
         except HexadError as error:
@@ -176,7 +176,7 @@ class SummaryMemories:
             return False
         return True
 
-    def _written(self, draft: Draft) -> bool:
+    def _is_done(self, draft: Draft) -> bool:
         """Return whether a draft is done with: written, or such as can never be."""
         if not draft.text.strip():
             return True

@@ -124,7 +124,7 @@ class ReplyMaker:
         number = replies.session_no
         with self._db.joined():
             hull = (replies.ticks[0][0], replies.ticks[-1][1])
-            taken = union([*self._departed.ranges(number, hull), *self._protected(number, hull)])
+            taken = union([*self._departed.ranges(number, hull), *self._protected_ticks(number, hull)])
             if intersection(replies.ticks, taken):
                 return False
             for record in replies.records:
@@ -145,14 +145,14 @@ class ReplyMaker:
             f"The windows of session {session_id!r} change faster than it can be compressed; try again."
         )
 
-    def _protected(self, session: int, ticks: tuple[int, int]) -> Ranges:
+    def _protected_ticks(self, session: int, ticks: tuple[int, int]) -> Ranges:
         kept = self._windows.protected(session, ticks)
         return union(span for ranges in kept.values() for span in ranges)
 
     def _free(self, session: int, ranges: Ranges) -> Ranges:
         if not ranges:
             return ()
-        return difference(ranges, self._protected(session, (ranges[0][0], ranges[-1][1])))
+        return difference(ranges, self._protected_ticks(session, (ranges[0][0], ranges[-1][1])))
 
     def _end(self, session_id: str, ranges: Ranges) -> int:
         """Return the tick up to which ranges are read at once."""

@@ -234,7 +234,7 @@ class PressureRun:
     def _expire(self) -> None:
         """Let sessions that have ended leave their context, the one that ended first before the others."""
         needs = self._needs
-        for session_ids in iter(self._ended, []):
+        for session_ids in iter(self._ended_sessions, []):
             before = sum(needs.reader.counts())
             per_timestep = folder_bytes(needs.directory / "stream") / max(before, 1)
             for session_id in session_ids:
@@ -251,7 +251,7 @@ class PressureRun:
             if self._total_excess <= 0:
                 return
 
-    def _ended(self) -> list[str]:
+    def _ended_sessions(self) -> list[str]:
         return [session for session in ended_sessions(self._needs.db) if session not in self._tried]
 
 
