@@ -8,6 +8,7 @@ every difference: `HEXAD_REGENERATE_GOLDEN=1 python -m pytest -n 0 -rP tests/gol
 
 from __future__ import annotations
 
+import contextlib
 import json
 import lzma
 import os
@@ -16,6 +17,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
+import apsw
 import pytest
 
 from golden.written_calls import CALLS
@@ -37,6 +39,12 @@ ANEW = re.compile(
 )
 """What is another one in each store: what hangs on secrets (ids of decisions that were remembered, receipts, places),
 and sizes, since names in segments are random and packed."""
+FILE = re.compile(
+    r"(?:\d+-)?\b[0-9a-f]{12}\b(?=\.log)|(?<=-)[0-9a-f]{12}\b|\d+:\d{19}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{32}|[0-9A-F]{26})(?![0-9a-f])"
+)
+"""In rows and names of files: random names, when a file was changed, hashes and keys."""
+SECRET = frozenset({"contents", "state", "subjects", "stream_segments"})
+"""Tables that are encrypted with random keys, and the one with the sizes of files that have random names in them."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 SHOWN = 5
 
@@ -94,6 +102,36 @@ def test_a_store_written_today_answers_as_the_old_one(group: str, today: Path, t
     assert_same(old, new, exact=group not in VECTORS)
 
 
+@pytest.mark.xdist_group("written")
+@pytest.mark.parametrize(
+    "name", ["project/.hexad/memory.db", "user/user.db", "project/.hexad/audit/audit.db"]
+)
+def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Path, unpacked: Path) -> None:
+    old, new = tables(unpacked / name, PLACE), tables(today / name, today.parent / "before")
+
+    assert list(old) == list(new)
+    assert 10 <= len(old)
+    for table, rows in old.items():
+        assert len(rows) == len(new[table]), table
+        for mine, other in zip(rows, new[table], strict=True):
+            assert mine == other or alike(mine, other), table
+
+
+@pytest.mark.xdist_group("written")
+def test_the_files_written_today_are_called_as_the_old_ones(today: Path, unpacked: Path) -> None:
+    old, new = (
+        sorted(
+            FILE.sub("…", str(file.relative_to(folder)))
+            for name in ("project", "user", "ledger")
+            for file in (folder / name).rglob("*")
+            if file.is_file() and not file.name.endswith(("-shm", "-wal"))
+        )
+        for folder in (unpacked, today)
+    )
+
+    assert old == new
+
+
 def test_nothing_is_wrong_with_a_store_that_was_opened_written_to_and_closed(reader: Reader) -> None:
     with reader.opened() as hx:
         hx.remember("Written by later code.", id="later")
@@ -130,6 +168,26 @@ def differences(expected: list[str], now: list[str], *, exact: bool) -> list[str
     known = {question_of(text): text for text in expected}
     pairs = [(known.get(question_of(text), ""), text) for text in now]
     return [difference(old, new) for old, new in pairs if old != new and (exact or not alike(old, new))]
+
+
+def tables(file: Path, place: Path) -> dict[str, list[str]]:
+    """Return a database's schema and rows as text, without what is another one in each store."""
+
+    def shown(value: object) -> object:
+        return (
+            len(value) if isinstance(value, bytes) and file.name == "audit.db" else value
+        )  # hashes and ciphertext
+
+    found = {}
+    with contextlib.closing(apsw.Connection(str(file))) as database:
+        names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1").fetchall()
+        for (name,) in [("sqlite_schema",), *names]:
+            columns = "type, name, tbl_name, sql" if name == "sqlite_schema" else "*"
+            if name not in SECRET:
+                rows = database.execute(f'SELECT {columns} FROM "{name}"')
+                texts = [repr(tuple(map(shown, row))) for row in rows]
+                found[name] = sorted(FILE.sub("…", text).replace(str(place), "<place>") for text in texts)
+    return found
 
 
 def question_of(text: str) -> str:

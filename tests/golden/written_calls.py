@@ -186,6 +186,8 @@ def layer_calls(reader: Reader) -> Answers:
         yield "rule", user.add_rule("Answer in short sentences.")
         yield "suppress", [user.suppress("Vim"), user.allow("Vim"), outcome(user.allow, "Vim")]
         yield "exception", user.exception("shell", "bash", reason="The servers have no other.")
+        yield "exceptions", [user.exception("db", "DuckDB", reason="It is small."), user.exceptions()]
+        yield "suppressions", [user.suppress("Emacs"), user.suppress("Nano", here=True), user.suppressions()]
         yield "learn", user.learn()
         yield "rescore", user.rescore()
         yield "forget", [user.forget("rule-3"), outcome(user.forget, "rule-99"), user.rules()]
@@ -535,7 +537,10 @@ def _refused(call: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
                 if isinstance(answer, Iterator):
                     list(answer)
             except hexad.HexadError as error:
-                answers[repr(odd)] = f"{type(error).__name__}: {error}"
+                message = re.sub(
+                    r"looked for '.*?'", "looked for …", str(error)
+                )  # a path that is cut when it is long
+                answers[repr(odd)] = f"{type(error).__name__}: {message}"
             except Exception as error:  # what is not looked at before it is used
                 answers[repr(odd)] = type(error).__name__
         yield item.name, answers

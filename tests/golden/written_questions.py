@@ -129,7 +129,7 @@ def recall(reader: Reader) -> Answers:
         ("When do we deploy?", {}),
         ("When do we deploy?", {"semantic": False}),
         ("When do we deploy?", {"semantic": False, "explain": True}),
-        ("what must hold before we ship", {"explain": True}),
+        ("what must hold before we ship", {}),
         ("parseHttpHeader", {}),
         ("http header", {"kinds": ["code"]}),
         ("Why did the gateway fail?", {"follow_links": True}),
@@ -158,7 +158,7 @@ def recall(reader: Reader) -> Answers:
         ("berth dredged", {"layers": ["graph"]}),
         ("the lake froze", {"layers": ["session"], "explain": True}),
         ("night shift", {"space": "crew"}),
-        ("quantum chromodynamics", {"explain": True}),
+        ("quantum chromodynamics", {}),
         ("", {}),
         ("x", {"space": "nowhere"}),
     )
