@@ -34,16 +34,16 @@ def plain(value: object) -> JSONValue:
         return format_time(value)
     if isinstance(value, PurePath):
         return str(value)
+    own = getattr(value, "to_dict", None)
+    if own is not None:  # first: hits and bundles are sequences besides
+        written: JSONObject = own()
+        return written
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
         return [plain(item) for item in sorted(value)]
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
-    own = getattr(value, "to_dict", None)
-    if own is not None:
-        written: JSONObject = own()
-        return written
     if is_dataclass(value):
         return as_json(value)
     raise TypeError(f"{type(value).__name__} has no form as JSON: {value!r}")

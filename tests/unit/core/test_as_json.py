@@ -62,3 +62,13 @@ def test_fields_can_be_left_out():
 def test_what_has_no_form_is_an_error_and_no_guess():
     with pytest.raises(TypeError, match="object has no form as JSON"):
         plain(object())
+
+
+def test_a_sequence_with_a_form_of_its_own_is_written_in_that_form():
+    class Hits(tuple[str, ...]):
+        __slots__ = ()
+
+        def to_dict(self):
+            return {"hits": list(self), "mode": "lexical"}
+
+    assert {"hits": ["a"], "mode": "lexical"} == plain(Hits(("a",)))
