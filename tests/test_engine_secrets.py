@@ -293,7 +293,7 @@ def test_a_key_that_crosses_the_end_of_a_part_is_taken_out_whole(hx: Hexad, tmp_
     folder = tmp_path / "long"
     folder.mkdir()
     (folder / "big.txt").write_text("\n".join([*before, *pem, *[line] * 3_000]))
-    (folder / "prod.env").write_text("\n".join(f"VAR_{i}=ultramarine{i}" for i in range(70_000)))
+    (folder / "prod.env").write_text("\n".join(f"VAR_{i}={'ultramarine' * 9}{i}" for i in range(11_000)))
 
     hx.ingest(folder, embed=False)
 

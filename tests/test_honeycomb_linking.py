@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import FrozenClock, Hexad, HexadError
 from hexad.database.leases import Lease
 from hexad.honeycomb.link_job import LinkJob
@@ -468,7 +469,7 @@ class Life:
             hx.embed_pending()
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), suppress_health_check=list(HealthCheck))
 @given(
     first=st.lists(st.tuples(texts, tags), min_size=SLOTS, max_size=SLOTS),
     life=st.lists(steps, min_size=1, max_size=25),

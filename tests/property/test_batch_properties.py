@@ -146,7 +146,7 @@ def is_low(concept: str) -> bool:
 
 @pytest.mark.row("H170", "H181")
 @pytest.mark.parametrize("permitted", [None, is_low])
-@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), suppress_health_check=list(HealthCheck))
 @given(rows=ROWS)
 @example(
     rows=[

@@ -116,7 +116,7 @@ class Life:
 
 
 @pytest.mark.row("H064", "H129", "H130")
-@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(5), suppress_health_check=list(HealthCheck))
 @given(st.integers(20, 600), st.lists(st.one_of(RECORDS, OTHERS), min_size=3, max_size=14))
 def test_every_token_is_once_in_the_stream_or_in_a_reply(window, steps):
     with tempfile.TemporaryDirectory() as folder:

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hexad
+from example_counts import examples
 from hexad import Fidelity, FrozenClock, Hexad
 from stream_canaries import found_in
 
-EXAMPLES = 25
+EXAMPLES = examples(12)
 
 SESSIONS = ("one", "two", "three")
 TAGS = ("red", "blue")
