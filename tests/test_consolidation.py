@@ -590,7 +590,7 @@ def _everything(hx: Hexad, clock: FrozenClock) -> None:
     hx.session.add_turn("user", "We decided to keep the tokens in the database.")
     hx.session.mark_step("move tokens")
     # Ended elsewhere: nobody here was told.
-    hx._services.session().desk.listeners.clear()
+    hx._services.session().manager.listeners.clear()
     hx.session.end()
 
 

@@ -64,7 +64,7 @@ def test_a_task_that_ends_leaves_what_was_done_decided_agreed_on_and_left_open(h
 @pytest.mark.row("A075")
 def test_working_sets_that_ended_elsewhere_are_promoted_by_night_and_once(hx):
     work(hx)
-    hx._services.session().desk.listeners.clear()  # as if another program had ended it
+    hx._services.session().manager.listeners.clear()  # as if another program had ended it
     hx.session.end()
     assert {} == left(hx)
 

@@ -304,43 +304,34 @@ class Services:
         return UserService(self.context, self.everything, folder=program.user_dir, key=program.user_key)
 
     def _make_facts(self) -> FactsFacade:
-        from hexad.layers.project.facts_api import FactsFacade, FactsNeeds
+        from hexad.layers.project.facts_api import FactsFacade
 
-        return FactsFacade(FactsNeeds(stores=self.stores, clock=self.clock, mask=self._mask))
+        return FactsFacade(self.stores, clock=self.clock, mask=self._mask)
 
     def _make_governance(self) -> GovernanceFacade:
-        from hexad.layers.governance.api import GovernanceFacade, GovernanceNeeds
+        from hexad.layers.governance.api import GovernanceFacade
 
         return GovernanceFacade(
-            GovernanceNeeds(
-                stores=self.stores,
-                catalog=self.catalog,
-                recaller=self.search.recaller,
-                writer=lambda: self.ingest().writer,
-                clock=self.clock,
-                root=self.context.directory.parent,
-                wake=self.wake,
-            )
+            self.context,
+            self.stores,
+            indexer=self.catalog,
+            recaller=self.search.recaller,
+            writer=lambda: self.ingest().writer,
         )
 
     def _make_project(self) -> ProjectFacade:
-        from hexad.layers.project.api import ProjectFacade, ProjectNeeds
+        from hexad.layers.project.api import ProjectFacade
 
         return ProjectFacade(
-            ProjectNeeds(
-                stores=self.stores,
-                catalog=self.catalog,
-                writer=lambda: self.ingest().writer,
-                governance=self.governance(),
-                clock=self.clock,
-                root=self.context.directory.parent,
-                name=self.context.project,
-                wake=self.wake,
-            )
+            self.context,
+            self.stores,
+            indexer=self.catalog,
+            writer=lambda: self.ingest().writer,
+            governance=self.governance(),
         )
 
     def _make_feedback(self) -> FeedbackService:
-        from hexad.layers.feedback.api import FeedbackNeeds, FeedbackService
+        from hexad.layers.feedback.api import FeedbackService
         from hexad.redaction.redact import redact
 
         context = self.context
@@ -349,15 +340,7 @@ class Services:
             return redact(text, rules=self.ingest().writer.rules_of(space), salt=context.salt()).text
 
         return FeedbackService(
-            FeedbackNeeds(
-                stores=self.stores,
-                clock=context.clock,
-                ids=context.ids,
-                actor=context.actor.describe(),
-                salt=context.salt,
-                mask=masked,
-                item_of=lambda item_id: self.contexts().expand(item_id),
-            )
+            context, self.stores, mask=masked, item_of=lambda item_id: self.contexts().expand(item_id)
         )
 
     def _make_contexts(self) -> ContextService:
@@ -497,7 +480,7 @@ class Services:
     def flush_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
         session = self.session.loaded
-        return 0 if session is None else session.desk.flush_idle()
+        return 0 if session is None else session.manager.flush_idle()
 
     def settle_fact(self, no: int) -> None:
         """Let a memory that is back in recall stand among the facts of its key, in the caller's transaction."""
@@ -738,7 +721,7 @@ class Services:
             if (user := self.user.loaded) is not None:
                 user.close()
             if (session := self.session.loaded) is not None:
-                session.desk.close()
+                session.manager.close()
         finally:
             if (experience := self.experience.loaded) is not None:
                 experience.experience.close()

@@ -66,7 +66,7 @@ def filled(folder: Path, clock: FrozenClock) -> None:
             hx.session.start(f"task {at}", steps=["one step", f"step {at}"], fresh=True)
             hx.session.mark_step("one step")
             hx.session.add_turn("user", f"We decided to keep the number {at} in the table.")
-            hx._services.session().desk.listeners.clear()
+            hx._services.session().manager.listeners.clear()
             hx.session.end()
 
 

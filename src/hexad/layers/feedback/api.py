@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from hexad.core.arguments import parse_choice, parse_text, parse_whole, quoted
-from hexad.core.clock import Clock
-from hexad.core.ids import IdSource
 from hexad.core.tracing import log
+from hexad.database.store_context import StoreContext
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.layers.contract import EvidenceBlock, MemoryItem, ScoredItem
 from hexad.layers.feedback.table import Feedbacks, NewFeedback, VerdictCount
@@ -35,22 +34,6 @@ NOTE_MOST: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackNeeds:
-    """What `hx.feedback` is handed.
-
-    `mask` redacts a text by the rules of a space; `item_of` finds what is no memory.
-    """
-
-    stores: Stores
-    clock: Clock
-    ids: IdSource
-    actor: str
-    salt: Callable[[], bytes]
-    mask: Callable[[str, str], str]
-    item_of: Callable[[str], MemoryItem]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _FeedbackSubject:
     """What a verdict is about."""
 
@@ -63,25 +46,33 @@ class _FeedbackSubject:
 class FeedbackService:
     """Takes verdicts, tells them, takes them back."""
 
-    def __init__(self, needs: FeedbackNeeds) -> None:
-        self._needs = needs
-        self._stored = Feedbacks(needs.stores.db, roles=needs.stores.roles, actor=needs.actor)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        mask: Callable[[str, str], str],
+        item_of: Callable[[str], MemoryItem],
+    ) -> None:
+        """`mask` redacts a text by the rules of a space; `item_of` finds what is no memory."""
+        self._context, self._stores, self._mask, self._item_of = context, stores, mask, item_of
+        self._actor = context.actor.describe()
+        self._stored = Feedbacks(stores.db, roles=stores.roles, actor=self._actor)
 
     def give(self, what: object, verdict: str, *, query: str | None, note: str | None) -> Feedback:
         """Store a verdict and return it; the same one again changes nothing, another one takes its place."""
-        needs = self._needs
         chosen = parse_choice(Verdict, verdict, "verdict")
         question = None if query is None else check_query(query)
         said = parse_text(note, "note") or ""
         if len(said) > NOTE_MOST:
             raise InvalidInput(f"The note has {len(said):,} characters; give at most {NOTE_MOST:,}.")
         judged = self._subject_of(what)
-        space, now = judged.space, needs.clock.now()
-        kept = "" if question is None or space is None else needs.mask(question[:QUERY_KEPT], space)
-        named = (needs.actor, judged.item_id, " ".join((kept or question or "").split()).casefold())
-        mark = hmac.new(needs.salt(), json.dumps(named).encode(), "sha256").hexdigest()
+        space, now = judged.space, self._context.clock.now()
+        kept = "" if question is None or space is None else self._mask(question[:QUERY_KEPT], space)
+        named = (self._actor, judged.item_id, " ".join((kept or question or "").split()).casefold())
+        mark = hmac.new(self._context.salt(), json.dumps(named).encode(), "sha256").hexdigest()
         new = NewFeedback(
-            id=needs.ids.new("fb"),
+            id=self._context.ids.new("fb"),
             mark=mark,
             memory_no=judged.memory_no,
             layer=judged.layer,
@@ -90,11 +81,11 @@ class FeedbackService:
             terms=understand(kept, now=now).wanted
             or tuple(kept.casefold().split()),  # one of stop words has its own
             query_class=None if question is None else classify(question).query_class,
-            note=needs.mask(said, space) if said and space is not None else "",
-            given_by=needs.actor,
+            note=self._mask(said, space) if said and space is not None else "",
+            given_by=self._actor,
             at=now,
         )
-        with needs.stores.db.transaction():
+        with self._stores.db.transaction():
             feedback = self._stored.marked(mark)
             if feedback is not None and feedback.verdict is chosen and new.note in ("", feedback.note):
                 return feedback
@@ -117,7 +108,7 @@ class FeedbackService:
 
     def retract(self, feedback_id: str) -> Feedback:
         """Take a verdict back, with what it did, and return it."""
-        with self._needs.stores.db.transaction():
+        with self._stores.db.transaction():
             feedback = self._stored_feedback(feedback_id)
             self._stored.remove(feedback.id)
         return feedback
@@ -129,7 +120,7 @@ class FeedbackService:
         except IntegrityError as error:  # a plan without it is better than none
             log.warning("What was said of answers cannot be read, and is left out: %s", error)
             return {}
-        return layer_factors(counted, now=self._needs.clock.now())
+        return layer_factors(counted, now=self._context.clock.now())
 
     def _stored_feedback(self, feedback_id: str) -> Feedback:
         feedback = self._stored.find(feedback_id) if isinstance(feedback_id, str) else None
@@ -158,12 +149,12 @@ class FeedbackService:
         try:
             return self._memory_subject(given.partition("#")[0], layer=None)
         except NotFound:
-            memory_item = self._needs.item_of(given)  # raises `NotFound` for what no layer has
+            memory_item = self._item_of(given)  # raises `NotFound` for what no layer has
             return _FeedbackSubject(item_id=memory_item.id, layer=memory_item.layer)
 
     def _memory_subject(self, memory_id: str, *, layer: MemoryLayer | None) -> _FeedbackSubject:
-        memories = self._needs.stores.memories
-        with self._needs.stores.db.read():
+        memories = self._stores.memories
+        with self._stores.db.read():
             no = memories.resolve_one(memory_id, spaces=False)
             memory = memories.by_no([no])[no]
         return _FeedbackSubject(

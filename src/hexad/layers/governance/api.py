@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -19,8 +19,8 @@ from hexad.core.arguments import (
     value_list,
     word_list,
 )
-from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.memory.decision import DECISION, Decision, DecisionText, Why, check_title, decision_text
 from hexad.memory.draft import Draft, MemoryWriter
@@ -42,26 +42,24 @@ _LIST_LIMIT: Final = 50
 _LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GovernanceNeeds:
-    """What `hx.governance` is handed; `writer` is the write path, loaded when something is written."""
-
-    stores: Stores
-    catalog: Indexer
-    recaller: Recaller
-    writer: Callable[[], MemoryWriter]
-    clock: Clock
-    root: Path
-    wake: Callable[[], None]
-
-
 @all_texts_checked
 class GovernanceFacade:
     """Records decisions and says why. Nothing changes a decision: another one takes its place, and both are kept."""
 
-    def __init__(self, needs: GovernanceNeeds) -> None:
-        self._needs, self._stores = needs, needs.stores
-        self._decisions = Decisions(needs.stores.db, roles=needs.stores.roles)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        indexer: Indexer,
+        recaller: Recaller,
+        writer: Callable[[], MemoryWriter],
+    ) -> None:
+        """`writer` is the write path, loaded when something is written."""
+        self._context, self._stores = context, stores
+        self._indexer, self._recaller, self._writer = indexer, recaller, writer
+        self._root = context.directory.parent
+        self._decisions = Decisions(stores.db, roles=stores.roles)
 
     # Deciding ----------------------------------------------------------------------------------------------------
 
@@ -130,8 +128,7 @@ class GovernanceFacade:
             **({} if said.created_by is None else {"created_by": said.created_by}),
         }
         cited = tuple(Citation(path=link) for link in said.links if "://" not in link)
-        needs, at = self._needs, self._needs.clock.now()
-        writer = needs.writer()
+        writer, at = self._writer(), self._context.clock.now()
         with self._stores.db.transaction():
             old = None if supersedes is None else self._replaceable(supersedes)
             memory = writer.write(
@@ -157,7 +154,7 @@ class GovernanceFacade:
                         argument="depends_on",
                     )
                 self._stores.links.put(no, premise, check_link_kind(DEPENDS_ON), at=at)
-        needs.wake()
+        self._context.wake()
         return self._decisions.get(memory.id)
 
     def supersede(self, old: str, title: str, **given: object) -> Decision:
@@ -188,7 +185,7 @@ class GovernanceFacade:
             return  # it waits for a review, or the old one is trusted more
         assert memory.supersedes is not None  # what is erased is not replaceable
         no = self._stores.memories.number(memory.supersedes)
-        if self._needs.catalog.archive(no, at=at):
+        if self._indexer.archive(no, at=at):
             self._stores.memories.set_status(no, Status.SUPERSEDED, at=at)
 
     # Asking ----------------------------------------------------------------------------------------------------
@@ -280,7 +277,7 @@ class GovernanceFacade:
             before = {decision.id: tuple(self._decisions.before(decision)) for decision in lasts}
         return Why(
             topic=topic,
-            asked_at=self._needs.clock.now(),
+            asked_at=self._context.clock.now(),
             path=path if cited else None,
             decisions=tuple(lasts),
             before={name: older for name, older in before.items() if older},
@@ -298,7 +295,7 @@ class GovernanceFacade:
             semantic=None,
             follow_links=False,
         )
-        hits = self._needs.recaller.recall(check_query(text), options)
+        hits = self._recaller.recall(check_query(text), options)
         decisions = self._decisions.of_memories([hit.id for hit in hits])
         return [decisions[hit.id] for hit in hits if hit.id in decisions]
 
@@ -308,15 +305,15 @@ class GovernanceFacade:
             return None
         given_path = Path(topic)
         if given_path.is_absolute():
-            if not given_path.is_relative_to(self._needs.root):
+            if not given_path.is_relative_to(self._root):
                 return None
-            given_path = given_path.relative_to(self._needs.root)
+            given_path = given_path.relative_to(self._root)
         path = PurePosixPath(given_path.as_posix())
         return None if path.as_posix() == "." or ".." in path.parts else path.as_posix()
 
     def _is_there(self, path: str) -> bool:
         try:
-            return (self._needs.root / path).exists()
+            return (self._root / path).exists()
         except OSError:
             return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -19,8 +19,8 @@ from hexad.core.arguments import (
     quoted,
     word_list,
 )
-from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
 from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, parse_details
@@ -80,20 +80,6 @@ _INFERRED: Final = 0.4
 _CITED_MOST: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectNeeds:
-    """What `hx.project` is handed; `root` is the repository's, `name` the project's."""
-
-    stores: Stores
-    catalog: Indexer
-    writer: Callable[[], MemoryWriter]
-    governance: GovernanceFacade
-    clock: Clock
-    root: Path
-    name: str
-    wake: Callable[[], None]
-
-
 @all_texts_checked
 class ProjectFacade:
     """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.
@@ -102,9 +88,17 @@ class ProjectFacade:
     What was inferred and not said is a draft: it is less sure, and rises each time that it is seen again.
     """
 
-    def __init__(self, needs: ProjectNeeds) -> None:
-        self._needs, self._stores, self._governance = needs, needs.stores, needs.governance
-        self._name = needs.name
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        indexer: Indexer,
+        writer: Callable[[], MemoryWriter],
+        governance: GovernanceFacade,
+    ) -> None:
+        self._context, self._stores, self._governance = context, stores, governance
+        self._indexer, self._writer, self._name = indexer, writer, context.project
 
     # Saying ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +194,7 @@ class ProjectFacade:
             importance=importance,
             tags=None if tags is None else word_list(tags, "tags"),
         )
-        return self._needs.governance.record(said, draft, supersedes=supersedes)
+        return self._governance.record(said, draft, supersedes=supersedes)
 
     def remember_component(
         self, name: str, summary: str, *, files: Iterable[str] = (), space: str = SPACE
@@ -292,7 +286,7 @@ class ProjectFacade:
             raise NotFound(f"No todo {key!r} is open; `hx.project.get_todos()` lists them.")
         with self._stores.db.transaction():
             no = self._stores.memories.number(facts[0].memory_id)
-            self._needs.catalog.archive(no, at=self._needs.clock.now())
+            self._indexer.archive(no, at=self._context.clock.now())
             return project_fact(self._stores.memories.by_no([no])[no])
 
     # Looking ----------------------------------------------------------------------------------------------------
@@ -309,7 +303,9 @@ class ProjectFacade:
 
         Raises `NotFound` when there is no such folder.
         """
-        folder = self._needs.root if root is None else expanded(parse_path(root, "root"), "root")
+        folder = (
+            self._context.directory.parent if root is None else expanded(parse_path(root, "root"), "root")
+        )
         looked = scan_folder(folder)
         report = Detected(
             root=str(folder),
@@ -329,7 +325,7 @@ class ProjectFacade:
                     differs.append(finding)
                 else:
                     facts[outcome].append(fact)
-        self._needs.wake()
+        self._context.wake()
         return replace(
             report,
             new=tuple(facts["new"]),
@@ -463,7 +459,7 @@ class ProjectFacade:
         said = replace(said, title=check_title(said.title))
         extra = value if isinstance(value, Mapping) else {"value": value}
         importance = IMPORTANCE if draft.importance is None else draft.importance
-        decision = self._needs.governance.record(said, replace(draft, importance=importance), extra=extra)
+        decision = self._governance.record(said, replace(draft, importance=importance), extra=extra)
         assert decision.memory_id is not None
         return project_fact(self._stores.memories.get(decision.memory_id))
 
@@ -501,8 +497,8 @@ class ProjectFacade:
         return next((fact for fact in self._standing(draft) if fact.text == draft.text), None)
 
     def _write(self, draft: Draft) -> Memory:
-        memory = self._needs.writer().write([draft])[0]
-        self._needs.wake()
+        memory = self._writer().write([draft])[0]
+        self._context.wake()
         return memory
 
     def _written(self, draft: Draft) -> ProjectFact:

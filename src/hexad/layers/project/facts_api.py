@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 from typing import Final
@@ -30,15 +29,6 @@ from hexad.memory.tables.facts import Facts
 _NAME_LIMIT: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactsNeeds:
-    """What `hx.facts` is handed."""
-
-    stores: Stores
-    clock: Clock
-    mask: Callable[[str], str]
-
-
 @all_texts_checked
 class FactsFacade:
     """Answers about facts: memories with a subject, an attribute, or both. Keys are compared by their look.
@@ -48,9 +38,9 @@ class FactsFacade:
     all kept, and `contradictions` shows them.
     """
 
-    def __init__(self, needs: FactsNeeds) -> None:
-        self._stores, self._clock, self._mask = needs.stores, needs.clock, needs.mask
-        self._facts = Facts(needs.stores.db, roles=needs.stores.roles)
+    def __init__(self, stores: Stores, *, clock: Clock, mask: Callable[[str], str]) -> None:
+        self._stores, self._clock, self._mask = stores, clock, mask
+        self._facts = Facts(stores.db, roles=stores.roles)
 
     # Asking ----------------------------------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ class SessionCalls:
             path=self._path(path, work),
             line=_position(line, "line"),
             summary=None if summary is None else self._short_text(summary, "summary"),
-            at=self._manager.needs.clock.now(),
+            at=self._manager.context.clock.now(),
         )
         return self._manager.change(work, changes.add_edit(edit))
 
@@ -123,13 +123,13 @@ class SessionCalls:
             role=self._checked_name(role, "role"),
             text=self._short_text(text, "text"),
             characters=len(text),
-            at=self._manager.needs.clock.now(),
+            at=self._manager.context.clock.now(),
         )
         return self._manager.change(self._live(), changes.add_turn(turn))
 
     def note(self, text: str) -> WorkingSet:
         """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
-        note = ScratchNote(text=self._short_text(text, "text"), at=self._manager.needs.clock.now())
+        note = ScratchNote(text=self._short_text(text, "text"), at=self._manager.context.clock.now())
         return self._manager.change(self._live(), changes.add_note(note))
 
     def clear_notes(self) -> WorkingSet:
@@ -159,7 +159,7 @@ class SessionCalls:
                 f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "
                 "`hx.remember` keeps long texts."
             )
-        return compressed(self._manager.needs.mask(text), limit=_TASK_CHARS)
+        return compressed(self._manager.mask(text), limit=_TASK_CHARS)
 
     def _short_texts(self, texts: Iterable[str], name: str) -> list[str]:
         return [self._short_text(text, name) for text in word_list(texts, name)]
@@ -170,7 +170,7 @@ class SessionCalls:
                 f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters.",
                 argument=name,
             )
-        return self._manager.needs.mask(text.strip())
+        return self._manager.mask(text.strip())
 
     def _path(self, path: str, work: LiveSession) -> str:
         given = PurePath(os.path.normpath(self._checked_name(path, "path")))
@@ -248,7 +248,7 @@ class SessionFacade(SessionCalls):
         """
         said = None if task is None else self._short_text(task, "task")
         key = None if ticket is None else self._checked_name(ticket, "ticket")
-        texts, mask = self._short_texts(steps, "steps"), self._manager.needs.mask
+        texts, mask = self._short_texts(steps, "steps"), self._manager.mask
         people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
         change = changes.with_steps(
             (lambda working_set: working_set) if said is None else changes.set_task(said), texts
@@ -282,7 +282,7 @@ class SessionFacade(SessionCalls):
             return None
         return Resumable(
             working_set=found,
-            as_of=self._manager.needs.clock.now(),
+            as_of=self._manager.context.clock.now(),
             instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(found))),
         )
 

@@ -8,38 +8,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from hexad.core.clock import Clock
-from hexad.core.ids import IdSource
 from hexad.core.tracing import log
-from hexad.database.connection import Database
 from hexad.database.exit_hooks import ExitPhase, forget, register
+from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace, checkout
 from hexad.layers.session import changes
 from hexad.layers.session.changes import Change
 from hexad.layers.session.table import TaskEnding, WorkingSets
 from hexad.layers.session.working_set import Boundary, TaskEnd, WorkingSet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionManagerNeeds:
-    """What it is handed. `folder` is where work is done when nobody says; `mask` takes secrets out of a text."""
-
-    db: Database
-    clock: Clock
-    ids: IdSource
-    owner: str
-    alive: Callable[[], Collection[str]]
-    folder: Path
-    mask: Callable[[str], str]
-    background: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -62,21 +46,6 @@ class LiveSession:
         """Make a change, and have it written."""
         self.state = change(self.state)
         self.pending.append(change)
-
-
-def masked_checkout(needs: SessionManagerNeeds, folder: Path | None) -> Checkout:
-    """Return where a folder is, by names that hold no secret; None is the store's own folder."""
-    found = checkout(needs.folder if folder is None else folder)
-    place, mask = found.place, needs.mask
-    return Checkout(
-        Workplace(
-            repository=mask(place.repository),
-            worktree=mask(place.worktree),
-            branch=None if place.branch is None else mask(place.branch),
-        ),
-        found.head,
-        found.folder,
-    )
 
 
 def left_behind(boundary: Boundary, following: WorkingSet, sets: WorkingSets) -> WorkingSet | None:
@@ -113,9 +82,10 @@ INACTIVE_AFTER: Final = timedelta(minutes=30)
 class SessionManager:
     """All lines of work of one open store; safe to share between threads."""
 
-    def __init__(self, needs: SessionManagerNeeds) -> None:
-        self.needs = needs
-        self.sets = WorkingSets(needs.db, alive=needs.alive)
+    def __init__(self, context: StoreContext, mask: Callable[[str], str]) -> None:
+        """`mask` takes secrets out of a text."""
+        self.context, self.mask = context, mask
+        self.sets = WorkingSets(context.db, alive=context.alive)
         self.inactive_after = INACTIVE_AFTER
         self.current: LiveSession | None = None
         self.listeners: list[Callable[[TaskEnd], None]] = []
@@ -131,7 +101,17 @@ class SessionManager:
 
     def checkout(self, folder: Path | None) -> Checkout:
         """Return where a folder is, by names that hold no secret; None is the store's own folder."""
-        return masked_checkout(self.needs, folder)
+        found, mask = checkout(self.context.directory.parent if folder is None else folder), self.mask
+        place = found.place
+        return Checkout(
+            Workplace(
+                repository=mask(place.repository),
+                worktree=mask(place.worktree),
+                branch=None if place.branch is None else mask(place.branch),
+            ),
+            found.head,
+            found.folder,
+        )
 
     def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:
         """Return the working set that one would go on with here, an empty one where there is no other; None for none.
@@ -172,7 +152,7 @@ class SessionManager:
     def begin(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Store a new working set durably and work on it."""
         self.require_own_process()
-        return self._register(self.sets.add(working_set, owner=self.needs.owner), where)
+        return self._register(self.sets.add(working_set, owner=self.context.owner), where)
 
     def resume(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Go on with a working set, here; it is on the disk when this returns."""
@@ -184,13 +164,20 @@ class SessionManager:
         if known is not None:  # another process ended it
             self._save_all_of(known)
             working_set = self.sets.get(working_set.id)
-        back = changes.at(self.needs.clock.now(), lambda there: relocated(changes.resume(there), where.place))
-        saved = self.sets.save(back(working_set), [back], owner=self.needs.owner, guest=working_set.active)
+        back = changes.at(
+            self.context.clock.now(), lambda there: relocated(changes.resume(there), where.place)
+        )
+        saved = self.sets.save(back(working_set), [back], owner=self.context.owner, guest=working_set.active)
         return self._register(saved, where, guest=working_set.active)
 
     def _register(self, working_set: WorkingSet, where: Checkout, *, guest: bool = False) -> LiveSession:
         live = LiveSession(
-            working_set, where, where.folder, where.stamp(), saved_s=self.needs.clock.monotonic(), guest=guest
+            working_set,
+            where,
+            where.folder,
+            where.stamp(),
+            saved_s=self.context.clock.monotonic(),
+            guest=guest,
         )
         with self._lock:
             self._sessions.append(live)
@@ -208,13 +195,13 @@ class SessionManager:
             with self._lock:
                 live.checkout, live.folder, live.stamp = where, where.folder, where.stamp()
                 live.apply(lambda working_set: relocated(working_set, where.place))
-            self._save(live, owner=self.needs.owner)
+            self._save(live, owner=self.context.owner)
 
     def new(self, place: Workplace, session_id: str | None = None) -> WorkingSet:
         """Return an empty working set for a place; it is not stored yet."""
-        now = self.needs.clock.now()
+        now = self.context.clock.now()
         return WorkingSet(
-            id=session_id or self.needs.ids.new("session"), place=place, started_at=now, updated_at=now
+            id=session_id or self.context.ids.new("session"), place=place, started_at=now, updated_at=now
         )
 
     # Changing ---------------------------------------------------------------------------------------------------
@@ -227,28 +214,28 @@ class SessionManager:
         `check` raises where it may not be made. Raises `NotFound` for a line that has come to its end.
         """
         self.require_own_process()
-        self.needs.db.require_writable()
+        self.context.db.require_writable()
         self.check_branch(live)
         with self._lock:
             require_live(live)
             if check is not None:
                 check(live.state)
-            now = self.needs.clock.now()
+            now = self.context.clock.now()
             if live.resting:
                 live.resting = False
                 live.apply(changes.wake)
             live.apply(changes.at(now, change))
             waiting = len(live.pending)
-        if self.needs.background:
+        if self.context.background:
             self._wake()
-        elif waiting >= PENDING_LIMIT or self.needs.clock.monotonic() - live.saved_s >= SNAPSHOT_S:
+        elif waiting >= PENDING_LIMIT or self.context.clock.monotonic() - live.saved_s >= SNAPSHOT_S:
             self.snapshot(live)
         return live.state
 
     def snapshot(self, live: LiveSession) -> WorkingSet:
         """Write what waits, durably, and return the working set as it stands then, with what others wrote."""
         self.require_own_process()
-        return self._save(live, owner=self.needs.owner)
+        return self._save(live, owner=self.context.owner)
 
     def _save(self, live: LiveSession, *, owner: str | None, ends: TaskEnding | None = None) -> WorkingSet:
         with self._saving:
@@ -270,7 +257,7 @@ class SessionManager:
             with self._lock:
                 for change in live.pending:
                     saved = change(saved)
-                live.state, live.saved_s = saved, self.needs.clock.monotonic()
+                live.state, live.saved_s = saved, self.context.clock.monotonic()
             if saved.ended_at is not None and ends is None:
                 self._drop(live)
             return saved
@@ -341,7 +328,7 @@ class SessionManager:
             left, nothing, now = (
                 left_behind(boundary, following, self.sets),
                 live.state.is_empty,
-                self.needs.clock.now(),
+                self.context.clock.now(),
             )
             if nothing and left is None:
                 with self._lock:
@@ -350,17 +337,17 @@ class SessionManager:
                             relocated(working_set, following.place), ticket=following.ticket
                         )
                     )
-                return self._save(live, owner=self.needs.owner)
+                return self._save(live, owner=self.context.owner)
             with self._lock:
                 ends = changes.rest(boundary) if nothing else changes.at(now, changes.end(boundary, at=now))
                 live.apply(ends)
-            ending = TaskEnding(next=following if left is None else None, owner=self.needs.owner)
+            ending = TaskEnding(next=following if left is None else None, owner=self.context.owner)
             ended = self._save(live, owner=None, ends=ending)
             if left is None:
                 after = replace(following, rev=1, active=True)
             else:
                 back = changes.at(now, changes.resume)
-                after = self.sets.save(back(left), [back], owner=self.needs.owner)
+                after = self.sets.save(back(left), [back], owner=self.context.owner)
             with self._lock:
                 live.state, live.pending, live.guest = after, [], False
         if not nothing:
@@ -372,7 +359,7 @@ class SessionManager:
         with self._saving:
             with self._lock:
                 require_live(live)
-                now = self.needs.clock.now()
+                now = self.context.clock.now()
                 live.apply(changes.at(now, changes.end(boundary, at=now, outcome=outcome)))
             ended = self._save(live, owner=None)
         self._announce(TaskEnd(ended=ended, boundary=boundary))
@@ -380,7 +367,7 @@ class SessionManager:
 
     def end_stored(self, working_set: WorkingSet, boundary: Boundary) -> WorkingSet:
         """End a working set that nobody has in hand."""
-        now = self.needs.clock.now()
+        now = self.context.clock.now()
         change = changes.at(now, changes.end(boundary, at=now))
         ended = self.sets.save(change(working_set), [change], owner=None)
         self._announce(TaskEnd(ended=ended, boundary=boundary))
@@ -394,7 +381,7 @@ class SessionManager:
 
     def flush_idle(self) -> int:
         """Write what waits, and let those rest on which nobody has worked for long; return how many were let rest."""
-        now, rested = self.needs.clock.now(), 0
+        now, rested = self.context.clock.now(), 0
         with self._lock:
             live_sessions = tuple(self._sessions)
         for live in live_sessions:

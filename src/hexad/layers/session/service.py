@@ -10,7 +10,7 @@ from hexad.database.store_context import StoreContext
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.api import SessionFacade
 from hexad.layers.session.layer import SessionLayer, SessionNeeds
-from hexad.layers.session.manager import SessionManager, SessionManagerNeeds
+from hexad.layers.session.manager import SessionManager
 from hexad.layers.session.texts import EventSearch, SessionTexts
 from hexad.layers.session.working_set import TaskEnd
 
@@ -31,24 +31,13 @@ class SessionService:
     ) -> None:
         self._context, self._experience = context, experience
         self._stream: EventSearch | None = None
-        self.desk = SessionManager(
-            SessionManagerNeeds(
-                db=context.db,
-                clock=context.clock,
-                ids=context.ids,
-                owner=context.owner,
-                alive=context.alive,
-                folder=context.directory.parent,
-                mask=mask,
-                background=context.background,
-            )
-        )
-        self.facade = SessionFacade(self.desk, context.project)
+        self.manager = SessionManager(context, mask)
+        self.facade = SessionFacade(self.manager, context.project)
         self.facade.on_task_end(on_task_end)
         self.layer = SessionLayer(
             SessionNeeds(
-                current=self.desk.now,
-                others=lambda most: self.desk.sets.list(limit=most),
+                current=self.manager.now,
+                others=lambda most: self.manager.sets.list(limit=most),
                 events=self._events,
                 event=self._event,
                 cold=self._cold_summary,
