@@ -160,13 +160,13 @@ def parse_preferences(table: Mapping[str, object], file: str) -> dict[str, tuple
     """
     if len(table) > _MOST_PREFERENCES:
         raise InvalidInput(f"{file} states {len(table):,} preferences; at most {_MOST_PREFERENCES} are read.")
-    found = {}
+    preferences = {}
     for name, value in table.items():
         values = value if isinstance(value, list) else [value]
         if not values or not all(isinstance(item, str) and item.strip() for item in values):
             raise InvalidInput(f"{file}: {name} = {quoted(value)} should be a text, or a list of texts.")
-        found[name] = tuple(values)
-    return found
+        preferences[name] = tuple(values)
+    return preferences
 
 
 __all__ = [

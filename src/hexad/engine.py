@@ -498,7 +498,7 @@ class Hexad:
         ...     [block.text for block in hx.context("when do we deploy?").system_items]
         ['Deploys happen on Tuesday.']
         """
-        found = self._services.contexts().context(
+        context = self._services.contexts().context(
             task,
             max_tokens=max_tokens,
             layers=layers,
@@ -515,7 +515,7 @@ class Hexad:
             plain=plain,
         )
         self._services.wake()
-        return found
+        return context
 
     @flags_checked
     def query(
@@ -613,10 +613,10 @@ class Hexad:
         """
         chosen = parse_bundle_options(options, more)
         with span("recall_kind", space=space, limit=chosen.limit) as seen:
-            found = self._services.bundles().kind(space, kind, chosen)
-            seen.update(backend=found.backend, items_returned=len(found))
+            kind_list = self._services.bundles().kind(space, kind, chosen)
+            seen.update(backend=kind_list.backend, items_returned=len(kind_list))
         self._services.wake()
-        return found
+        return kind_list
 
     def use_context(
         self,

@@ -729,7 +729,7 @@ class Services:
 
 def _boost(
     judged: Iterable[tuple[int, str, str, int]],
-    found: Candidates,
+    candidates: Candidates,
     fusion: Fusion,
     order: Sequence[int],
     *,
@@ -739,7 +739,7 @@ def _boost(
     """Let what was said of earlier answers count; loaded where something was said of a candidate."""
     from hexad.search.recall.feedback_boost import apply_boost
 
-    apply_boost(judged, found, fusion, order, asked=asked, now=now)
+    apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:

@@ -75,8 +75,8 @@ class Reviewers:
                 f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.",
                 argument="sessions",
             )
-        known = self._all().get(name)
-        if known is not None and not known.reviewer.revoked:
+        reviewer = self._all().get(name)
+        if reviewer is not None and not reviewer.reviewer.revoked:
             raise Conflict(f"There is a reviewer {name!r} already; revoke that one first.")
         secret, salt = secrets.token_urlsafe(_SECRET_BYTES), secrets.token_bytes(16)
         detail: dict[str, JSONValue] = {
@@ -91,12 +91,12 @@ class Reviewers:
 
     def revoke(self, name: str) -> None:
         """Let a reviewer read nothing any more; raises `NotFound`, and `Conflict` for one that was revoked."""
-        known = self._all().get(name) if isinstance(name, str) else None
-        if known is None:
+        reviewer = self._all().get(name) if isinstance(name, str) else None
+        if reviewer is None:
             raise NotFound(
                 f"There is no reviewer {quoted(name)}; `hexad audit reviewer list` shows who there is."
             )
-        if known.reviewer.revoked:
+        if reviewer.reviewer.revoked:
             raise Conflict(f"The reviewer {name!r} was revoked already; there is nothing to do.")
         self._ledger.append(
             [NewAuditRecord(kind=REVOKED, at=self._clock.now(), subject=SYSTEM, detail={"name": name})]
@@ -109,15 +109,15 @@ class Reviewers:
     def check(self, credential: str) -> Reviewer:
         """Return whose credential it is; raises `AccessDenied`, which does not say what was wrong with it."""
         name, _, secret = credential.partition(":") if isinstance(credential, str) else ("", "", "")
-        known = self._all().get(name)
+        reviewer = self._all().get(name)
         # An unknown name costs what a known one does: names cannot be found out by the time it takes.
-        salt, digest = (bytes(16), bytes(32)) if known is None else (known.salt, known.digest)
+        salt, digest = (bytes(16), bytes(32)) if reviewer is None else (reviewer.salt, reviewer.digest)
         right = hmac.compare_digest(_digest(secret, salt), digest)
-        if known is None or not right or known.reviewer.revoked or self._expired(known.reviewer):
+        if reviewer is None or not right or reviewer.reviewer.revoked or self._expired(reviewer.reviewer):
             raise AccessDenied(
                 "The ledger is for reviewers: this credential is unknown, wrong, expired or revoked."
             )
-        return known.reviewer
+        return reviewer.reviewer
 
     def _expired(self, reviewer: Reviewer) -> bool:
         return reviewer.expires_at is not None and reviewer.expires_at <= self._clock.now()
@@ -126,16 +126,16 @@ class Reviewers:
         events: list[tuple[int, str, dict[str, Any]]] = []
         for kind in (ADDED, REVOKED):
             events += [(seq, kind, detail) for seq, detail in self._ledger.details(kind)]
-        found: dict[str, _KnownReviewer] = {}
+        reviewers: dict[str, _KnownReviewer] = {}
         for seq, kind, detail in sorted(events, key=lambda event: event[0]):
             name = detail["name"]
             if kind == REVOKED:
-                if name in found:
-                    reviewer = found[name]
-                    found[name] = replace(reviewer, reviewer=replace(reviewer.reviewer, revoked=True))
+                if name in reviewers:
+                    reviewer = reviewers[name]
+                    reviewers[name] = replace(reviewer, reviewer=replace(reviewer.reviewer, revoked=True))
                 continue
             expires = detail["expires_at"]
-            found[name] = _KnownReviewer(
+            reviewers[name] = _KnownReviewer(
                 Reviewer(
                     name=name,
                     added_at=self._ledger.time_of(seq),
@@ -145,7 +145,7 @@ class Reviewers:
                 base64.b64decode(detail["salt"]),
                 base64.b64decode(detail["scrypt"]),
             )
-        return found
+        return reviewers
 
 
 def without_secrets(record: AuditRecord) -> AuditRecord:

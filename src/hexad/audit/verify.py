@@ -219,15 +219,17 @@ class _Check:
             )
         return gap.last
 
-    def _compare_keys(self, kept: Sequence[KeptContents], first: int, named: _ArchivedRunName) -> None:
-        if len(kept) != named.contents:
+    def _compare_keys(
+        self, kept_contents: Sequence[KeptContents], first: int, named: _ArchivedRunName
+    ) -> None:
+        if len(kept_contents) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
-        if whose(kept) != named.whose or not all(contents.found for contents in kept):
+        if whose(kept_contents) != named.whose or not all(contents.found for contents in kept_contents):
             raise _Wrong(
                 first,
                 f"Whose the archived contents from audit-{first} on are, or of which ticks, was changed.",
             )
-        for seq, ref, nonce, *_ in kept:
+        for seq, ref, nonce, *_ in kept_contents:
             if nonce is None and not self._beside.is_erased(seq, ref.hex()):
                 raise _Wrong(seq, f"The key to the archived contents of audit-{seq} is missing.")
             if nonce is not None and ref not in self._beside.subjects:

@@ -487,10 +487,10 @@ class Xdb:
         ...     [tag.name for tag in hx.xdb.get_tags_for_timestep(step)]
         ['surprising']
         """
-        given = NamedTarget(
+        target = NamedTarget(
             timestep_id=timestep_id, event_id=event_id, tick_range=tick_range, session_id=session_id
         )
-        return self._tagging.tag(tag_name_or_id, given, confidence=confidence, note=note).id
+        return self._tagging.tag(tag_name_or_id, target, confidence=confidence, note=note).id
 
     def untag(self, application_id: str) -> None:
         """Take one use of a tag away; the tag stays. Raises `NotFound`."""
@@ -614,10 +614,10 @@ class Xdb:
         session_id: str | None = None,
     ) -> str:
         """Remark on a timestep, an event or a range of ticks, and return the comment's id. Raises as `tag` does."""
-        given = NamedTarget(
+        target = NamedTarget(
             timestep_id=timestep_id, event_id=event_id, tick_range=tick_range, session_id=session_id
         )
-        return self._tagging.comment(content, given).id
+        return self._tagging.comment(content, target).id
 
     def edit_comment(self, comment_id: str, content: str) -> Comment:
         """Change what a comment says; its `updated_at` is set, and the older text is kept. Raises `NotFound`."""

@@ -72,13 +72,13 @@ def parse_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[ob
         raise InvalidInput(
             f"{name} = {quoted(pairs)} cannot be used; give a list of pairs ({of}).", argument=name
         )
-    found = []
+    found_pairs = []
     for place, pair in enumerate(values):
         both = tuple(islice(listed(pair) or (), 3))
         if len(both) != 2:
             raise InvalidInput(f"{name}[{place}] = {quoted(pair)} is no pair; give two values ({of}).")
-        found.append((both[0], both[1]))
-    return found
+        found_pairs.append((both[0], both[1]))
+    return found_pairs
 
 
 def parse_count(value: int, name: str) -> int:
@@ -634,7 +634,7 @@ class HoneycombFacade:
     def _new_edges(
         self, pairs: Sequence[tuple[int | str, int | str]], relation: str | None, score: float | None
     ) -> list[NewEdge]:
-        now, made = self._needs.clock.now(), []
+        now, edges = self._needs.clock.now(), []
         for first in range(0, len(pairs), _AT_ONCE):
             some = pairs[first : first + _AT_ONCE]
             ids = [self._node_id(node) for pair in some for node in pair]
@@ -645,7 +645,7 @@ class HoneycombFacade:
                 if focus == node:
                     raise InvalidInput(f"Node {focus} cannot be connected with itself; give another one.")
                 created = from_micros(rows[node].created_at)
-                made.append(
+                edges.append(
                     NewEdge(
                         from_id=focus,
                         to_id=node,
@@ -654,7 +654,7 @@ class HoneycombFacade:
                         default_relation=RELATION_DEFAULT,
                     )
                 )
-        return made
+        return edges
 
     def _relevance(
         self, focus: int, node: int, rows: Mapping[int, NDArray[np.float32]], created: datetime, now: datetime
@@ -747,9 +747,9 @@ class HoneycombFacade:
         if given is not None:
             fixed = parse_share(given, "threshold")
             return dict.fromkeys(sorted(kinds), fixed)
-        found: dict[str, float] = {}
+        thresholds: dict[str, float] = {}
         if MEMORIES in kinds:
-            found[MEMORIES] = self._needs.memory_threshold()
+            thresholds[MEMORIES] = self._needs.memory_threshold()
         if OWN in kinds:
-            found[OWN] = RELEVANCE_THRESHOLD
-        return found
+            thresholds[OWN] = RELEVANCE_THRESHOLD
+        return thresholds

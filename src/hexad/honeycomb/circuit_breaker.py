@@ -80,9 +80,9 @@ class CircuitBreaker:
             if kept.started_at is None:
                 kept.started_at = now
             for counts in (kept.accesses, kept.totals):
-                known = counts.get(node_id)
+                visits = counts.get(node_id)
                 counts[node_id] = (
-                    NodeVisits(1, now, now, (now,)) if known is None else known.again(now, keep=keep)
+                    NodeVisits(1, now, now, (now,)) if visits is None else visits.again(now, keep=keep)
                 )
         return self._judged(node_id, session)
 

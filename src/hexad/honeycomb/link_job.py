@@ -131,12 +131,12 @@ def _products(
     import numpy as np
 
     exact = row.astype(np.float64)
-    found: dict[int, float] = {}
+    products: dict[int, float] = {}
     for segment, rows in _rows(segments, numbers):
         sums = (segment.matrix[rows].astype(np.float64) * exact).sum(axis=1)
         for number, product in zip(segment.memory_no[rows].tolist(), sums.tolist(), strict=True):
-            found[number] = max(found.get(number, product), product)
-    return found
+            products[number] = max(products.get(number, product), product)
+    return products
 
 
 def _rows(

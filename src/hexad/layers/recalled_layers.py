@@ -74,11 +74,11 @@ class SharedRecall:
     def hits(self, query: MemoryQuery) -> Sequence[Hit]:
         """Return the best `SHARED` hits of a query, whatever their layer. Raises what a recall raises."""
         with self._lock:
-            asked = self._asked.setdefault(id(query), _SharedQuestion(query))
+            question = self._asked.setdefault(id(query), _SharedQuestion(query))
             while len(self._asked) > QUERIES_KEPT:
                 self._asked.popitem(last=False)
-        with asked.lock:
-            if asked.hits is None:
+        with question.lock:
+            if question.hits is None:
                 # Of repeats the layers decide which one stays, not the rank.
                 options = RecallOptions(
                     filters=query.filters,
@@ -87,8 +87,8 @@ class SharedRecall:
                     feedback=not query.deterministic,
                     asked=query.asked,
                 )
-                asked.hits = self.recaller.recall(query.text, options)
-            return asked.hits
+                question.hits = self.recaller.recall(query.text, options)
+            return question.hits
 
 
 class _SharedQuestion:
@@ -212,16 +212,16 @@ def summary_of(text: str, words: Sequence[str], *, heading: str = "") -> str | N
     stems = [word[:6] for word in words]
     weight = {span: sum(stem in low[span[0] : span[1]] for stem in stems) for span in spans}
     room = SUMMARY_CHARACTERS - (len(heading) + 2 if heading else 0)
-    kept: list[tuple[int, int]] = []
+    kept_spans: list[tuple[int, int]] = []
     for span in sorted(spans, key=lambda span: (-weight[span], span)):
         length = span[1] - span[0]
         if length + 1 <= room:
-            kept.append(span)
+            kept_spans.append(span)
             room -= length + 1
-        elif not kept:
-            kept.append((span[0], span[0] + room))
+        elif not kept_spans:
+            kept_spans.append((span[0], span[0] + room))
             break
-    parts = [cut(text[start:end], end - start) for start, end in sorted(kept)]
+    parts = [cut(text[start:end], end - start) for start, end in sorted(kept_spans)]
     told = " … ".join(" ".join(part.split()) for part in parts)
     return f"{heading}: {told}" if heading else told
 
@@ -292,11 +292,11 @@ class GovernanceLayer:
         known_decisions = self._decisions.of_memories(
             [item.memory_id for item in items if item.memory_id is not None]
         )
-        found = []
+        found_items = []
         for item in items:
             decision = known_decisions.get(item.memory_id or "")
             if decision is None:
-                found.append(item)
+                found_items.append(item)
                 continue
             if query.as_of is not None and decision.created_at > query.as_of:
                 continue
@@ -308,7 +308,7 @@ class GovernanceLayer:
                 for earlier in older
             ]
             why = f" Why: {decision.rationale}" if decision.rationale else ""
-            found.append(
+            found_items.append(
                 replace(
                     item,
                     kind=DECISION,
@@ -319,7 +319,7 @@ class GovernanceLayer:
                     notes=tuple(notes),
                 )
             )
-        return found
+        return found_items
 
 
 EARLIER_MOST: Final = 8
@@ -353,12 +353,12 @@ class ProjectLayer:
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return what `inner` finds, best first."""
-        found = []
+        found_items = []
         for item in self._inner.items(query, limit=limit):
-            told = item if item.key is None else self._as_of_query(item, query)
-            if told is not None:
-                found.append(told)
-        return found
+            memory_item = item if item.key is None else self._as_of_query(item, query)
+            if memory_item is not None:
+                found_items.append(memory_item)
+        return found_items
 
     def _as_of_query(self, item: MemoryItem, query: MemoryQuery) -> MemoryItem | None:
         if self._facts.holds_many(item.key):
@@ -373,12 +373,12 @@ class ProjectLayer:
             return item
         fact = fact_of(own, line)
         if query.as_of is not None and not fact.holds_at(query.as_of):
-            held = [
+            facts = [
                 then
                 for row in line
                 if row.status in TOLD and (then := fact_of(row, line)).holds_at(query.as_of)
             ]
-            return _fact_as_it_was(item, held[-1], query) if held else None
+            return _fact_as_it_was(item, facts[-1], query) if facts else None
         most = EARLIER_MOST if query.query_class is QueryClass.HISTORICAL else 1
         earlier = [f"{_value_shown(row)} ({row.id})" for row in _earlier(fact, line, most=most)]
         if not earlier:

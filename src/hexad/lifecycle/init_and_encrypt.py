@@ -112,11 +112,11 @@ def encrypt(
     if read_record(task.directory) is not None:
         raise Conflict(f"{task.directory} is encrypted already; `hexad rekey` gives it another key.")
     task.unlock(KeyGiven())  # which says so where the record of an encrypted one is gone
-    given = task.given(key)
-    chosen = choose(provider, given, task.settings)
+    key_source = task.given(key)
+    chosen = choose(provider, key_source, task.settings)
     if dry_run:
         return task.plan(provider=chosen)
-    return task.run(None, lambda: establish(task.protected, given, provider=chosen), given)
+    return task.run(None, lambda: establish(task.protected, key_source, provider=chosen), key_source)
 
 
 @flags_checked
@@ -134,11 +134,11 @@ def decrypt(
     Raises as `encrypt` does, `Conflict` for a plain store, `AccessDenied` without its key.
     """
     task = _task(path, "decrypt", user=user, make=not dry_run, progress=progress, clock=clock)
-    given = task.given(key)
-    old = _opened(task, given)
+    key_source = task.given(key)
+    old = _opened(task, key_source)
     if dry_run:
         return task.plan(provider=None)
-    return task.run(old, None, given, key=key)
+    return task.run(old, None, key_source, key=key)
 
 
 @flags_checked
@@ -165,14 +165,14 @@ def rekey(
     meanwhile, `InvalidInput` for a new key that is the old one.
     """
     task = _task(path, "rekey", user=user, make=not dry_run, progress=progress, clock=clock)
-    given = task.given(key)
-    old = _opened(task, given)
+    key_source = task.given(key)
+    old = _opened(task, key_source)
     settings = task.settings
     new = KeyGiven.of(new_key, passphrase=settings.new_passphrase, command=settings.new_key_command)
     if provider is None and not new.explicit:
         provider = old.record.place.provider
     if provider == COMMAND and new.command is None and not new.explicit:
-        new = KeyGiven(command=given.command)
+        new = KeyGiven(command=key_source.command)
     chosen = choose(provider, new, Settings())
     if dry_run:
         return task.plan(provider=chosen, record_alone=wrap_only)
@@ -202,21 +202,23 @@ def encryption_state(path: str | Path | None = None, *, user: bool = False) -> E
     return None if record is None else state_of(record, user=user)
 
 
-def choose(provider: str | None, given: KeyGiven, settings: Settings) -> str:
+def choose(provider: str | None, key_source: KeyGiven, settings: Settings) -> str:
     """Return the provider of a new key. Raises `InvalidInput` for one that is not known or contradicts the key."""
     if provider is not None and provider not in PROVIDERS:
         raise InvalidInput(
             f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.", argument="provider"
         )
-    if given.explicit:
-        if provider not in (None, given.provider):
-            raise InvalidInput(f"The key that was given is a {given.provider}, the provider is {provider!r}.")
-        return given.provider or PROGRAM
+    if key_source.explicit:
+        if provider not in (None, key_source.provider):
+            raise InvalidInput(
+                f"The key that was given is a {key_source.provider}, the provider is {provider!r}."
+            )
+        return key_source.provider or PROGRAM
     if provider is not None:
         return provider
     if (named := settings.encryption.get("provider")) is not None:
-        return choose(str(named), given, settings)
-    return given.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
+        return choose(str(named), key_source, settings)
+    return key_source.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 
 
 def _same_secret(record: EncryptionRecord, encryption_record: EncryptionRecord, new: KeyGiven) -> bool:
@@ -254,13 +256,13 @@ def _task(
     return UserKeyChange(folder, what, progress=progress, clock=clock)
 
 
-def _opened(task: KeyChange, given: KeyGiven) -> Unlocked:
+def _opened(task: KeyChange, key_source: KeyGiven) -> Unlocked:
     """Return the keys of an encrypted store, with the record that they are from."""
     directory = task.directory
     record = read_record(directory)
     if record is None:
         raise Conflict(f"{directory} is not encrypted; `hexad encrypt` encrypts it.")
-    keys = task.unlock(given)
+    keys = task.unlock(key_source)
     if keys is None:
         raise changed(directory)
     require_unchanged(directory, record)
@@ -269,11 +271,11 @@ def _opened(task: KeyChange, given: KeyGiven) -> Unlocked:
 
 def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
     """Write the record of a store that is not there yet."""
-    given = _given(directory, key)
-    chosen = choose(provider, given, load_settings(directory))
+    key_source = _given(directory, key)
+    chosen = choose(provider, key_source, load_settings(directory))
     with alone(directory, "create an encrypted store", clock):
         if (directory / DATABASE).exists():
             raise Conflict(f"There is a store at {directory} already; it was left as it was.")
         if read_record(directory) is not None:
             return  # killed before there was a database: its key opens what is made now
-        atomic_write(directory / RECORD, establish(directory, given, provider=chosen).record.encoded())
+        atomic_write(directory / RECORD, establish(directory, key_source, provider=chosen).record.encoded())

@@ -48,10 +48,10 @@ def changed(directory: Path) -> Conflict:
     return Conflict(f"The encryption of {directory} was changed meanwhile; look again. Nothing was done.")
 
 
-def require_kept(made: Unlocked, given: KeyGiven) -> None:
+def require_kept(made: Unlocked, key_source: KeyGiven) -> None:
     """Raise `AccessDenied` where a provider does not give back what it gave: the store could never be opened."""
     if made.record.place.provider not in (PASSPHRASE, PROGRAM):
-        made.record.keys(fetch(made.record.place, given))
+        made.record.keys(fetch(made.record.place, key_source))
 
 
 @contextmanager
@@ -139,14 +139,14 @@ class KeyChange:
         return self.conversion(self.directory, what=self._what, old=keys[0], new=keys[1])
 
     def _convert(
-        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, given: KeyGiven
+        self, old: Unlocked | None, make: Callable[[], Unlocked] | None, key_source: KeyGiven
     ) -> EncryptionReport:
         encryption_record = None if old is None else old.record
         require_unchanged(self.directory, encryption_record)
         made = None if make is None else make()
         try:
             if made is not None:
-                require_kept(made, given)
+                require_kept(made, key_source)
             conversion = self._conversion(old, made)
             conversion.require_space()
             total, done = conversion.size_bytes, 0

@@ -321,8 +321,8 @@ def _unlocked(
         return None
     from hexad.database.encryption.record import KeyGiven, unlock_or_create
 
-    given = KeyGiven.of(key, **settings.key_sources)
-    return unlock_or_create(directory, given, lock)
+    key_source = KeyGiven.of(key, **settings.key_sources)
+    return unlock_or_create(directory, key_source, lock)
 
 
 def _refuse_lost_database(directory: Path) -> None:

@@ -59,26 +59,26 @@ def check(
     crypt: StoreKeys | None = None,
 ) -> list[str]:
     """Return in words what is wrong with a store; an empty list when all is well. `crypt` is an encrypted store's."""
-    found = list(check_rows(stores.db))
-    if not found:
-        found += fulltext.check()
-        found += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
-        found += _audiences(stores)
-        found += check_stream(
+    problems = list(check_rows(stores.db))
+    if not problems:
+        problems += fulltext.check()
+        problems += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
+        problems += _audiences(stores)
+        problems += check_stream(
             stores.db, directory / "stream", None if crypt is None else crypt.cipher(STREAM)
         )
-        found += check_cold(stores.db)
-        found += check_documents(stores.db)
-        found += check_working_sets(stores.db)
-        found += check_decisions(stores)
+        problems += check_cold(stores.db)
+        problems += check_documents(stores.db)
+        problems += check_working_sets(stores.db)
+        problems += check_decisions(stores)
         own = own_files(directory, crypt, DOCUMENTS)
-        found += check_copies(directory / "documents", Documents(stores.db), own)
-    found += _files(directory)
-    found += exposed(directory, encrypted=crypt is not None)
+        problems += check_copies(directory / "documents", Documents(stores.db), own)
+    problems += _files(directory)
+    problems += exposed(directory, encrypted=crypt is not None)
     problem = keys.state().problem
-    if problem is not None and problem not in found:
-        found.append(problem)
-    return found
+    if problem is not None and problem not in problems:
+        problems.append(problem)
+    return problems
 
 
 def _audiences(stores: Stores) -> Iterator[str]:

@@ -190,12 +190,12 @@ def displaced(line: Sequence[FactRow], now: datetime) -> list[FactRow]:
 def predecessors(line: Sequence[FactRow]) -> dict[int, FactRow]:
     """Return, by row number, the fact that each of a line took the place of, in time in proportion to the line."""
     rows: dict[int, FactRow] = {}
-    seen = _FactStates()
+    states = _FactStates()
     for row in sorted(line, key=lambda each: each.order):
-        before = seen.otherwise(row, of=lambda rank, own: rank <= own)
+        before = states.otherwise(row, of=lambda rank, own: rank <= own)
         if before is not None:
             rows[row.no] = before
-        seen.add(row)
+        states.add(row)
     return rows
 
 

@@ -104,12 +104,12 @@ class ErasureService:
         self._db.require_writable()
         with self._alone(), span("erasure"):
             self._go_on()
-            kept = self._permitted(selection, purge=purge, confirm=confirm)
+            kept_places = self._permitted(selection, purge=purge, confirm=confirm)
             key = secrets.token_bytes(32)
             begun = self._begin(selection, key, purge=purge)
             self._memories.removed_files.clear()
             self._carry(begun, progress)
-            return self._receipt(begun, key, kept)
+            return self._receipt(begun, key, kept_places)
 
     def resume(self) -> int:
         """Finish what a killed process began, and what waited for others; returns how much was finished.
@@ -201,7 +201,7 @@ class ErasureService:
             count = memories.active(selection)
             erased = [Erased(place=MEMORIES, count=count)] if count else []
         why = _ONLY_PURGED if not purge else _OWNERS
-        left = beyond if not purge or not owner else ()
+        left_entries = beyond if not purge or not owner else ()
         at, key = self._context.clock.now(), secrets.token_bytes(32)
         receipt = ErasureReceipt(
             id="dry-run",
@@ -211,7 +211,9 @@ class ErasureService:
             dry_run=True,
             selection=selection,
             erased=_added(erased),
-            kept=tuple(LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left),
+            kept=tuple(
+                LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left_entries
+            ),
             flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
             selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
         )
@@ -307,13 +309,13 @@ class ErasureService:
             return self._memories.complete(waiting, book)
         return self._stream().complete(waiting, book)
 
-    def _receipt(self, begun: Begun, key: bytes, kept: Sequence[LeftInPlace]) -> ErasureReceipt:
-        known = self._erasures.receipt(begun.id)
-        assert known is not None, begun.id
+    def _receipt(self, begun: Begun, key: bytes, kept_places: Sequence[LeftInPlace]) -> ErasureReceipt:
+        known_receipt = self._erasures.receipt(begun.id)
+        assert known_receipt is not None, begun.id
         receipt = replace(
-            known,
+            known_receipt,
             selection=begun.selection,
-            kept=tuple(kept),
+            kept=tuple(kept_places),
             files=tuple(str(path) for path in self._memories.removed_files),
         ).signed(key)
         self._erasures.sign(begun.no, receipt.mac or "")

@@ -76,7 +76,7 @@ class Exporter:
         scope = Scope.PROJECT.value if scope is None else scope
         if subject is None and parse_scope(scope, session) is Scope.USER:
             return self._user_items()
-        held = self._held(holdings, scope, session=session, subject=subject)
+        owner = self._held(holdings, scope, session=session, subject=subject)
         head: dict[str, JSONValue] = {
             "format": FORMAT,
             "version": VERSION,
@@ -88,7 +88,7 @@ class Exporter:
             "exported_at": format_time(self._context.clock.now()),
             "left_out": _LEFT_OUT,
         }
-        return self._items(holdings, held, head)
+        return self._items(holdings, owner, head)
 
     def write(
         self,
@@ -178,8 +178,8 @@ class Exporter:
         if parse_scope(scope, session) is Scope.USER:
             raise InvalidInput("The user layer holds no memories: `hx.user` lists what it holds.")
         holdings = Holdings(self._context.db)
-        held = self._held(holdings, scope, session=session, subject=None)
-        return holdings.page(held, limit=limit, offset=offset)
+        owner = self._held(holdings, scope, session=session, subject=None)
+        return holdings.page(owner, limit=limit, offset=offset)
 
     def _user_items(self) -> Iterator[ExportItem]:
         """Return what the user layer holds; whether it may be read shows before the first item is asked for."""
@@ -215,37 +215,39 @@ class Exporter:
             return DataOwner(sessions=holdings.sessions_of(subject), subject=subject)
         if parse_scope(scope, session) is Scope.PROJECT:
             return DataOwner()
-        held = DataOwner(sessions=(str(session),))
+        owner = DataOwner(sessions=(str(session),))
         recorded = any(
             session_info.id == session for session_info in self._experience().experience.sessions()
         )
         worked = WorkingSets(self._context.db).has(str(session))
         looked = HoneycombVisits(self._context.db).started_at(str(session)) is not None
-        if not worked and not recorded and not looked and not holdings.numbers(held):
+        if not worked and not recorded and not looked and not holdings.numbers(owner):
             raise NotFound(
                 f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
                 "`sessions()` lists those that were recorded."
             )
-        return held
+        return owner
 
-    def _items(self, holdings: Holdings, held: DataOwner, head: dict[str, JSONValue]) -> Iterator[ExportItem]:
+    def _items(
+        self, holdings: Holdings, owner: DataOwner, head: dict[str, JSONValue]
+    ) -> Iterator[ExportItem]:
         yield ExportItem(section="export", value=head)
-        for memory in holdings.memories(held):
+        for memory in holdings.memories(owner):
             yield ExportItem(section="memories", value=memory)
-        for link in holdings.links(held):
+        for link in holdings.links(owner):
             yield ExportItem(section="links", value=link)
         for section in SECTIONS:
-            for row in holdings.section(section, held):
+            for row in holdings.section(section, owner):
                 yield ExportItem(section=section.name, value=row)
-        for step in self._timesteps(held):
+        for step in self._timesteps(owner):
             yield ExportItem(section="timesteps", value=step)
 
-    def _timesteps(self, held: DataOwner) -> Iterator[dict[str, JSONValue]]:
+    def _timesteps(self, owner: DataOwner) -> Iterator[dict[str, JSONValue]]:
         """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
         experience = self._experience().experience
         experience.flush()
         for info in experience.sessions():
-            if held.sessions is not None and info.id not in held.sessions:
+            if owner.sessions is not None and info.id not in owner.sessions:
                 continue
             for first in range(0, info.last_tick + 1, _TICKS):
                 question = StepQuery(session_id=info.id, ticks=(first, first + _TICKS - 1), limit=2 * _TICKS)

@@ -95,9 +95,9 @@ class Holdings:
         memories = self._memories.by_no([row[0] for row in rows])
         return [memories[row[0]] for row in rows if row[0] in memories]
 
-    def _numbers(self, held: DataOwner, after: int) -> list[int]:
+    def _numbers(self, owner: DataOwner, after: int) -> list[int]:
         rows = self._db.query(
-            f"SELECT m.no FROM memories m WHERE {_MEMORIES} ORDER BY m.no LIMIT {PAGE}", _asked(held, after)
+            f"SELECT m.no FROM memories m WHERE {_MEMORIES} ORDER BY m.no LIMIT {PAGE}", _asked(owner, after)
         )
         return [row[0] for row in rows]
 
@@ -129,7 +129,7 @@ class Holdings:
             for no, versions, seen, uses, roles, origin, sources in rows
         }
 
-    def _links(self, numbers: Sequence[int], held: DataOwner) -> Iterator[dict[str, JSONValue]]:
+    def _links(self, numbers: Sequence[int], owner: DataOwner) -> Iterator[dict[str, JSONValue]]:
         rows = self._db.query(
             "WITH chosen AS (SELECT value AS no FROM json_each(:numbers))"
             " SELECT f.id, t.id, r.kind, r.score, r.created_at FROM chosen JOIN relations r ON r.from_no = chosen.no"
@@ -138,7 +138,7 @@ class Holdings:
             " SELECT f.id, t.id, r.kind, r.score, r.created_at FROM chosen JOIN relations r ON r.to_no = chosen.no"
             " JOIN memories f ON f.no = r.from_no JOIN memories t ON t.no = r.to_no"
             f" WHERE NOT :whole AND f.no NOT IN (SELECT m.no FROM memories m WHERE {_MEMORIES})",
-            {**_asked(held, 0), "numbers": dump(list(numbers))},
+            {**_asked(owner, 0), "numbers": dump(list(numbers))},
         )
         for source, target, kind, score, at in rows:
             yield {
@@ -153,12 +153,12 @@ class Holdings:
 _MEMORIES: Final = f"m.no > :after AND {OF_MEMORIES}"
 
 
-def _asked(held: DataOwner, after: SQLValue) -> dict[str, SQLValue]:
+def _asked(owner: DataOwner, after: SQLValue) -> dict[str, SQLValue]:
     return {
         "after": after,
-        "whole": int(held.whole),
-        "subject": held.subject,
-        "sessions": dump(list(held.sessions or ())),
+        "whole": int(owner.whole),
+        "subject": owner.subject,
+        "sessions": dump(list(owner.sessions or ())),
     }
 
 

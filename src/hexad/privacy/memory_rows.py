@@ -164,15 +164,15 @@ class ErasedMemories:
             f" JOIN memories m ON m.no = d.memory_no WHERE f.no {_AMONG}{seen}",
             (json.dumps(list(fresh)), *roles),
         )
-        found: dict[int, set[int]] = {}
+        derivations: dict[int, set[int]] = {}
         for no in {row[0] for row in rows} | self._linked(fresh, (_DERIVED,)):
             on = self._db.query(
                 "SELECT m.no FROM derivations d JOIN memories m ON m.id = d.source_id WHERE d.memory_no = ?1"
                 " UNION SELECT to_no FROM relations WHERE from_no = ?1 AND kind = ?2",
                 (no, _DERIVED),
             )
-            found[no] = {row[0] for row in on}
-        return found
+            derivations[no] = {row[0] for row in on}
+        return derivations
 
     def _linked(self, numbers: Collection[int], kinds: Sequence[str]) -> set[int]:
         seen, roles = seen_sql("m", self._roles)

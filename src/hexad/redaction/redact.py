@@ -178,15 +178,15 @@ def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
         value = text[span.start : span.end]
         if len(value) >= _REPEATED_MIN_CHARS and span.rank > FROM_ENV_FILE and not value.isalpha():
             values.setdefault(value, span)
-    found = []
+    found_spans = []
     for value, span in list(values.items())[:_REPEATED_LIMIT]:
         at = text.find(value)
         while at >= 0:
             end = at + len(value)
             if not (text[at - 1 : at].isalnum() and value[0].isalnum()) and not text[end : end + 1].isalnum():
-                found.append(SecretSpan(span.rule, at, end, span.rank))
+                found_spans.append(SecretSpan(span.rule, at, end, span.rank))
             at = text.find(value, end)
-    return found
+    return found_spans
 
 
 def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:

@@ -200,7 +200,7 @@ def find_phrases(text: str, *, now: datetime) -> list[DatePhrase]:
     """Return the date phrases of `text`, in order; days that no calendar has are passed over."""
     if not _may_tell_time(text):
         return []
-    found: list[DatePhrase] = []
+    phrases: list[DatePhrase] = []
     for match in _dates().finditer(text):
         # The first letter of the group that took part names the form.
         form = next(group for group, value in match.groupdict().items() if value is not None)[0]
@@ -209,8 +209,8 @@ def find_phrases(text: str, *, now: datetime) -> list[DatePhrase]:
         except (ValueError, OverflowError):  # the calendar has no such day, or no such year
             continue
         if phrase is not None:
-            found.append(phrase)
-    return found
+            phrases.append(phrase)
+    return phrases
 
 
 def _iso(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
@@ -484,12 +484,12 @@ def date_words(time: datetime) -> str:
     return f"{time.date().isoformat()} {time.day} {month} {time.year} {weekday}"
 
 
-def _joined(text: str, found: list[DatePhrase], best: int) -> DateRange | None:
+def _joined(text: str, phrases: list[DatePhrase], best: int) -> DateRange | None:
     """Return the range that two neighbouring phrases make: "between March and June 2022"."""
     for first, last in ((best, best + 1), (best - 1, best)):
-        if first < 0 or last >= len(found):
+        if first < 0 or last >= len(phrases):
             continue
-        left, right = found[first], found[last]
+        left, right = phrases[first], phrases[last]
         connector = _BETWEEN.fullmatch(text, left.at[1], right.at[0])
         opens = _OPENS_RANGE.search(text[max(left.at[0] - 16, 0) : left.at[0]])
         if connector is None or ((connector["word"] or "").lower() == "and" and not opens):
@@ -509,21 +509,21 @@ def _joined(text: str, found: list[DatePhrase], best: int) -> DateRange | None:
     return None
 
 
-def _with_year_before(found: DatePhrase, span: Span) -> DatePhrase:
+def _with_year_before(phrase: DatePhrase, span: Span) -> DatePhrase:
     """Return a recurring phrase in the year that puts it before `span`."""
-    year = span[0].year if found.months[0] <= span[0].month else span[0].year - 1
+    year = span[0].year if phrase.months[0] <= span[0].month else span[0].year - 1
     try:
-        if found.day is not None:
-            return replace(found, span=day_span(year, found.months[0], found.day))
+        if phrase.day is not None:
+            return replace(phrase, span=day_span(year, phrase.months[0], phrase.day))
     except ValueError:  # 29 February
-        return found
-    return replace(found, span=month_span(year, found.months[0], months=len(found.months)))
+        return phrase
+    return replace(phrase, span=month_span(year, phrase.months[0], months=len(phrase.months)))
 
 
-def _directed(text: str, found: DatePhrase) -> DateRange:
+def _directed(text: str, phrase: DatePhrase) -> DateRange:
     """Return the phrase with what stands around it: "since", "the week before", "the end of"."""
-    start, end = found.at
-    span, precision = found.span, found.precision
+    start, end = phrase.at
+    span, precision = phrase.span, phrase.precision
     left = text[max(start - LEFT_CHARACTERS, 0) : start]
     if span is not None and (offset := _OFFSET.search(left)):
         span, precision = _offset(span, offset)
@@ -555,9 +555,9 @@ def _directed(text: str, found: DatePhrase) -> DateRange:
         precision=precision,
         start=first,
         end=last,
-        months=() if span else found.months,
-        day=None if span else found.day,
-        weekday=None if span else found.weekday,
+        months=() if span else phrase.months,
+        day=None if span else phrase.day,
+        weekday=None if span else phrase.weekday,
     )
 
 

@@ -89,13 +89,13 @@ def slug(text: str) -> str:
 
 def _words_of_any_script(text: str) -> list[str]:
     """Return the runs of letters and digits, with the marks that belong to them (Devanagari, Thai, ...)."""
-    kept: list[str] = []
+    kept_characters: list[str] = []
     for character in text:
         if character.isalnum():
-            kept.append(character)
-        elif kept and kept[-1] != " ":
-            kept.append(character if unicodedata.category(character)[0] == "M" else " ")
-    return "".join(kept).split()
+            kept_characters.append(character)
+        elif kept_characters and kept_characters[-1] != " ":
+            kept_characters.append(character if unicodedata.category(character)[0] == "M" else " ")
+    return "".join(kept_characters).split()
 
 
 def slugs(tags: Iterable[str]) -> tuple[str, ...]:
@@ -105,10 +105,10 @@ def slugs(tags: Iterable[str]) -> tuple[str, ...]:
     """
     if isinstance(tags, str):
         raise InvalidInput(f'Tags must be a list of strings, not the string {tags!r}; write ["{tags}"].')
-    found = set()
+    names = set()
     for tag in tags:
         name = slug(tag)
         if not name:
             raise InvalidInput(f"Tag {tag!r} has no letter or digit; give it a name, such as 'release'.")
-        found.add(name)
-    return tuple(sorted(found))
+        names.add(name)
+    return tuple(sorted(names))

@@ -172,43 +172,43 @@ class KeyPlace:
     key_file: Path | None = None
 
 
-def fetch(place: KeyPlace, given: KeyGiven) -> bytes:
+def fetch(place: KeyPlace, key_source: KeyGiven) -> bytes:
     """Return the master key of a store. Raises `AccessDenied`, naming the provider and what to do."""
-    if given.key is not None:
-        return given.key
-    if given.explicit and given.provider != place.provider:
+    if key_source.key is not None:
+        return key_source.key
+    if key_source.explicit and key_source.provider != place.provider:
         raise AccessDenied(
-            f"The store's key comes from its provider {place.provider!r}, and a {given.provider} was given. "
+            f"The store's key comes from its provider {place.provider!r}, and a {key_source.provider} was given. "
             f"{_ways(place)}"
         )
     if place.provider == PASSPHRASE:
-        if not given.passphrase:
+        if not key_source.passphrase:
             raise AccessDenied(f"The store is encrypted, and its passphrase is not given. {_ways(place)}")
-        return place.scrypt.key(given.passphrase, place.salt)
+        return place.scrypt.key(key_source.passphrase, place.salt)
     if place.provider == COMMAND:
-        if not given.command:
+        if not key_source.command:
             raise AccessDenied(
                 f"The store is encrypted, and the command that gives its key is not set. {_ways(place)}"
             )
-        return _of_command(given.command, place)
+        return _of_command(key_source.command, place)
     if place.provider == KEY_FILE:
-        return read_key_file(given.key_file or place.key_file or default_key_file(place.id))
+        return read_key_file(key_source.key_file or place.key_file or default_key_file(place.id))
     if place.provider == KEYRING:
         return _of_keyring(place)
     raise AccessDenied(f"The store is encrypted, and its key is held by a program. {_ways(place)}")
 
 
-def create(place: KeyPlace, given: KeyGiven, *, store: Path) -> bytes:
+def create(place: KeyPlace, key_source: KeyGiven, *, store: Path) -> bytes:
     """Return the master key for a store that is to be encrypted with `place`, made where its provider makes it.
 
     Raises `InvalidInput` for what cannot protect anything, `Conflict` for a place that is taken.
     """
-    if place.provider == PROGRAM and given.key is None:
+    if place.provider == PROGRAM and key_source.key is None:
         raise InvalidInput("The provider 'program' needs the key itself: key= with 32 bytes.")
     if place.provider == PASSPHRASE:
-        require_passphrase(given.passphrase)
+        require_passphrase(key_source.passphrase)
     if place.provider == KEY_FILE:
-        path = (given.key_file or place.key_file or default_key_file(place.id)).expanduser()
+        path = (key_source.key_file or place.key_file or default_key_file(place.id)).expanduser()
         if path.resolve().is_relative_to(store.resolve()):
             raise InvalidInput(
                 f"The key file {path} would lie in the store that it opens; give another place."
@@ -218,7 +218,7 @@ def create(place: KeyPlace, given: KeyGiven, *, store: Path) -> bytes:
         return _create_key_file(path)
     if place.provider == KEYRING:
         return _create_in_keyring(place)
-    return fetch(place, given)
+    return fetch(place, key_source)
 
 
 def require_passphrase(passphrase: str | None) -> None:

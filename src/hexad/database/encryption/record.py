@@ -131,7 +131,7 @@ def parse_record(data: bytes, *, name: str) -> EncryptionRecord:
         raise _damaged(name, type(error).__name__) from error
 
 
-def unlock(directory: Path, given: KeyGiven, *, database: str = DATABASE) -> StoreKeys | None:
+def unlock(directory: Path, key_source: KeyGiven, *, database: str = DATABASE) -> StoreKeys | None:
     """Return the keys of the store in `directory`, None for a plain one. `database` is its file.
 
     Raises `AccessDenied` for a key that is missing or wrong, `InvalidInput` for a key that was given for a plain
@@ -146,7 +146,7 @@ def unlock(directory: Path, given: KeyGiven, *, database: str = DATABASE) -> Sto
                 f"{directory / database} is encrypted or damaged, and {RECORD} is not there. Put it back from a "
                 "backup: without it no key opens the store."
             )
-        if given.explicit and plain:
+        if key_source.explicit and plain:
             raise InvalidInput(
                 f"The store {directory} is not encrypted, and a key was given. Leave it out, or run `hexad encrypt`."
             )
@@ -156,62 +156,66 @@ def unlock(directory: Path, given: KeyGiven, *, database: str = DATABASE) -> Sto
             f"{directory / database} is not encrypted, though {RECORD} says that its store is: somebody put another "
             "file in its place. Put a backup there."
         )
-    return _opened(record, given)
+    return _opened(record, key_source)
 
 
-def _opened(record: EncryptionRecord, given: KeyGiven) -> StoreKeys:
-    place, named = record.place, given.key_file
-    if place.provider != KEY_FILE or given.key is not None or (given.explicit and named is None):
-        return record.keys(fetch(place, given))
+def _opened(record: EncryptionRecord, key_source: KeyGiven) -> StoreKeys:
+    place, named = record.place, key_source.key_file
+    if place.provider != KEY_FILE or key_source.key is not None or (key_source.explicit and named is None):
+        return record.keys(fetch(place, key_source))
     if named is None:
-        return record.keys(fetch(place, given), key_file=Path(str(key_file_of(place))))
+        return record.keys(fetch(place, key_source), key_file=Path(str(key_file_of(place))))
     try:
-        return record.keys(fetch(place, given), key_file=named)
+        return record.keys(fetch(place, key_source), key_file=named)
     except AccessDenied as error:
-        if given.explicit or given.variable is not None:
+        if key_source.explicit or key_source.variable is not None:
             # Whoever names a file means that one: another that opens the store is not taken in its place.
-            raise _not_the_named(error, place, given) from error
+            raise _not_the_named(error, place, key_source) from error
         try:
             # After a rekey a setting still names the old file; the record knows where the new one is.
-            return record.keys(fetch(place, replace(given, key_file=None)))
+            return record.keys(fetch(place, replace(key_source, key_file=None)))
         except AccessDenied:
             pass
         raise
 
 
-def _not_the_named(error: AccessDenied, place: KeyPlace, given: KeyGiven) -> AccessDenied:
+def _not_the_named(error: AccessDenied, place: KeyPlace, key_source: KeyGiven) -> AccessDenied:
     """Return the error for a key file that was named, with the place that the record names."""
     there = key_file_of(place)
-    if there == str(given.key_file):
+    if there == str(key_source.key_file):
         return error
-    by, without = (f"{given.variable} names", "the variable") if given.variable else ("key= is", "it")
+    by, without = (
+        (f"{key_source.variable} names", "the variable") if key_source.variable else ("key= is", "it")
+    )
     return AccessDenied(
         f"{error} {by} this file, and {RECORD} names {there}: leave {without} out to use that one."
     )
 
 
 def unlock_or_create(
-    directory: Path, given: KeyGiven, lock: OpenLock | None, *, database: str = DATABASE
+    directory: Path, key_source: KeyGiven, lock: OpenLock | None, *, database: str = DATABASE
 ) -> StoreKeys | None:
     """Return the keys of a store; with a key that was given, one that is not there yet begins encrypted."""
-    keys = unlock(directory, given, database=database)
-    if keys is not None or not given.explicit or lock is None:
+    keys = unlock(directory, key_source, database=database)
+    if keys is not None or not key_source.explicit or lock is None:
         return keys
     try:
         with lock.alone("begin an encrypted store", wait_s=_WAIT_S):
             if (directory / RECORD).exists() or is_plain(directory / database) is not None:
-                return unlock(directory, given, database=database)
-            made = establish(directory, given, provider=given.provider or KEY_FILE)
+                return unlock(directory, key_source, database=database)
+            made = establish(directory, key_source, provider=key_source.provider or KEY_FILE)
             files.atomic_write(directory / RECORD, made.record.encoded())
             return made.keys
     except StoreLocked:
         # Another one begins it at this moment; both must mean the same.
         if (directory / RECORD).exists():
-            return unlock(directory, given, database=database)
+            return unlock(directory, key_source, database=database)
         raise
 
 
-def establish(directory: Path, given: KeyGiven, *, provider: str, keys: StoreKeys | None = None) -> Unlocked:
+def establish(
+    directory: Path, key_source: KeyGiven, *, provider: str, keys: StoreKeys | None = None
+) -> Unlocked:
     """Make a master key with `provider` and a record of it, not written yet, for new keys or those given.
 
     Raises `InvalidInput`, `AccessDenied` and `Conflict` as the provider does, and `InvalidInput` where the package is
@@ -222,16 +226,16 @@ def establish(directory: Path, given: KeyGiven, *, provider: str, keys: StoreKey
         raise InvalidInput(
             f"provider = {provider!r} is not one of {', '.join(PROVIDERS)}.", argument="provider"
         )
-    if provider == COMMAND and not given.command:
+    if provider == COMMAND and not key_source.command:
         raise InvalidInput("The provider 'command' needs one: set HEXAD_KEY_COMMAND.")
     place = KeyPlace(
         id=f"store-{secrets.token_hex(8)}", provider=provider, salt=secrets.token_bytes(_SALT_BYTES)
     )
-    if provider == KEY_FILE and given.key_file is not None:
-        place = replace(place, key_file=given.key_file.expanduser().absolute())
-    if provider != PASSPHRASE and given.passphrase is not None and given.explicit:
+    if provider == KEY_FILE and key_source.key_file is not None:
+        place = replace(place, key_file=key_source.key_file.expanduser().absolute())
+    if provider != PASSPHRASE and key_source.passphrase is not None and key_source.explicit:
         raise InvalidInput(f"A passphrase was given for the provider {provider!r}.")
-    master = create(place, given, store=directory)
+    master = create(place, key_source, store=directory)
     return wrap(place, master, keys or StoreKeys(secrets.token_bytes(KEY_BYTES)))
 
 

@@ -183,7 +183,7 @@ class Chooser:
         A record of several sessions does not say how many of its timesteps each has; the sum over all records is known.
         """
         left = erased - sum(row.timesteps for row in removed)
-        found: dict[int, int] = {}
+        recounts: dict[int, int] = {}
         known_row_nos = {row.no for row in (*removed, *emptied)}
         for row in (
             *sorted(emptied, key=lambda row: -row.timesteps),
@@ -193,9 +193,9 @@ class Chooser:
                 break
             taken = min(left, max(row.timesteps - 1, 0))
             if taken:
-                found[row.no] = row.timesteps - taken
+                recounts[row.no] = row.timesteps - taken
                 left -= taken
-        return found
+        return recounts
 
 
 class _RecordFilter:

@@ -261,7 +261,7 @@ class RowRemoval:
 
     def _take_compactions(self, session: ChosenSession, book: ErasureBook) -> set[str]:
         """Remove the compactions that tell of what goes, or make them of the replies that stay."""
-        told: set[str] = set()
+        compaction_ids: set[str] = set()
         departed: list[int] = []
         ticks = session.touched
         kept = self._departed.cold(session.number)
@@ -269,7 +269,7 @@ class RowRemoval:
         for compaction in self._rows.compactions(session.number):
             if not (session.whole or intersection(ticks, [compaction.ticks])):
                 continue
-            told.add(compaction.id)
+            compaction_ids.add(compaction.id)
             if session.whole or not intersection(kept, [compaction.ticks]):
                 departed.append(compaction.no)
                 continue
@@ -281,9 +281,9 @@ class RowRemoval:
                 compaction.no, id=self._ids.new("compaction"), summary=summary, tokens=tokens
             )
         self._rows.remove_compactions(departed)
-        book.erased(COMPACTIONS, len(told))
+        book.erased(COMPACTIONS, len(compaction_ids))
         self._make_context(session)
-        return told
+        return compaction_ids
 
     def _make_context(self, session: ChosenSession) -> None:
         """Make the summary in a session's window of what its compactions tell by now, if it tells of what goes."""
@@ -560,11 +560,11 @@ class StreamEraser:
         )
         if not self._files.left(sessions):
             return True
-        taken = self._files.take_out()
-        book.erased(ROWS, 0, taken.bytes)
+        rewrite = self._files.take_out()
+        book.erased(ROWS, 0, rewrite.bytes)
         if not self._files.left(sessions):
             return True
-        reason = "; ".join(sorted(taken.held_by)) or _NOT_YET
+        reason = "; ".join(sorted(rewrite.held_by)) or _NOT_YET
         if reason != waiting.reason:
             raise StoreLocked(reason)
         return False

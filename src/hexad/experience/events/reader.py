@@ -475,7 +475,7 @@ class EventReader:
         sides = self._manifest.sides(EVENTS)
         of = ((path, side) for path in session_ranges for side in sides.get(Path(path).name, ()))
         files = {path: str(self._segments / side.name) for path, side in of}
-        given = PieceSources(
+        piece_sources = PieceSources(
             held=session_ranges,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
             table=table,
@@ -488,7 +488,7 @@ class EventReader:
             if departed is not None:
                 cursor.register("gone", departed.table)
                 cursor.register("gone_ranges", departed.plain)
-            events = create_events(cursor, given)
+            events = create_events(cursor, piece_sources)
             sql = f"SELECT * FROM ({events}) events"
             if hits is not None:
                 cursor.register("hits", hits)

@@ -333,11 +333,11 @@ def _read(
     found: dict[str, _LogTexts] = {}
     added: dict[int, _Added] = {}
     for log in logs:
-        known = before.get(log.name, _LogTexts(0, frozenset()))
+        texts = before.get(log.name, _LogTexts(0, frozenset()))
         total = sum(map(len, log.frames))
-        if total < known.rows:
-            known = _LogTexts(0, known.sessions)
-        sessions, left = set(known.sessions), total - known.rows
+        if total < texts.rows:
+            texts = _LogTexts(0, texts.sessions)
+        sessions, left = set(texts.sessions), total - texts.rows
         for frame in reversed(log.frames):
             if left <= 0:
                 break

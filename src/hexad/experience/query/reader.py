@@ -188,12 +188,12 @@ def parts_of(
     `held` says by the path of each segment which ticks it has of the sessions of `places`.
     """
     rows = sum(session_range.rows for some in held.values() for session_range in some)
-    found = []
+    segment_parts = []
     for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
         wanted_paths = [path for path, some in held.items() if any(map(spans.meets, some))]
         if wanted_paths:
-            found.append(SegmentPart(paths=wanted_paths, condition=spans.condition))
-    return found
+            segment_parts.append(SegmentPart(paths=wanted_paths, condition=spans.condition))
+    return segment_parts
 
 
 def _spans(places: Mapping[str, NDArray[np.int64]], *, most: int) -> list[_Spans]:
@@ -206,7 +206,7 @@ def _spans(places: Mapping[str, NDArray[np.int64]], *, most: int) -> list[_Spans
     changes = np.flatnonzero(np.diff(sessions)) + 1
     starts, ends = np.append(0, changes), np.append(changes, len(sessions))
     together = -(-len(starts) // most)
-    found = []
+    spans = []
     for at in range(0, len(starts), together):
         begin, end = starts[at], ends[min(at + together, len(ends)) - 1]
         is_single = sessions[begin] == sessions[end - 1]
@@ -215,8 +215,8 @@ def _spans(places: Mapping[str, NDArray[np.int64]], *, most: int) -> list[_Spans
             if is_single
             else [(int(first[begin:end].min()), int(last[begin:end].max()))]
         )
-        found.append(_Spans(sessions=(int(sessions[begin]), int(sessions[end - 1])), ticks=ticks))
-    return found
+        spans.append(_Spans(sessions=(int(sessions[begin]), int(sessions[end - 1])), ticks=ticks))
+    return spans
 
 
 def _stretches(first: NDArray[Any], last: NDArray[Any]) -> list[tuple[int, int]]:
@@ -543,7 +543,7 @@ class StreamReader:
         for _ in range(_ATTEMPTS):
             with self._db.read():
                 sources = self.sources(_EVERYTHING)
-                held = self._manifest.ranges() if sources.departed else {}
+                session_ranges = self._manifest.ranges() if sources.departed else {}
                 sealed = 0 if sources.departed else sum(segment.rows for segment in self._manifest.segments())
             departed = range_columns(dict(sources.departed))
             unsealed = sum(
@@ -552,7 +552,7 @@ class StreamReader:
                 for frame in log.frames
             )
             try:
-                by_path = {str(self._segments / name): some for name, some in held.items()}
+                by_path = {str(self._segments / name): some for name, some in session_ranges.items()}
                 return sealed + self._sealed.count(by_path, sources.departed), unsealed
             except StorageFailure:
                 if not self.outdated(sources):

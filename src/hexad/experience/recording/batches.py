@@ -48,13 +48,13 @@ class _Unusual(Exception):
 def held_together(batches: Iterable[Batch]) -> Iterator[Batch]:
     """Yield the batches when those of the first 64 MiB are there: what refuses a row before refuses all of them."""
     coming = iter(batches)
-    held, size = [], 0
+    held_batches, size = [], 0
     for batch in coming:
-        held.append(batch)
+        held_batches.append(batch)
         size += batch.size
         if size > HELD_BYTES:
             break
-    yield from held
+    yield from held_batches
     yield from coming
 
 
@@ -351,18 +351,18 @@ Rows = Iterable[Mapping[str, Any]] | Mapping[str, Column] | ArrowStream
 """Rows as mappings; a mapping of columns; or a table, a frame, a relation that speaks Arrow."""
 
 
-def chunks(given: Rows, engine: DuckDbEngine) -> Iterator[ColumnChunk]:
+def chunks(stream: Rows, engine: DuckDbEngine) -> Iterator[ColumnChunk]:
     """Yield what was given in its order; raises `InvalidInput` for what holds no rows."""
-    if isinstance(given, ArrowStream):
-        yield from chunks_of_arrow(given, engine, known=COLUMN_KEYS)
-    elif isinstance(given, Mapping):
-        yield from _of_columns(given)
+    if isinstance(stream, ArrowStream):
+        yield from chunks_of_arrow(stream, engine, known=COLUMN_KEYS)
+    elif isinstance(stream, Mapping):
+        yield from _of_columns(stream)
     else:
         try:
-            rows = iter(given)
+            rows = iter(stream)
         except TypeError as error:
             raise InvalidInput(
-                f"{str(given)[:80]!r} holds no rows; give mappings, a mapping of columns, or Arrow."
+                f"{str(stream)[:80]!r} holds no rows; give mappings, a mapping of columns, or Arrow."
             ) from error
         yield from _of_rows(rows)
 

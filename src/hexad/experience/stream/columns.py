@@ -102,13 +102,13 @@ def cuts(sizes: Sequence[int], *, rows: int) -> Iterator[tuple[int, int]]:
 
 
 def chunks_of_arrow(
-    given: ArrowStream, engine: DuckDbEngine, *, known: frozenset[str]
+    stream: ArrowStream, engine: DuckDbEngine, *, known: frozenset[str]
 ) -> Iterator[ColumnChunk]:
     """Yield the rows of anything that Arrow can be read from; `known` are the columns that there may be.
 
     Raises `InvalidInput` for columns of other names or types, `LimitExceeded` for more than can be held at once.
     """
-    with engine.arrow(given.__arrow_c_stream__()) as cursor:
+    with engine.arrow(stream.__arrow_c_stream__()) as cursor:
         described = cursor.execute("DESCRIBE stream").fetchall()
         types = {str(row[0]): str(row[1]) for row in described if str(row[1]) != '"NULL"'}
         if not {"event_type", "content"} <= types.keys() <= known:
@@ -132,26 +132,28 @@ def chunks_of_arrow(
 
 def _expressions(types: Mapping[str, str]) -> dict[str, str]:
     """Return what to read of each column; the activations as the lists `concepts` and `scores`."""
-    found = {}
+    expressions = {}
     for name, type in types.items():
         if name == "concept_activations":
             continue
         for form, expression in _FORMS[name]:
             if re.fullmatch(form, type, re.DOTALL):
-                found[name] = expression.format(name)
+                expressions[name] = expression.format(name)
                 break
         else:
             raise InvalidInput(f"The column {name} is {type[:80]}; give {_WORDS.get(name, 'texts')}.")
     mapped = types.get("concept_activations")
-    if ("concepts" in found) != ("scores" in found) or (mapped is not None and "concepts" in found):
+    if ("concepts" in expressions) != ("scores" in expressions) or (
+        mapped is not None and "concepts" in expressions
+    ):
         raise InvalidInput("Give either concept_activations, or concepts together with scores.")
     if mapped is None:
-        return {"concepts": "CAST([] AS VARCHAR[])", "scores": "CAST([] AS DOUBLE[])", **found}
+        return {"concepts": "CAST([] AS VARCHAR[])", "scores": "CAST([] AS DOUBLE[])", **expressions}
     for form, keys, values in _PAIRS:
         if re.fullmatch(form, mapped, re.DOTALL):
-            found["concepts"] = f"CAST({keys} AS VARCHAR[])"
-            found["scores"] = f"CAST({values} AS DOUBLE[])"
-            return found
+            expressions["concepts"] = f"CAST({keys} AS VARCHAR[])"
+            expressions["scores"] = f"CAST({values} AS DOUBLE[])"
+            return expressions
     raise InvalidInput(
         f"The column concept_activations is {mapped[:80]}; give a map, or lists of (concept, score)."
     )

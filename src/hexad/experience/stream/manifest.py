@@ -107,7 +107,7 @@ class SegmentManifest:
 
     def sides(self, kind: str | None = None) -> dict[str, list[SideFile]]:
         """Return the files beside segments, of one kind or of all, by the segment's name."""
-        found: dict[str, list[SideFile]] = {}
+        side_files: dict[str, list[SideFile]] = {}
         for row in self._db.query(
             "SELECT s.name, x.kind, x.name, x.bytes, x.sha256 FROM stream_sidecars x"
             " JOIN stream_segments s ON s.no = x.segment_no WHERE :kind IS NULL OR x.kind = :kind"
@@ -115,7 +115,7 @@ class SegmentManifest:
             {"kind": kind},
         ):
             segment, what, name, size, sha256 = row
-            found.setdefault(segment, []).append(
+            side_files.setdefault(segment, []).append(
                 SideFile(
                     kind=what,
                     name=name,
@@ -123,7 +123,7 @@ class SegmentManifest:
                     sha256=sha256,
                 )
             )
-        return found
+        return side_files
 
     def state(self) -> tuple[object, ...]:
         """Return what changes whenever a segment comes or ticks leave the stream."""

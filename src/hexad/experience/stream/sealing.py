@@ -109,17 +109,17 @@ class SegmentUpkeep:
     def _candidates(self, problems: list[str]) -> list[_Candidate]:
         cold = self._cold.by_session()
         ranges = self._manifest.ranges()
-        found = [
+        candidates = [
             self._candidate(segment, _departed(ranges.get(segment.name, ()), cold))
             for segment in self._manifest.segments()
         ]
-        small = [candidate for candidate in found if candidate.rows < SMALL_ROWS]
+        small = [candidate for candidate in candidates if candidate.rows < SMALL_ROWS]
         merged = (
             {candidate.segment.name for candidate in small} if len(small) >= SMALL_SEGMENTS else set[str]()
         )
         chosen = [
             candidate
-            for candidate in found
+            for candidate in candidates
             if candidate.segment.name in merged
             or (candidate.cold_rows and 2 * candidate.cold_rows >= candidate.segment.rows)
         ]
@@ -156,9 +156,9 @@ class SegmentUpkeep:
         problems: list[str] = []
         dropped: list[StreamSegment] = []
         before = {segment.name for segment in self._manifest.segments()}
-        held, departed = self._manifest.ranges(), self._cold.by_session()
+        session_ranges, departed = self._manifest.ranges(), self._cold.by_session()
         for segment in self._manifest.segments():
-            ranges = held.get(segment.name, ())
+            ranges = session_ranges.get(segment.name, ())
             here = _departed(ranges, ticks)
             if not here or not (self._files.directory / segment.name).exists():
                 problems += [f"{segment.name} is not there"] if here else []
@@ -235,11 +235,11 @@ class SegmentUpkeep:
                 self._manifest.add_side(segment.name, side)
 
 
-def _departed(held: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
+def _departed(session_ranges: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
     """Return which ticks that left may be in a segment."""
     found = {
         session_range.session: intersection(cold.get(session_range.session, ()), [session_range.ticks])
-        for session_range in held
+        for session_range in session_ranges
     }
     return {session: ranges for session, ranges in found.items() if ranges}
 

@@ -111,12 +111,12 @@ class Sessions:
 
     def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the ids of sessions by their numbers."""
-        found = {}
+        names = {}
         for number in set(numbers):
             row = self._db.query_one("SELECT id FROM sessions WHERE no = ?", (number,))
             if row is not None:
-                found[number] = row[0]
-        return found
+                names[number] = row[0]
+        return names
 
     def get(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""

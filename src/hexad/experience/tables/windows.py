@@ -397,7 +397,7 @@ class SubmissionTable:
             " ORDER BY ws.submission_no, w.session_no, w.first_tick, w.last_tick, w.no",
             (dump(list(numbers)),),
         )
-        found: dict[int, list[str]] = defaultdict(list)
+        window_ids: dict[int, list[str]] = defaultdict(list)
         for number, window in rows:
-            found[number].append(window)
-        return found
+            window_ids[number].append(window)
+        return window_ids

@@ -282,13 +282,13 @@ class AutoTagger:
     def _permits(self) -> Callable[[str], bool]:
         return (lambda _: True) if self._lenses is None else self._lenses.refresh()
 
-    def _store(self, found: Sequence[ActiveRun]) -> int:
-        names = self._sessions.names({run.session for run in found})
-        tagged = {concept: self._tag(concept) for concept in sorted({run.concept for run in found})}
+    def _store(self, runs: Sequence[ActiveRun]) -> int:
+        names = self._sessions.names({run.session for run in runs})
+        tagged = {concept: self._tag(concept) for concept in sorted({run.concept for run in runs})}
         neighbours = _Neighbours(self._applications)
         now = self._db.clock.now()
         new: list[TagApplication] = []
-        for run in self._without_erased(found):
+        for run in self._without_erased(runs):
             tag_id, session_id = tagged[run.concept], names.get(run.session)
             if tag_id is None or session_id is None:
                 continue

@@ -176,9 +176,9 @@ class ConceptVisibility:
             tags=tags,
             texts=(),
         )
-        known = self._tags.by_ids([*concepts, *tags])
+        known_tags = self._tags.by_ids([*concepts, *tags])
         return retold(
-            record.summary, gist, names=lambda id: known[id].name if id in known else plain_name(id)
+            record.summary, gist, names=lambda id: known_tags[id].name if id in known_tags else plain_name(id)
         )
 
     def events(self, records: list[EventRecord]) -> list[EventRecord]:

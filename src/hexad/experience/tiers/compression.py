@@ -289,11 +289,11 @@ class CompressionPass:
         """
         place_of = {row.sessions[0]: place for place, some in days.items() for row in some}
         rows = self._cold.compactions_of(place_of) if place_of else self._cold.orphans(batch)
-        found: dict[_RecordBucket, list[CompactionRow]] = {}
+        found_rows: dict[_RecordBucket, list[CompactionRow]] = {}
         for row in rows:
             place = place_of.get(row.session) or _day(row.at)
-            found.setdefault(place, []).append(row)
-        return found
+            found_rows.setdefault(place, []).append(row)
+        return found_rows
 
     # What becomes of it -----------------------------------------------------------------------------------------
 

@@ -272,25 +272,25 @@ class PinnedWindows:
         ] == [(row.no, row.ticks) for row in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
 
     def _pin(self, request: _PinRequest, reason: str | None) -> int:
-        found = request.found
+        totals = request.found
         limit = self._needs.warm_quota()
         if request.after_tokens > max(limit, request.used_tokens):
             raise QuotaExceeded(
-                f"Pinning ticks {found.ticks[0]} to {found.ticks[1]} of session {found.session_id!r} would take"
+                f"Pinning ticks {totals.ticks[0]} to {totals.ticks[1]} of session {totals.session_id!r} would take"
                 f" {request.after_tokens - request.used_tokens:,} tokens more; {request.used_tokens:,} of the WARM"
                 f" quota of {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a"
                 " contract with a larger `warm_quota_tokens`. Nothing was pinned."
             )
-        for row in self._windows.exactly(request.session_no, found.ticks):
+        for row in self._windows.exactly(request.session_no, totals.ticks):
             if row.fidelity in (Fidelity.WARM, Fidelity.HOT):
-                self._windows.pin(row.no, _holds(found), reason=reason)
+                self._windows.pin(row.no, _holds(totals), reason=reason)
                 return row.no
         return self._windows.insert(
             NewWindow(
                 id=self._needs.ids.new("window"),
                 session_no=request.session_no,
-                ticks=found.ticks,
-                holds=_holds(found),
+                ticks=totals.ticks,
+                holds=_holds(totals),
                 fidelity=Fidelity.WARM,
                 pinned=True,
                 pinned_reason=reason,
@@ -478,10 +478,10 @@ class PinnedWindows:
 
 def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, Ranges]:
     """Return ticks by the session's number."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    ticks_by_session: dict[int, list[tuple[int, int]]] = {}
     for session, ticks in given:
-        found.setdefault(session, []).append(ticks)
-    return {session: union(ranges) for session, ranges in found.items()}
+        ticks_by_session.setdefault(session, []).append(ticks)
+    return {session: union(ranges) for session, ranges in ticks_by_session.items()}
 
 
 def _holds(totals: RangeTotals) -> FullDetail:

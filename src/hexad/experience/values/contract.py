@@ -102,10 +102,10 @@ def check_placed(contract: LifecycleContract) -> None:
 
 
 def _section(within: Mapping[str, JSONValue], name: str, place: str) -> Mapping[str, JSONValue]:
-    found = within.get(name, {})
-    if not isinstance(found, Mapping):
-        raise InvalidInput(f"The contract's {place} = {quoted(found)} is no mapping.")
-    return found
+    section = within.get(name, {})
+    if not isinstance(section, Mapping):
+        raise InvalidInput(f"The contract's {place} = {quoted(section)} is no mapping.")
+    return section
 
 
 def _limit(name: str, value: JSONValue) -> int:

@@ -131,13 +131,13 @@ class HoneycombVisits:
 
 
 def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int) -> NodeVisits:
-    known = _read(
+    visits = _read(
         con.execute(
             "SELECT count, first_at, last_at, recent FROM honeycomb_accesses WHERE session = ? AND node_id = ?",
             (session, node_id),
         ).fetchone()
     )
-    access = NodeVisits(1, at, at, (at,)) if known is None else known.again(at, keep=keep)
+    access = NodeVisits(1, at, at, (at,)) if visits is None else visits.again(at, keep=keep)
     con.execute(
         "INSERT OR REPLACE INTO honeycomb_accesses(session, node_id, count, first_at, last_at, recent)"
         " VALUES(?,?,?,?,?,?)",

@@ -126,16 +126,16 @@ def gates_of(
 
     Only memories are asked for: whether they are active, and who may see them, is not in the graph.
     """
-    found: dict[int, NodeGate | None] = dict.fromkeys(ids)
+    gates: dict[int, NodeGate | None] = dict.fromkeys(ids)
     own = OWN in bounds.scope
     memories = []
-    for node, flags in layout.flags_of(list(found)).items():
+    for node, flags in layout.flags_of(list(gates)).items():
         if flags & MEMORY:
             memories.append(node)
         elif flags and own:
-            found[node] = _OWN_STOPS[flags]
+            gates[node] = _OWN_STOPS[flags]
     if memories and MEMORIES in bounds.scope:
         for node, row in nodes_of(stores).of(memories).items():
             if bounds.space_no in (None, row.space_no):
-                found[node] = NodeGate(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
-    return found
+                gates[node] = NodeGate(is_memory=True, active=bool(row.active), overflow=row.overflow > 0)
+    return gates

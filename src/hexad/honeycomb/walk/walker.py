@@ -451,12 +451,12 @@ class JitWalker:
             for said, form, text, tokens, way in walk.taken
         )
 
-    def _cosines(self, taken: Sequence[DraftPiece], focus: NDArray[np.float64]) -> dict[int, float]:
+    def _cosines(self, taken_pieces: Sequence[DraftPiece], focus: NDArray[np.float64]) -> dict[int, float]:
         import numpy as np
 
-        own = [piece.said.node_id for piece in taken if piece.said.memory_id is None]
-        memories = [piece.said.node_id for piece in taken if piece.said.memory_id is not None]
-        told: dict[int, float] = {}
+        own = [piece.said.node_id for piece in taken_pieces if piece.said.memory_id is None]
+        memories = [piece.said.node_id for piece in taken_pieces if piece.said.memory_id is not None]
+        cosines: dict[int, float] = {}
         contents = nodes_of(self._stores).embeddings_of(own) if own else []
         rows = [
             (content.node_id, content.embedding, content.format, content.scale)
@@ -464,7 +464,7 @@ class JitWalker:
             if content.dimensions == len(focus)
         ]
         if rows:
-            told.update(
+            cosines.update(
                 zip(
                     (row[0] for row in rows),
                     cosines_of(focus, decode_rows([row[1:] for row in rows])),
@@ -474,8 +474,10 @@ class JitWalker:
         vectors = Vectors(self._stores.db).of_memories(memories) if memories else {}
         like = [node for node, vector in vectors.items() if len(vector) == len(focus)]
         if like:
-            told.update(zip(like, cosines_of(focus, np.stack([vectors[node] for node in like])), strict=True))
-        return told
+            cosines.update(
+                zip(like, cosines_of(focus, np.stack([vectors[node] for node in like])), strict=True)
+            )
+        return cosines
 
 
 def _enters(stop: NodeGate | None) -> bool:

@@ -143,15 +143,15 @@ def _several(rows: Sequence[Record]) -> frozenset[tuple[str, str]]:
 
     Rows come by key and time, so that each is compared with the furthest end before it.
     """
-    found: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     ends: dict[tuple[str, str], datetime] = {}
     for row in rows:
         key = (string(row, "subject"), string(row, "predicate"))
         begun, end = _time(row, "valid_from") or _BEGINNING, _time(row, "valid_to") or _END
         if key in ends and begun < ends[key]:
-            found.add(key)
+            keys.add(key)
         ends[key] = max(end, ends.get(key, _BEGINNING))
-    return frozenset(found)
+    return frozenset(keys)
 
 
 def _time(row: Record, name: str) -> datetime | None:

@@ -347,28 +347,28 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[TextPart]:
 
     A line that is longer by itself is cut inside: its pieces carry the same number.
     """
-    held: list[str] = []
+    pieces: list[str] = []
     rest = ""
     size, number, first_line, line = 0, 1, 1, 1
     # A character takes up to four bytes.
     while piece := rest + stream.readline(limit // 4 - len(rest)):
         piece, rest = _at_a_blank(piece)
         width = len(piece.encode("utf-8", "replace"))
-        if held and size + width > limit:
+        if pieces and size + width > limit:
             # What is redacted as one must not be cut: a private key that has begun goes into the next part whole.
-            kept = _before_open_block(held)
-            carried = held[kept:]
-            text = clean("".join(held[:kept]))
+            kept = _before_open_block(pieces)
+            carried = pieces[kept:]
+            text = clean("".join(pieces[:kept]))
             if text.strip():
                 yield TextPart(text=text, number=number, first_line=first_line, is_last=False)
                 number += 1
             first_line = line - sum(carried_line.endswith("\n") for carried_line in carried)
-            held = carried
+            pieces = carried
             size = sum(len(carried_line.encode("utf-8", "replace")) for carried_line in carried)
-        held.append(piece)
+        pieces.append(piece)
         size += width
         line += piece.endswith("\n")
-    text = clean("".join(held))
+    text = clean("".join(pieces))
     if text.strip():
         yield TextPart(text=text, number=number, first_line=first_line, is_last=True)
 

@@ -186,14 +186,14 @@ class Gate:
             row for row in duplicates.candidates(space_no, mark.bands, limit=_CANDIDATES) if row[0] != no
         ]
         duplicates.put_bands(no, mark.bands)
-        found: list[str] = []
+        near_duplicates: list[str] = []
         mine = shingles(text) if candidates else frozenset()
         for other_no, other_id, other_text in candidates:
             similarity = jaccard(mine, self._known_shingles(other_text))
             if similarity >= NEAR_DUPLICATE_SIMILARITY:
                 duplicates.link(no, other_no, NEAR_DUPLICATE, similarity, at=at)
-                found.append(other_id)
-        return found
+                near_duplicates.append(other_id)
+        return near_duplicates
 
     def _known_shingles(self, text: str) -> frozenset[str]:
         """Return the shingles of a stored text: texts that are much alike are compared with the same few each time."""

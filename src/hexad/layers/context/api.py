@@ -114,8 +114,8 @@ def with_instruction_marks(item: MemoryItem) -> MemoryItem:
     """Return an item with what of its text reads as instructions; memories know it since they were written."""
     if item.instruction_like or item.memory_id is not None or item.layer is MemoryLayer.SESSION:
         return item
-    found = instructions_in(item.text)
-    return replace(item, instruction_like=found) if found else item
+    instructions = instructions_in(item.text)
+    return replace(item, instruction_like=instructions) if instructions else item
 
 
 def carried_filters(
@@ -144,29 +144,29 @@ def carried_filters(
     return found if found.narrows else None
 
 
-def weaker_readings(found: QueryText) -> Iterator[tuple[QueryText | None, str]]:
+def weaker_readings(query: QueryText) -> Iterator[tuple[QueryText | None, str]]:
     """Yield weaker readings of a sentence whose filters leave nothing, each with the note that says what was given up.
 
     First its times go, then its tags, path, space and pins too, then all its filters: None is the sentence as it is.
     """
-    said, lost = understood_as(found)[:-1], ""
-    times = QueryText(since=found.since, until=found.until)
-    placed = QueryText(tags=found.tags, path=found.path, space=found.space, pinned=found.pinned)
+    said, lost = understood_as(query)[:-1], ""
+    times = QueryText(since=query.since, until=query.until)
+    placed = QueryText(tags=query.tags, path=query.path, space=query.space, pinned=query.pinned)
     for gone in (times, placed):
         if not gone.narrows:
             continue
         lost = f"{lost} {in_query_language(gone)}".strip()
-        found = replace(found, since=None, until=None)
+        query = replace(query, since=None, until=None)
         if gone is placed:
-            found = replace(found, tags=(), path=None, space=None, pinned=None)
-        if found.narrows:
-            yield found, f"{said}; nothing known passes it, so it was answered without {lost}."
+            query = replace(query, tags=(), path=None, space=None, pinned=None)
+        if query.narrows:
+            yield query, f"{said}; nothing known passes it, so it was answered without {lost}."
     yield None, f"{said}; nothing known passes it, so it was answered without filters."
 
 
-def understood_as(found: QueryText) -> str:
+def understood_as(query: QueryText) -> str:
     """Return the note that says how a sentence was understood, in the query language."""
-    return f"Understood as: {in_query_language(found)}."
+    return f"Understood as: {in_query_language(query)}."
 
 
 LIMIT_MOST: Final = 1_000
@@ -223,8 +223,8 @@ class Contexts:
         narrowed: ContextFilters | None = None,
     ) -> Plan:
         """Return how a question would be answered; nothing is asked of a layer."""
-        wanted = RouteRequest(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
-        return self._routed(question, wanted, narrowed or ContextFilters(), model).plan
+        request = RouteRequest(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
+        return self._routed(question, request, narrowed or ContextFilters(), model).plan
 
     def context(
         self,
@@ -242,7 +242,7 @@ class Contexts:
         asked.timings["plan"] = self._ms(started)
         asked, answered = self._answered_question(task, asked, wanted, narrowed, model)
         before = self._needs.clock.monotonic()
-        found = pack(
+        context = pack(
             task,
             asked.plan,
             answered,
@@ -253,8 +253,8 @@ class Contexts:
         )
         asked.timings["pack"] = self._ms(before)
         asked.timings["total"] = self._ms(started)
-        self._note(found)
-        return replace(found, timings_ms=asked.timings)
+        self._note(context)
+        return replace(context, timings_ms=asked.timings)
 
     def query(
         self, text: str, *, wanted: RouteRequest, narrowed: ContextFilters, limit: int
@@ -264,9 +264,9 @@ class Contexts:
             raise InvalidInput(
                 f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
-        wanted = replace(wanted, limit=max(limit, 20))
-        asked = self._routed(text, wanted, narrowed, None)
-        asked, answered = self._answered_question(text, asked, wanted, narrowed, None)
+        request = replace(wanted, limit=max(limit, 20))
+        asked = self._routed(text, request, narrowed, None)
+        asked, answered = self._answered_question(text, asked, request, narrowed, None)
         return fuse(answered, asked.plan).items[:limit]
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
@@ -335,21 +335,21 @@ class Contexts:
         self,
         question: str,
         typed: QueryText,
-        wanted: RouteRequest,
+        request: RouteRequest,
         narrowed: ContextFilters,
         model: str | None,
     ) -> _RoutedQuestion:
         """Return how a question is answered whose filters are known; layers are asked for the words left."""
         now = self._needs.clock.now()
-        if typed.layers and wanted.layers is None:
-            wanted = replace(wanted, layers=_layers(typed.layers))
-        if asks_decisions(typed, narrowed, wanted.layers):
-            wanted = replace(wanted, also=(MemoryLayer.GOVERNANCE,))
+        if typed.layers and request.layers is None:
+            request = replace(request, layers=_layers(typed.layers))
+        if asks_decisions(typed, narrowed, request.layers):
+            request = replace(request, also=(MemoryLayer.GOVERNANCE,))
         generator = (
             None if model is None else self._needs.generator_for(None if model == "default" else model)
         )
         found_plan = plan(
-            question, wanted, self._needs.settings, model=generator, factors=self._needs.factors
+            question, request, self._needs.settings, model=generator, factors=self._needs.factors
         )
         query = MemoryQuery(
             text=typed.text,
@@ -359,7 +359,7 @@ class Contexts:
             query_class=found_plan.query_class,
             asks_why=found_plan.asks_why,
             as_of=parse_time(narrowed.as_of, "as_of"),
-            deterministic=wanted.deterministic,
+            deterministic=request.deterministic,
             asked=None if question == typed.text else question,
         )
         return _RoutedQuestion(plan=found_plan, query=query)
@@ -385,37 +385,37 @@ class Contexts:
                 return again, found
         return asked, answered
 
-    def _answers(self, asked: _RoutedQuestion) -> LayerAnswers:
-        planned = {layer.layer: layer for layer in asked.plan.layers}
+    def _answers(self, question: _RoutedQuestion) -> LayerAnswers:
+        planned = {layer.layer: layer for layer in question.plan.layers}
         sources, broken = self._sources(planned)
         first: list[MemoryLayer] = []
         cold: list[MemoryLayer] = []
-        if not asked.query.deterministic:
+        if not question.query.deterministic:
             before = self._needs.clock.monotonic()
-            first, cold = self._make_warm(sources, waits=asked.plan.deadline_ms is None)
+            first, cold = self._make_warm(sources, waits=question.plan.deadline_ms is None)
             if first or cold:
-                asked.timings["warm"] = self._ms(before)
+                question.timings["warm"] = self._ms(before)
         asks: dict[MemoryLayer, LayerQuestion] = {
-            layer: _ask(source, asked.query, planned[layer].limit)
+            layer: _ask(source, question.query, planned[layer].limit)
             for layer, source in sources.items()
             if layer not in cold
         }
-        if asked.plan.deadline_ms is None:
+        if question.plan.deadline_ms is None:
             fetched = in_turn(asks, clock=self._needs.clock)
         else:
-            deadlines = {layer: planned[layer].deadline_ms or asked.plan.deadline_ms for layer in asks}
+            deadlines = {layer: planned[layer].deadline_ms or question.plan.deadline_ms for layer in asks}
             shared = {layer: deadlines[layer] for layer in asks if layer in SHARING}
             deadlines.update(dict.fromkeys(shared, sum(shared.values())))
             deadlines.update({layer: max(FIRST_MS, deadlines[layer]) for layer in first})
             fetched = self._pool.fetch(
                 asks,
                 deadlines_ms=deadlines,
-                total_ms=max(asked.plan.deadline_ms, FIRST_MS if first else 0.0),
+                total_ms=max(question.plan.deadline_ms, FIRST_MS if first else 0.0),
                 patience_ms=PATIENCE_MS,
             )
         fetched.late.extend(cold)
-        asked.timings.update(fetched.timings_ms)
-        return _answered(asked.query, fetched, broken, planned, sources)
+        question.timings.update(fetched.timings_ms)
+        return _answered(question.query, fetched, broken, planned, sources)
 
     def _sources(
         self, wanted_layers: Iterable[MemoryLayer]

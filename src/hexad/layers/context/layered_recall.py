@@ -104,14 +104,14 @@ class Then:
 
     def hits(self, found: Iterable[Hit], question: str, filters: Filters, *, now: datetime) -> list[Hit]:
         """Return what held then, of what was found and of what has ended since."""
-        told: dict[str, Hit] = {}
+        hits: dict[str, Hit] = {}
         for hit in found:
             then = self._as_it_was(hit)
             if then is not None:
-                told.setdefault(then.id, then)
+                hits.setdefault(then.id, then)
         for hit in self._ended(question, filters, now):
-            told.setdefault(hit.id, hit)
-        return list(told.values())
+            hits.setdefault(hit.id, hit)
+        return list(hits.values())
 
     def _as_it_was(self, hit: Hit) -> Hit | None:
         memory = hit.memory
@@ -137,10 +137,10 @@ class Then:
         fact = fact_of(own, rivals)
         if fact.holds_at(self._when) or not rivals:
             return fact if fact.holds_at(self._when) else None
-        held = [
+        facts = [
             then for row in line if row.status in TOLD and (then := fact_of(row, line)).holds_at(self._when)
         ]
-        return held[-1] if held else None
+        return facts[-1] if facts else None
 
     def _line(self, memory: Memory) -> list[FactRow]:
         look = look_of_fact(memory.subject, memory.attribute)
@@ -238,51 +238,53 @@ class LayeredRecall:
         filters = options.filters
         if len(origins) < len(OF_MEMORIES):
             filters = replace(filters, origins=origins)
-        found = Hits()
+        found_hits = Hits()
         hits: list[Hit] = []
         if origins:
             wide = options.limit if narrower.as_of is None else min(LIMIT_MOST, _LOOKED_AT * options.limit)
-            asked = replace(options, filters=filters, limit=wide, max_tokens=None, follow_links=False)
-            found = self._recaller.recall(query, asked)
-            hits = list(found)
+            recall_options = replace(
+                options, filters=filters, limit=wide, max_tokens=None, follow_links=False
+            )
+            found_hits = self._recaller.recall(query, recall_options)
+            hits = list(found_hits)
             if narrower.as_of is not None:
                 with self._stores.db.read():
-                    hits = Then(self._stores, narrower.as_of).hits(found, query, filters, now=now)
+                    hits = Then(self._stores, narrower.as_of).hits(found_hits, query, filters, now=now)
         else:
             check_query(query)
         hits += self._of_others(
             query, options, layers, MemoryQuery(text=query, now=now, as_of=narrower.as_of)
         )
-        kept, dropped = _within(merged(hits, limit=options.limit), options.max_tokens)
+        kept_hits, dropped = _within(merged(hits, limit=options.limit), options.max_tokens)
         linked: tuple[Linked, ...] = ()
         beyond = 0
         if options.follow_links:
             with self._stores.db.read():
                 numbers = [
                     identity.no
-                    for hit in kept
+                    for hit in kept_hits
                     if (identity := self._stores.memories.identify(memory_id=hit.id)) is not None
                 ]
                 linked, beyond = follow(self._stores, numbers)
         return replace(
-            found,
-            items=tuple(kept),
-            mode=found.mode if origins else "lexical",
-            dropped=(*found.dropped, *dropped),
-            notes=(*found.notes, *more_linked(beyond)),
+            found_hits,
+            items=tuple(kept_hits),
+            mode=found_hits.mode if origins else "lexical",
+            dropped=(*found_hits.dropped, *dropped),
+            notes=(*found_hits.notes, *more_linked(beyond)),
             linked=linked,
         )
 
     def _of_others(
-        self, query: str, options: RecallOptions, layers: Iterable[MemoryLayer], asked: MemoryQuery
+        self, query: str, options: RecallOptions, layers: Iterable[MemoryLayer], memory_query: MemoryQuery
     ) -> list[Hit]:
         """Return what the session and the user layer have to say, where they are asked."""
-        wanted = [layer for layer in layers if layer in self._others]
-        if not wanted:
+        wanted_layers = [layer for layer in layers if layer in self._others]
+        if not wanted_layers:
             return []
         sorted_as = classify(query)
-        asked = replace(
-            asked,
+        memory_query = replace(
+            memory_query,
             filters=options.filters,
             task_type=sorted_as.task_type,
             query_class=sorted_as.query_class,
@@ -290,15 +292,15 @@ class LayeredRecall:
         )
         return [
             hit_of(item)
-            for layer in wanted
-            for item in self._others[layer]().items(asked, limit=options.limit)
+            for layer in wanted_layers
+            for item in self._others[layer]().items(memory_query, limit=options.limit)
         ]
 
 
 def _within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dropped]]:
     if max_tokens is None:
         return hits, []
-    kept: list[Hit] = []
+    kept_hits: list[Hit] = []
     dropped: list[Dropped] = []
     spent = 0
     for hit in hits:
@@ -308,5 +310,5 @@ def _within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dr
             dropped.append(Dropped(memory_id=hit.id, reason=reason, score=hit.score))
         else:
             spent += cost
-            kept.append(hit)
-    return kept, dropped
+            kept_hits.append(hit)
+    return kept_hits, dropped

@@ -361,20 +361,24 @@ def _shown_order(block: EvidenceBlock) -> tuple[int, tuple[float, int, float, st
 
 
 def _render(
-    form: str, task: str, blocks: Iterable[EvidenceBlock], answered: LayerAnswers, made: ContextRows
+    form: str, task: str, blocks: Iterable[EvidenceBlock], answered: LayerAnswers, rows: ContextRows
 ) -> str:
     shown = sorted(blocks, key=_shown_order)
-    return made.rendered(form, shown, lambda: _rendered(form, task, shown, answered, made))
+    return rows.rendered(form, shown, lambda: _rendered(form, task, shown, answered, rows))
 
 
 def _rendered(
-    form: str, task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, made: ContextRows
+    form: str, task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, context_rows: ContextRows
 ) -> str:
     if form == "markdown":
         return _markdown(task, shown, answered)
-    columns = made.used(shown)
+    columns = context_rows.used(shown)
     rows = {
-        name: [made.row(block.scored, block.text, columns) for block in shown if block.item.layer in layers]
+        name: [
+            context_rows.row(block.scored, block.text, columns)
+            for block in shown
+            if block.item.layer in layers
+        ]
         for name, layers in (("state", STATE_LAYERS), ("evidence", EVIDENCE_LAYERS))
     }
     document: dict[str, JSONValue] = {

@@ -227,13 +227,13 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
             gone[scored_item.item.id] = (
                 f"contradicted by {best.item.id}, which {_reason(best.item, scored_item.item)}"
             )
-    kept = tuple(
+    kept_scored_items = tuple(
         replace(scored_item, notes=(*scored_item.notes, *notes.get(scored_item.item.id, ())))
         for scored_item in ranked
         if scored_item.item.id not in gone
     )
     return Reconciled(
-        items=kept,
+        items=kept_scored_items,
         gave_way=tuple(
             (scored_item, gone[scored_item.item.id]) for scored_item in ranked if scored_item.item.id in gone
         ),
@@ -253,12 +253,12 @@ def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
             users.setdefault(key, []).append(scored_item)
         else:
             groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(scored_item)
-    told = set()
+    keys = set()
     for (key, _, _), members in groups.items():
         if any(_is_the_projects(member.item) for member in members):
-            told.add(key)  # what its user does everywhere is beside each of this project's
+            keys.add(key)  # what its user does everywhere is beside each of this project's
             members.extend(users.get(key, ()))
-    groups.update({(key, "", ""): members for key, members in users.items() if key not in told})
+    groups.update({(key, "", ""): members for key, members in users.items() if key not in keys})
     return [members for members in groups.values() if len({_value(member.item) for member in members}) > 1]
 
 

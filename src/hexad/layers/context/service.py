@@ -132,8 +132,8 @@ class ContextService:
         self, text: str, *, limit: int, layers: Iterable[str] | None, deterministic: bool, plain: bool
     ) -> tuple[ScoredItem, ...]:
         """Return the items of all layers that answer best."""
-        wanted = RouteRequest(layers=parse_layers(layers), deterministic=deterministic)
-        return self.router.query(text, wanted=wanted, narrowed=ContextFilters(plain=plain), limit=limit)
+        request = RouteRequest(layers=parse_layers(layers), deterministic=deterministic)
+        return self.router.query(text, wanted=request, narrowed=ContextFilters(plain=plain), limit=limit)
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed in short."""

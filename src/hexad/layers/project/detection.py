@@ -171,36 +171,36 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _python_settings(tool: Mapping[str, Any]) -> list[tuple[str, JSONValue]]:
-    found: list[tuple[str, JSONValue]] = []
+    python_settings: list[tuple[str, JSONValue]] = []
     lengths = [
         _table(tool, name).get(key) for name, key in (("ruff", "line-length"), ("black", "line-length"))
     ]
     length = next((length for length in lengths if isinstance(length, int)), None)
     if length is not None:
-        found.append(("line_length", length))
+        python_settings.append(("line_length", length))
     if (
         _table(tool, "mypy").get("strict") is True
         or _table(tool, "pyright").get("typeCheckingMode") == "strict"
     ):
-        found.append(("type_checking", "strict"))
+        python_settings.append(("type_checking", "strict"))
     if "ruff" in tool and "format" in _table(tool, "ruff"):
-        found.append(("formatting", "ruff format"))
+        python_settings.append(("formatting", "ruff format"))
     if _table(_table(tool, "pytest"), "ini_options").get("filterwarnings") in (["error"], "error"):
-        found.append(("test_warnings", "are errors"))
-    return found
+        python_settings.append(("test_warnings", "are errors"))
+    return python_settings
 
 
 def _text_settings(path: str, text: str) -> list[tuple[str, JSONValue]]:
     if path == "tsconfig.json":
         return [("type_checking", "strict")] if re.search(r'"strict"\s*:\s*true', text) else []
-    found: list[tuple[str, JSONValue]] = []
+    text_settings: list[tuple[str, JSONValue]] = []
     general = text.split("[*.", 1)[0]
     style = re.search(r"^\s*indent_style\s*=\s*(tab|space)", general, re.MULTILINE)
     size = re.search(r"^\s*indent_size\s*=\s*(\d+)", general, re.MULTILINE)
     if style is not None:
         width = f"{size[1]} spaces" if size is not None else "spaces"
-        found.append(("indentation", "tabs" if style[1] == "tab" else width))
-    return found
+        text_settings.append(("indentation", "tabs" if style[1] == "tab" else width))
+    return text_settings
 
 
 # Layout -------------------------------------------------------------------------------------------------------------
@@ -320,15 +320,15 @@ def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[
 
 
 def _python_habits(texts: Mapping[str, str]) -> list[Finding]:
-    found = []
+    python_habits = []
     for key, value, pattern in (
         ("docstrings", "on public functions", _DOCSTRING),
         ("type_annotations", "on functions", _ANNOTATED),
     ):
         marks = [match[1] is not None for text in texts.values() for match in pattern.finditer(text)]
         if len(marks) >= _FEWEST and sum(marks) >= _CLEAR * len(marks):
-            found.append(_finding(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
-    return found
+            python_habits.append(_finding(Category.PATTERN, key, value, COUNTED, list(texts)[:_SEEN_MOST]))
+    return python_habits
 
 
 def _style(names: Iterable[str]) -> str | None:
@@ -396,12 +396,12 @@ def scan_folder(root: Path) -> FolderScan:
 
 
 def _manifests(root: Path, files: Sequence[str], notes: list[str]) -> list[DependencyManifest]:
-    found: list[DependencyManifest] = []
+    manifests: list[DependencyManifest] = []
     for path in files:
         reader = reader_of(PurePosixPath(path).name)
         if reader is None:
             continue
-        if len(found) == _MANIFESTS_MOST:
+        if len(manifests) == _MANIFESTS_MOST:
             notes.append(f"Only the first {_MANIFESTS_MOST} files that declare dependencies were read.")
             break
         text = _text(root, path)
@@ -409,8 +409,8 @@ def _manifests(root: Path, files: Sequence[str], notes: list[str]) -> list[Depen
         if manifest is None:
             notes.append(f"{path} could not be read as what its name says.")
         else:
-            found.append(replace(manifest, path=path))
-    return found
+            manifests.append(replace(manifest, path=path))
+    return manifests
 
 
 def _text(root: Path, path: str) -> str | None:

@@ -80,13 +80,13 @@ class LayerPool:
         after `close`.
         """
         started = self._clock.monotonic()
-        found = FetchedAnswers()
+        answers = FetchedAnswers()
         jobs = [self._start(layer, ask) for layer, ask in asks.items()]
         waited = 0.0
         late: list[_Job] = []
         for job, layer in zip(jobs, asks, strict=True):
             if job is None:
-                found.late.append(layer)
+                answers.late.append(layer)
                 continue
             passed = max(waited, self._clock.monotonic() - started)
             left = max(0.0, min(deadlines_ms[layer], total_ms) / 1000 - passed)
@@ -94,23 +94,23 @@ class LayerPool:
                 waited = passed + left  # also where the clock stands still
                 late.append(job)
                 continue
-            _take(job, found)
-        self._be_patient(late, found, patience_ms / 1000)
-        found.late.extend(job.layer for job in late if not job.taken)
-        return found
+            _take(job, answers)
+        self._be_patient(late, answers, patience_ms / 1000)
+        answers.late.extend(job.layer for job in late if not job.taken)
+        return answers
 
-    def _be_patient(self, late: Sequence[_Job], found: FetchedAnswers, patience_s: float) -> None:
+    def _be_patient(self, late: Sequence[_Job], answers: FetchedAnswers, patience_s: float) -> None:
         """Take what comes late, while there is nothing at all."""
         end = self._clock.monotonic() + patience_s
         waited = 0.0
         while waiting := [job for job in late if not job.taken]:
-            if any(found.items.values()) or waited >= patience_s or self._clock.monotonic() >= end:
+            if any(answers.items.values()) or waited >= patience_s or self._clock.monotonic() >= end:
                 return
             waiting[0].done.wait(LOOK_S)
             waited += LOOK_S  # also where the clock stands still
             for job in waiting:
                 if job.done.is_set():
-                    _take(job, found)
+                    _take(job, answers)
 
     def busy(self) -> int:
         """Return how many questions are worked on, late ones among them."""
@@ -187,27 +187,27 @@ class LayerPool:
             job.done.set()
 
 
-def _take(job: _Job, found: FetchedAnswers) -> None:
+def _take(job: _Job, answers: FetchedAnswers) -> None:
     job.taken = True
-    found.timings_ms[job.layer.value] = round(job.took_s * 1000, 3)
+    answers.timings_ms[job.layer.value] = round(job.took_s * 1000, 3)
     if job.error is not None:
-        found.failed[job.layer] = job.error
+        answers.failed[job.layer] = job.error
     else:
-        found.items[job.layer] = job.items
+        answers.items[job.layer] = job.items
 
 
 def in_turn(asks: Mapping[MemoryLayer, LayerQuestion], *, clock: Clock) -> FetchedAnswers:
     """Ask one layer after the other in this thread and wait for each: the same answer whatever the machine does."""
-    found = FetchedAnswers()
+    answers = FetchedAnswers()
     for layer, ask in asks.items():
         started = clock.monotonic()
         items, error = ask_layer(ask)
-        found.timings_ms[layer.value] = round((clock.monotonic() - started) * 1000, 3)
+        answers.timings_ms[layer.value] = round((clock.monotonic() - started) * 1000, 3)
         if error is not None:
-            found.failed[layer] = error
+            answers.failed[layer] = error
         else:
-            found.items[layer] = items
-    return found
+            answers.items[layer] = items
+    return answers
 
 
 def ask_layer(ask: LayerQuestion) -> tuple[Sequence[MemoryItem], str | None]:

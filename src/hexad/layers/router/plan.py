@@ -176,7 +176,7 @@ class RouteRequest:
 
 def plan(
     question: str,
-    wanted: RouteRequest,
+    request: RouteRequest,
     settings: RouteSettings,
     *,
     model: RouteModel | None = None,
@@ -186,51 +186,56 @@ def plan(
 
     `factors` says what feedback makes of the layers' authority for a class; it stays at most 1.
     """
-    found = classify(question)
+    classification = classify(question)
     decided: str = "rules"
     notes: tuple[str, ...] = ()
-    if model is not None and not wanted.deterministic:
-        found, decided, notes = _by_model(question, found, model)
-    layers = _layers(found, wanted, settings)
-    heeds = factors is not None and settings.feedback and not wanted.deterministic
-    said = factors(found.query_class) if heeds and factors is not None else {}
-    authority = {**settings.weights.layer, **_RAISED[found.query_class]}
+    if model is not None and not request.deterministic:
+        classification, decided, notes = _by_model(question, classification, model)
+    layers = _layers(classification, request, settings)
+    heeds = factors is not None and settings.feedback and not request.deterministic
+    said = factors(classification.query_class) if heeds and factors is not None else {}
+    authority = {**settings.weights.layer, **_RAISED[classification.query_class]}
     authority.update({layer: min(1.0, authority[layer] * factor) for layer, factor in said.items()})
     weights = replace(settings.weights, layer=authority)
     return Plan(
         query=question,
-        task_type=found.task_type,
-        query_class=found.query_class,
-        asks_why=found.asks_why,
+        task_type=classification.task_type,
+        query_class=classification.query_class,
+        asks_why=classification.asks_why,
         layers=layers,
         weights=weights,
-        max_tokens=wanted.max_tokens,
-        deadline_ms=None if wanted.deterministic or wanted.wait else settings.total_ms,
+        max_tokens=request.max_tokens,
+        deadline_ms=None if request.deterministic or request.wait else settings.total_ms,
         decided_by=decided,
-        reasons=found.reasons,
+        reasons=classification.reasons,
         notes=notes,
         feedback=said,
     )
 
 
-def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) -> tuple[LayerPlan, ...]:
+def _layers(
+    classification: Classified, request: RouteRequest, settings: RouteSettings
+) -> tuple[LayerPlan, ...]:
     """Return the layers that are asked, in the order of authority.
 
     Governance has a share where a reason or a decision is asked for, and where it is asked for by name; elsewhere the
     few decisions that fit best get what all others leave. The share of a layer that is left out flows on as what a
     layer does not use.
     """
-    chosen = wanted.layers
+    chosen = request.layers
     layers = [
         layer
         for layer in MemoryLayer
-        if ((layer in chosen if chosen is not None else _speaks(layer, found)) or layer in wanted.also)
+        if (
+            (layer in chosen if chosen is not None else _speaks(layer, classification))
+            or layer in request.also
+        )
         and settings.quotas[layer] > 0
     ]
-    raised = _RAISED[found.query_class]
+    raised = _RAISED[classification.query_class]
     beside = (
         MemoryLayer.GOVERNANCE
-        if chosen is None and not found.asks_why and MemoryLayer.GOVERNANCE not in wanted.also
+        if chosen is None and not classification.asks_why and MemoryLayer.GOVERNANCE not in request.also
         else None
     )
     shares = {layer: 0.0 if layer is beside else settings.quotas[layer] for layer in layers}
@@ -238,21 +243,23 @@ def _layers(found: Classified, wanted: RouteRequest, settings: RouteSettings) ->
         LayerPlan(
             layer=layer,
             share=shares[layer],
-            tokens=int(shares[layer] * wanted.max_tokens),
+            tokens=int(shares[layer] * request.max_tokens),
             limit=LIMIT_BESIDE
             if layer is beside
-            else wanted.limit or (LIMIT_WANTED if layer in raised else LIMIT),
-            deadline_ms=None if wanted.deterministic or wanted.wait else settings.layer_ms,
+            else request.limit or (LIMIT_WANTED if layer in raised else LIMIT),
+            deadline_ms=None if request.deterministic or request.wait else settings.layer_ms,
         )
         for layer in layers
     )
 
 
-def _speaks(layer: MemoryLayer, found: Classified) -> bool:
-    return layer not in _LEFT_OUT.get(found.query_class, ())
+def _speaks(layer: MemoryLayer, classification: Classified) -> bool:
+    return layer not in _LEFT_OUT.get(classification.query_class, ())
 
 
-def _by_model(question: str, found: Classified, model: RouteModel) -> tuple[Classified, str, tuple[str, ...]]:
+def _by_model(
+    question: str, classification: Classified, model: RouteModel
+) -> tuple[Classified, str, tuple[str, ...]]:
     """Return what a model says of a question; what the rules say, with a note, where it says nothing of use."""
     fence = fence_of(question)
     prompt = Prompt(
@@ -272,7 +279,11 @@ def _by_model(question: str, found: Classified, model: RouteModel) -> tuple[Clas
             reasons=(f"{reply.model} says so",),
         )
     except HexadError as error:
-        return found, "rules", (f"Sorted by rules: {error}",)
+        return classification, "rules", (f"Sorted by rules: {error}",)
     except (ValueError, KeyError, TypeError):
-        return found, "rules", ("Sorted by rules: the model's answer was no task type and query class.",)
+        return (
+            classification,
+            "rules",
+            ("Sorted by rules: the model's answer was no task type and query class.",),
+        )
     return answer, reply.model, ()

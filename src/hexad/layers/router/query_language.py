@@ -82,29 +82,29 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     known_parts_by_name = (
         _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
     )
-    found = QueryText()
+    query = QueryText()
     for token in _TOKEN.findall(typed):
         if token.startswith('"'):
             phrase = _bare(token).strip()
             if phrase and token.endswith('"') and len(token) > 1:
-                found = replace(found, phrases=(*found.phrases, phrase))
+                query = replace(query, phrases=(*query.phrases, phrase))
             elif phrase:
-                found = replace(found, words=(*found.words, phrase))
+                query = replace(query, words=(*query.words, phrase))
             continue
         name, colon, value = token.partition(":")
         value = _bare(value)
         part = known_parts_by_name.get(name.lower()) if colon else None
         if part is None:
-            found = replace(found, words=(*found.words, token))
+            query = replace(query, words=(*query.words, token))
             if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
                 names_of_parts = ", ".join(known_parts_by_name)
                 told = f"{name}: is no filter, so {token} is looked for as it stands; {names_of_parts} are"
-                found = replace(found, problems=(*found.problems, told))
+                query = replace(query, problems=(*query.problems, told))
         elif value:
-            found = part(found, value)
+            query = part(query, value)
         else:
-            found = replace(found, problems=(*found.problems, f"{name}: has no value"))
-    return found
+            query = replace(query, problems=(*query.problems, f"{name}: has no value"))
+    return query
 
 
 def _bare(token: str) -> str:
@@ -138,64 +138,64 @@ def _listed(value: str) -> tuple[str, ...]:
     return tuple(filter(None, value.split(",")))
 
 
-def _kind(found: QueryText, value: str) -> QueryText:
-    return replace(found, kinds=(*found.kinds, *_listed(value)))
+def _kind(query: QueryText, value: str) -> QueryText:
+    return replace(query, kinds=(*query.kinds, *_listed(value)))
 
 
-def _tag(found: QueryText, value: str) -> QueryText:
-    return replace(found, tags=(*found.tags, *_listed(value)))
+def _tag(query: QueryText, value: str) -> QueryText:
+    return replace(query, tags=(*query.tags, *_listed(value)))
 
 
-def _path(found: QueryText, value: str) -> QueryText:
-    return _once(found, "path", value)
+def _path(query: QueryText, value: str) -> QueryText:
+    return _once(query, "path", value)
 
 
-def _space(found: QueryText, value: str) -> QueryText:
-    return _once(found, "space", value)
+def _space(query: QueryText, value: str) -> QueryText:
+    return _once(query, "space", value)
 
 
-def _status(found: QueryText, value: str) -> QueryText:
+def _status(query: QueryText, value: str) -> QueryText:
     if value.lower() not in STATUSES:
-        return _problem(found, f"status:{value} is none of {', '.join(STATUSES)}")
-    return _once(found, "status", value.lower())
+        return _problem(query, f"status:{value} is none of {', '.join(STATUSES)}")
+    return _once(query, "status", value.lower())
 
 
-def _is(found: QueryText, value: str) -> QueryText:
+def _is(query: QueryText, value: str) -> QueryText:
     chosen = {"pinned": True, "unpinned": False}.get(value.lower())
     if chosen is None:
-        return _problem(found, f"is:{value} is neither is:pinned nor is:unpinned")
-    if found.pinned is not None and found.pinned != chosen:
-        return _problem(found, "is:pinned and is:unpinned are asked for at once")
-    return replace(found, pinned=chosen)
+        return _problem(query, f"is:{value} is neither is:pinned nor is:unpinned")
+    if query.pinned is not None and query.pinned != chosen:
+        return _problem(query, "is:pinned and is:unpinned are asked for at once")
+    return replace(query, pinned=chosen)
 
 
-def _layer(found: QueryText, value: str) -> QueryText:
+def _layer(query: QueryText, value: str) -> QueryText:
     wanted = tuple(name.lower() for name in _listed(value))
     for name in wanted:
         if name not in LAYERS:
-            return _problem(found, f"layer:{name} is none of {', '.join(LAYERS)}")
-    return replace(found, layers=(*found.layers, *wanted))
+            return _problem(query, f"layer:{name} is none of {', '.join(LAYERS)}")
+    return replace(query, layers=(*query.layers, *wanted))
 
 
-def _since(found: QueryText, value: str) -> QueryText:
-    return _once(found, "since", value)
+def _since(query: QueryText, value: str) -> QueryText:
+    return _once(query, "since", value)
 
 
-def _until(found: QueryText, value: str) -> QueryText:
-    return _once(found, "until", value)
+def _until(query: QueryText, value: str) -> QueryText:
+    return _once(query, "until", value)
 
 
-def _once(found: QueryText, name: str, value: str) -> QueryText:
+def _once(query: QueryText, name: str, value: str) -> QueryText:
     """Return it with the value of a pair of which there is one; another value for the same is a problem."""
-    given = getattr(found, name)
+    given = getattr(query, name)
     if given is not None and given != value:
-        return _problem(found, f"{name}: is given twice, as {given} and as {value}")
+        return _problem(query, f"{name}: is given twice, as {given} and as {value}")
     changed: dict[str, Any] = {name: value}
-    return replace(found, **changed)
+    return replace(query, **changed)
 
 
-def _problem(found: QueryText, told: str) -> QueryText:
-    return replace(found, problems=(*found.problems, told), refused=(*found.refused, told))
+def _problem(query: QueryText, told: str) -> QueryText:
+    return replace(query, problems=(*query.problems, told), refused=(*query.refused, told))
 
 
 _PARTS: Final[dict[str, Callable[[QueryText, str], QueryText]]] = {

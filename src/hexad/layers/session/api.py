@@ -173,13 +173,13 @@ class SessionCalls:
         return self._manager.mask(text.strip())
 
     def _path(self, path: str, work: LiveSession) -> str:
-        given = PurePath(os.path.normpath(self._checked_name(path, "path")))
+        pure_path = PurePath(os.path.normpath(self._checked_name(path, "path")))
         folder = work.folder
-        if given.is_absolute() and not given.is_relative_to(folder):
+        if pure_path.is_absolute() and not pure_path.is_relative_to(folder):
             with suppress(OSError, RuntimeError):  # it may go over a link to a folder
-                real = Path(given).resolve()
-                given = real if real.is_relative_to(folder) else given
-        return (given.relative_to(folder) if given.is_relative_to(folder) else given).as_posix()
+                real = Path(pure_path).resolve()
+                pure_path = real if real.is_relative_to(folder) else pure_path
+        return (pure_path.relative_to(folder) if pure_path.is_relative_to(folder) else pure_path).as_posix()
 
 
 def _position(number: int | None, name: str) -> int | None:
@@ -277,13 +277,13 @@ class SessionFacade(SessionCalls):
         ...     hx.session.resumable().question
         'You were working on login feature (just now). Resume?'
         """
-        found = self._manager.offered(self._manager.checkout(_folder(folder)).place)
-        if found is None or found.is_empty:
+        working_set = self._manager.offered(self._manager.checkout(_folder(folder)).place)
+        if working_set is None or working_set.is_empty:
             return None
         return Resumable(
-            working_set=found,
+            working_set=working_set,
             as_of=self._manager.context.clock.now(),
-            instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(found))),
+            instruction_like=instructions_in("\n".join(text for _, text, _ in texts_of(working_set))),
         )
 
     def resume(
@@ -300,13 +300,13 @@ class SessionFacade(SessionCalls):
             if folder is not None:
                 self._manager.move(line, where)
             return line.state
-        found = self._manager.offered(where.place, shared=shared)
-        if found is None or (found.is_empty and not shared):
+        working_set = self._manager.offered(where.place, shared=shared)
+        if working_set is None or (working_set.is_empty and not shared):
             raise NotFound(
                 "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
                 "that have ended."
             )
-        return self._manager.resume(found, where).state
+        return self._manager.resume(working_set, where).state
 
     def handle(self, session_id: str | None = None) -> SessionHandle:
         """Return a handle on a session that this process has in hand, by default the current one; raises `NotFound`."""

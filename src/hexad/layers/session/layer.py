@@ -84,9 +84,9 @@ class SessionLayer:
         if limit < 1 or not _asks_sessions(query.filters):
             return ()
         words = understand(query.text, now=query.now).wanted
-        asked = _SessionQuestion(query, words)
-        found = [*self._of_working_sets(asked), *self._of_experience(asked)]
-        allowed = [match for match in found if _in_time(match.item, query)]
+        question = _SessionQuestion(query, words)
+        matches = [*self._of_working_sets(question), *self._of_experience(question)]
+        allowed = [match for match in matches if _in_time(match.item, query)]
         allowed.sort(key=lambda match: (-match.item.relevance, match.item.recency, match.item.id))
         return [
             replace(match.item, instruction_like=instructions_in(match.item.text))
@@ -137,39 +137,39 @@ class SessionLayer:
 
     # Working sets -----------------------------------------------------------------------------------------------
 
-    def _of_working_sets(self, asked: _SessionQuestion) -> Iterator[_Match]:
+    def _of_working_sets(self, question: _SessionQuestion) -> Iterator[_Match]:
         current = self._needs.current()
         if current is not None and not current.is_empty:
-            yield from _of_set(current, asked, now=True)
+            yield from _of_set(current, question, now=True)
         for working_set in self._needs.others(_OTHER_SETS):
             if current is None or working_set.id != current.id:
-                yield from _of_set(working_set, asked, now=False)
+                yield from _of_set(working_set, question, now=False)
 
     # Experience -------------------------------------------------------------------------------------------------
 
-    def _of_experience(self, asked: _SessionQuestion) -> Iterator[_Match]:
+    def _of_experience(self, question: _SessionQuestion) -> Iterator[_Match]:
         find = self._needs.events()
-        if find is None or not asked.words:
+        if find is None or not question.words:
             return
         for compaction in (
-            *self._cold(asked),
-            *self._needs.texts.compactions(asked.needles, limit=_EVENTS),
-            *self._needs.texts.comments(asked.needles, limit=_EVENTS),
+            *self._cold(question),
+            *self._needs.texts.compactions(question.needles, limit=_EVENTS),
+            *self._needs.texts.comments(question.needles, limit=_EVENTS),
         ):
-            if share := asked.share(compaction.text):
-                yield _Match(_of_text(compaction, days=asked.days(compaction.at), share=share), share)
+            if share := question.share(compaction.text):
+                yield _Match(_of_text(compaction, days=question.days(compaction.at), share=share), share)
         # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
         # all words is among that, unless there is too much of it.
-        telling = sorted(asked.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
+        telling = sorted(question.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
         events = [find(word, _EVENTS) for word in telling]
-        if len(asked.words) > 1 and any(len(some) == _EVENTS for some in events):
-            events.insert(0, find(" ".join(asked.words), _EVENTS))
+        if len(question.words) > 1 and any(len(some) == _EVENTS for some in events):
+            events.insert(0, find(" ".join(question.words), _EVENTS))
         for event in chain.from_iterable(events):
-            if share := asked.share(event.content):
-                yield _Match(_of_event(event, days=asked.days(event.end_time), share=share), share)
+            if share := question.share(event.content):
+                yield _Match(_of_event(event, days=question.days(event.end_time), share=share), share)
 
-    def _cold(self, asked: _SessionQuestion) -> Iterator[SessionText]:
-        for said in self._needs.texts.cold(asked.words, limit=_EVENTS):
+    def _cold(self, question: _SessionQuestion) -> Iterator[SessionText]:
+        for said in self._needs.texts.cold(question.words, limit=_EVENTS):
             yield replace(said, text=self._needs.cold(said.id, said.text))
 
 
@@ -205,16 +205,16 @@ def _texts_by_id(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datet
         yield f"{working_set.id}#{kind.replace(' ', '-')}-{place}", kind, text, at
 
 
-def _of_set(working_set: WorkingSet, asked: _SessionQuestion, *, now: bool) -> Iterator[_Match]:
+def _of_set(working_set: WorkingSet, question: _SessionQuestion, *, now: bool) -> Iterator[_Match]:
     """Yield what a working set says: of the current one also what no word of the query is in."""
     for name, kind, text, at in _texts_by_id(working_set):
-        share = asked.share(text)
+        share = question.share(text)
         if now:
             place = int(name.rpartition("-")[2])
             least = _TASK_SHARE if kind == "task" else _NOW_SHARE if place <= _LATEST.get(kind, 0) else 0.0
             share = max(share, least)
         if share:
-            days = asked.days(at)
+            days = question.days(at)
             yield _Match(
                 _of_working_set(working_set, name, kind, text, at, days=days, share=share, now=now), share
             )
@@ -311,6 +311,6 @@ def _in_time(item: MemoryItem, query: MemoryQuery) -> bool:
     )
 
 
-def _once(found: Sequence[_Match], limit: int) -> list[_Match]:
+def _once(matches: Sequence[_Match], limit: int) -> list[_Match]:
     """Return the first `limit`, each id once."""
-    return list({match.item.id: match for match in reversed(found)}.values())[::-1][:limit]
+    return list({match.item.id: match for match in reversed(matches)}.values())[::-1][:limit]

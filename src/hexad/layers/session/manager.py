@@ -157,12 +157,12 @@ class SessionManager:
     def resume(self, working_set: WorkingSet, where: Checkout) -> LiveSession:
         """Go on with a working set, here; it is on the disk when this returns."""
         self.require_own_process()
-        known = self.session_of(working_set.id)
-        if known is not None and working_set.ended_at is None:
-            self.current = known
-            return known
-        if known is not None:  # another process ended it
-            self._save_all_of(known)
+        session = self.session_of(working_set.id)
+        if session is not None and working_set.ended_at is None:
+            self.current = session
+            return session
+        if session is not None:  # another process ended it
+            self._save_all_of(session)
             working_set = self.sets.get(working_set.id)
         back = changes.at(
             self.context.clock.now(), lambda there: relocated(changes.resume(there), where.place)

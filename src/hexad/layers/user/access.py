@@ -203,14 +203,17 @@ class UserAccess:
                     changed += 1
             for key, values in stated.items():
                 for value in values:
-                    known = store.preferences.get(key, value)
-                    if known is not None and known.preference.source is Source.EXPLICIT:
+                    known_preference = store.preferences.get(key, value)
+                    if known_preference is not None and known_preference.preference.source is Source.EXPLICIT:
                         continue
                     fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
-                    held = state_preference(
-                        known, fresh, origin=FILE if known is None else known.origin, at=now
+                    stored_preference = state_preference(
+                        known_preference,
+                        fresh,
+                        origin=FILE if known_preference is None else known_preference.origin,
+                        at=now,
                     )
-                    store.preferences.put(replace(held, drifted=0))
+                    store.preferences.put(replace(stored_preference, drifted=0))
                     changed += 1
             store.projects.put_state({_STATED: digest})
         return changed

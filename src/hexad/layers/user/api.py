@@ -312,10 +312,10 @@ class UserFacade:
         key, value = self._access.key(key), self._access.value(value)
         store, now = self._access.writing(), self._needs.clock.now()
         with store.db.transaction():
-            held = store.preferences.get(key, value)
-            stands = held is not None and _stands(held)
+            stored_preference = store.preferences.get(key, value)
+            stands = stored_preference is not None and _stands(stored_preference)
             fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
-            done = store.preferences.put(state_preference(held, fresh, origin=SAID, at=now))
+            done = store.preferences.put(state_preference(stored_preference, fresh, origin=SAID, at=now))
             for other in () if also or stands else store.preferences.all(key):
                 if other.preference.id != done.id:
                     store.preferences.put(lower_overridden(other))
@@ -360,9 +360,9 @@ class UserFacade:
             self._needs.naming()
         with store.db.transaction():
             if token is not None and not self._counted(store, f"update:{token}", name, text, delta):
-                held = store.preferences.get(name, text)
-                if held is not None:
-                    return held.preference
+                stored_preference = store.preferences.get(name, text)
+                if stored_preference is not None:
+                    return stored_preference.preference
                 raise NotFound(f"{token!r} was counted, and the preference {text!r} for {name!r} is gone.")
             if kind is Source.EXPLICIT and delta >= 0:
                 return self.prefer(name, text)
@@ -512,7 +512,7 @@ class UserFacade:
             published = self._published(now)
             own = needs.project_id()
             values = [] if store is None else store.projects.values(without=own)
-            held = [] if store is None else store.preferences.all()
+            stored_preferences = [] if store is None else store.preferences.all()
             own = own if store is None else store.projects.known_as(own, needs.place())
             values += [
                 replace(project_value, project_id=own, begun=project_value.last_seen)
@@ -520,7 +520,7 @@ class UserFacade:
             ]
             mined = mine(
                 values,
-                held,
+                stored_preferences,
                 user_id=self.user_id,
                 at=now,
                 drift_projects=needs.drift_projects,
@@ -572,14 +572,14 @@ class UserFacade:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _weighed(self, store: UserStore, key: str, value: str, delta: int) -> Preference:
-        held, now = store.preferences.get(key, value), self._needs.clock.now()
-        if held is None and delta < 0:
+        stored_preference, now = store.preferences.get(key, value), self._needs.clock.now()
+        if stored_preference is None and delta < 0:
             raise NotFound(
                 f"There is no preference {value!r} for {key!r}, so nothing speaks against it; "
                 "`preferences()` lists them."
             )
         fresh = store.preferences.new(key, value, confidence=0.0, source=Source.INFERRED, at=now)
-        return store.preferences.put(apply_evidence(held, fresh, delta, at=now))
+        return store.preferences.put(apply_evidence(stored_preference, fresh, delta, at=now))
 
     def _judged(self, key: str, value: str, verdict: PreferenceVerdict, token: str | None) -> Preference:
         self._access.require_learning()
@@ -590,19 +590,25 @@ class UserFacade:
         store = self._access.writing()
         self._needs.naming()
         with store.db.transaction():
-            held = store.preferences.get(name, text)
-            if held is None:
+            stored_preference = store.preferences.get(name, text)
+            if stored_preference is None:
                 raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")
             delta = 1 if verdict is PreferenceVerdict.ACCEPTED else -1
             if not self._counted(store, mark, name, text, delta, verdict):
-                return held.preference
+                return stored_preference.preference
             preference = store.preferences.put(
-                apply_evidence(held, held.preference, delta, at=self._needs.clock.now())
+                apply_evidence(
+                    stored_preference, stored_preference.preference, delta, at=self._needs.clock.now()
+                )
             )
             field = "accepted" if delta > 0 else "rejected"
             changed = replace(preference, **{field: getattr(preference, field) + 1})
             return store.preferences.put(
-                replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
+                replace(
+                    stored_preference,
+                    preference=changed,
+                    drifted=0 if delta > 0 else stored_preference.drifted,
+                )
             )
 
     def _counted(
@@ -663,5 +669,8 @@ class UserFacade:
         return project_view(store, self._needs.project_id(), self._needs.place())
 
 
-def _stands(held: StoredPreference) -> bool:
-    return held.preference.source is Source.EXPLICIT and held.preference.confidence >= EXPLICIT_CONFIDENCE
+def _stands(stored_preference: StoredPreference) -> bool:
+    return (
+        stored_preference.preference.source is Source.EXPLICIT
+        and stored_preference.preference.confidence >= EXPLICIT_CONFIDENCE
+    )

@@ -94,13 +94,13 @@ def open_user_store(
         raise
 
 
-def unlock_user(folder: Path, given: KeyGiven, lock: OpenLock | None = None) -> StoreKeys | None:
+def unlock_user(folder: Path, key_source: KeyGiven, lock: OpenLock | None = None) -> StoreKeys | None:
     """Return the keys of the user layer, None for a plain one; with a `lock`, one that begins with a key is encrypted.
 
     Raises as `unlock` does, in the layer's own words.
     """
     try:
-        return unlock_or_create(folder, given, lock, database=DATABASE)
+        return unlock_or_create(folder, key_source, lock, database=DATABASE)
     except (AccessDenied, InvalidInput) as error:
         words = str(error).replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
         words = words.replace("`hexad encrypt`", "`hexad encrypt --user`")

@@ -91,11 +91,11 @@ class UserLayer:
             return ()
         wanted = understand(query.text, now=query.now).wanted
         words = [*map(_terms_of, [word for word in wanted if word not in _SPEAKING] or wanted)]
-        said = self._index()
-        shares = said.shares(words)
+        statement_index = self._index()
+        shares = statement_index.shares(words)
         found = [
             (share, statement)
-            for statement, matched in zip(said.all, shares, strict=True)
+            for statement, matched in zip(statement_index.all, shares, strict=True)
             if _in_time(statement, query) and (share := _share(statement, matched, query)) > 0
         ]
         found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
@@ -114,10 +114,10 @@ class UserLayer:
 
     def _index(self) -> _StatementIndex:
         """Return all that may be said, made ready once for each state of the layer."""
-        stated, known = self._stated(), self._ready
-        if known is None or known.all is not stated:
-            known = self._ready = _StatementIndex(stated)
-        return known
+        stated, statement_index = self._stated(), self._ready
+        if statement_index is None or statement_index.all is not stated:
+            statement_index = self._ready = _StatementIndex(stated)
+        return statement_index
 
 
 class _StatementIndex:

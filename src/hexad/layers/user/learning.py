@@ -90,12 +90,12 @@ class _ProjectIndex:
         use = self.uses.get(pair)
         return len(use.projects) / len(self.order) if use and self.order else 0.0
 
-    def unused(self, held: StoredPreference) -> int:
+    def unused(self, stored_preference: StoredPreference) -> int:
         """Return in how many of the latest projects, of those that say anything of the key, the value is not used.
 
         What somebody said counts from when it was last said or seen: older projects say nothing against it.
         """
-        preference = held.preference
+        preference = stored_preference.preference
         saying = self.saying.get(preference.key, set())
         use = self.uses.get((preference.key, look(preference.value)))
         count = 0
@@ -105,7 +105,7 @@ class _ProjectIndex:
             begun = self.begun[project]
             if use is not None and project in use.projects:
                 break
-            if held.origin != MINED and begun is not None and begun <= preference.last_seen:
+            if stored_preference.origin != MINED and begun is not None and begun <= preference.last_seen:
                 break
             count += 1
         return count
@@ -113,7 +113,7 @@ class _ProjectIndex:
 
 def mine(
     values: Sequence[ProjectValue],
-    held: Sequence[StoredPreference],
+    stored_preferences: Sequence[StoredPreference],
     *,
     user_id: str,
     at: datetime,
@@ -126,7 +126,7 @@ def mine(
     otherwise, past the last `drift_projects`, lowers it.
     """
     book = _ProjectIndex(values)
-    known_rows = {(row.preference.key, look(row.preference.value)): row for row in held}
+    known_rows = {(row.preference.key, look(row.preference.value)): row for row in stored_preferences}
     put: list[StoredPreference] = []
     remove: list[StoredPreference] = []
     changes: list[LearnedChange] = []
@@ -314,10 +314,10 @@ def _rule_support(
 
 
 def state_preference(
-    held: StoredPreference | None, fresh: Preference, *, origin: str, at: datetime
+    stored_preference: StoredPreference | None, fresh: Preference, *, origin: str, at: datetime
 ) -> StoredPreference:
     """Return a preference that somebody stated: certain from now on."""
-    preference = fresh if held is None else held.preference
+    preference = fresh if stored_preference is None else stored_preference.preference
     stated = replace(
         preference,
         value=fresh.value,
@@ -327,15 +327,18 @@ def state_preference(
         last_seen=at,
     )
     return StoredPreference(
-        preference=stated, base=None if held is None else held.base, drifted=0, origin=origin
+        preference=stated,
+        base=None if stored_preference is None else stored_preference.base,
+        drifted=0,
+        origin=origin,
     )
 
 
-def lower_overridden(held: StoredPreference) -> StoredPreference:
+def lower_overridden(stored_preference: StoredPreference) -> StoredPreference:
     """Return a preference in whose place another was stated."""
-    preference = held.preference
+    preference = stored_preference.preference
     return replace(
-        held,
+        stored_preference,
         preference=replace(
             preference, confidence=lower_confidence(preference.confidence), rejected=preference.rejected + 1
         ),
@@ -343,16 +346,16 @@ def lower_overridden(held: StoredPreference) -> StoredPreference:
 
 
 def apply_evidence(
-    held: StoredPreference | None, fresh: Preference, delta: int, *, at: datetime
+    stored_preference: StoredPreference | None, fresh: Preference, delta: int, *, at: datetime
 ) -> StoredPreference:
     """Return a preference after `delta` signs for it, or against it where that is negative."""
-    if held is None:
+    if stored_preference is None:
         confidence = raise_confidence(INFERRED_CONFIDENCE, max(delta, 1) - 1)
-        made = replace(
+        new_preference = replace(
             fresh, confidence=confidence, source=Source.INFERRED, evidence_count=max(delta, 1), last_seen=at
         )
-        return StoredPreference(preference=made)
-    preference = held.preference
+        return StoredPreference(preference=new_preference)
+    preference = stored_preference.preference
     most = EXPLICIT_CONFIDENCE if preference.source is Source.EXPLICIT else INFERRED_MOST
     confidence = (
         raise_confidence(preference.confidence, delta, most=most)
@@ -365,7 +368,9 @@ def apply_evidence(
         evidence_count=max(preference.evidence_count + delta, 0),
         last_seen=at if delta >= 0 else preference.last_seen,
     )
-    return replace(held, preference=changed, drifted=0 if delta > 0 else held.drifted)
+    return replace(
+        stored_preference, preference=changed, drifted=0 if delta > 0 else stored_preference.drifted
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,11 +531,11 @@ class _Assertion:
     share: float
 
 
-def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult:
+def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> RescoreResult:
     """Return what time has done to what is known; `recent` is how many of the latest projects speak for it."""
     found, changes = RescoreResult(), list[LearnedChange]()
-    latest = _LatestProjects(known.values, recent)
-    for pattern in known.patterns:
+    latest = _LatestProjects(rescore_input.values, recent)
+    for pattern in rescore_input.patterns:
         assertion = _Assertion(
             name=f"{pattern.pattern_type.value} {look(pattern.description)}",
             key=pattern.pattern_type.value,
@@ -540,7 +545,7 @@ def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult
             seen=pattern.last_seen,
             share=latest.showing(look(pattern.description)),
         )
-        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, rescore_input.lowered, found.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
@@ -548,8 +553,8 @@ def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult
             found.gone_patterns.append(pattern)
         else:
             found.patterns.append(replace(pattern, confidence=after))
-    for held in known.held:
-        state_preference = held.preference
+    for stored_preference in rescore_input.held:
+        state_preference = stored_preference.preference
         if state_preference.source is Source.EXPLICIT:
             continue
         assertion = _Assertion(
@@ -561,14 +566,16 @@ def rescore(known: RescoreInput, *, now: datetime, recent: int) -> RescoreResult
             seen=state_preference.last_seen,
             share=latest.using(state_preference.key, look(state_preference.value)),
         )
-        after, change = _aged(assertion, known.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, rescore_input.lowered, found.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
         if after is None:
-            found.gone_held.append(held)
+            found.gone_held.append(stored_preference)
         else:
-            found.held.append(replace(held, preference=replace(state_preference, confidence=after)))
+            found.held.append(
+                replace(stored_preference, preference=replace(state_preference, confidence=after))
+            )
     found.changes = tuple(changes)
     return found
 

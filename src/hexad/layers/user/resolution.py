@@ -129,14 +129,14 @@ def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
         for project_value in here.values
         if project_value.project_id == here.known_as
     }
-    found = []
+    suggestions = []
     for key in here.preferences:
         if key in decided or key in here.exceptions:
             continue
         known_preferences = here.of(key)
         if known_preferences and known_preferences[0].confidence >= SUGGESTED_LEAST:
             preference = _fitting(key, known_preferences, here, mine)
-            found.append(
+            suggestions.append(
                 Suggestion(
                     key=key,
                     value=preference.value,
@@ -149,23 +149,23 @@ def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
                 )
             )
     return sorted(
-        found, key=lambda suggestion: (-suggestion.confidence, -suggestion.projects, suggestion.key)
+        suggestions, key=lambda suggestion: (-suggestion.confidence, -suggestion.projects, suggestion.key)
     )
 
 
 def _fitting(
-    key: str, known: Sequence[Preference], here: ProjectView, mine: Collection[tuple[str, str]]
+    key: str, known_preferences: Sequence[Preference], here: ProjectView, mine: Collection[tuple[str, str]]
 ) -> Preference:
     for rule in here.rules:
         if rule.key == key and rule.given_key and (rule.given_key, look(rule.given_value or "")) in mine:
-            for preference in known:
+            for preference in known_preferences:
                 if (
                     rule.value
                     and look(preference.value) == look(rule.value)
                     and preference.confidence >= SUGGESTED_LEAST
                 ):
                     return preference
-    return known[0]
+    return known_preferences[0]
 
 
 def _because(preference: Preference, here: ProjectView) -> str:
@@ -217,8 +217,8 @@ class StatementCache:
         """Return it; the same object as long as nothing has changed."""
         revision, known = store.holdings.revision(), self._known
         if known is None or known[0] is not store or known[1] != revision:
-            said = tuple(statements_in(store, here(store)))
-            known = self._known = (store, revision, said)
+            statements = tuple(statements_in(store, here(store)))
+            known = self._known = (store, revision, statements)
         return known[2]
 
 
@@ -233,28 +233,34 @@ def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_
 def statements_in(store: UserStore, here: ProjectView) -> Iterator[UserStatement]:
     """Yield all that may be said: nothing that is suppressed here, and for a key what holds of it alone."""
     for key in dict.fromkeys([*here.exceptions, *here.preferences]):
-        found = resolve(key, here)
-        if found is None:
+        resolved_preference = resolve(key, here)
+        if resolved_preference is None:
             continue
-        if found.exception is not None:
-            yield _exception(found.exception, found.statement, found.note)
-        elif found.preference is not None:
-            preference = found.preference
+        if resolved_preference.exception is not None:
+            yield _exception(
+                resolved_preference.exception, resolved_preference.statement, resolved_preference.note
+            )
+        elif resolved_preference.preference is not None:
+            preference = resolved_preference.preference
             yield UserStatement(
                 id=preference.id,
                 kind=PREFERENCE,
-                text=found.statement,
+                text=resolved_preference.statement,
                 about=" ".join(
-                    [key.replace("_", " "), preference.value, *(other.value for other in found.others)]
+                    [
+                        key.replace("_", " "),
+                        preference.value,
+                        *(other.value for other in resolved_preference.others),
+                    ]
                 ),
                 at=preference.last_seen,
                 since=preference.first_seen,
                 confidence=preference.confidence,
                 source=preference.source,
                 key=key,
-                value=found.value,
+                value=resolved_preference.value,
                 evidence_count=preference.evidence_count,
-                notes=() if found.note is None else (found.note,),
+                notes=() if resolved_preference.note is None else (resolved_preference.note,),
             )
     yield from map(statement_of_pattern, store.patterns.patterns())
     yield from map(statement_of_expertise, store.patterns.expertise())

@@ -72,7 +72,7 @@ class ProjectConsolidation:
         """Return what is to be done; `coming` are memories that will be there by then, and `sizes` count them."""
         with self._stores.db.read():
             rows = self._rows.candidates()
-            known = ConsolidationInput(
+            consolidation_input = ConsolidationInput(
                 rows=(*rows, *coming),
                 near=self._rows.near(),
                 texts=self._rows.texts,
@@ -84,7 +84,7 @@ class ProjectConsolidation:
                 ),
                 sizes=sizes,
             )
-            return plan(known, settings, now=now)
+            return plan(consolidation_input, settings, now=now)
 
     def run(self, made: ConsolidationPlan, *, now: datetime, stop: Callable[[], bool]) -> Done:
         """Do the steps of a plan, a few hundred at once; what changed since is left to the next run."""

@@ -92,36 +92,43 @@ def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
     )
 
 
-def plan(known: ConsolidationInput, settings: ConsolidationSettings, *, now: datetime) -> ConsolidationPlan:
+def plan(
+    consolidation_input: ConsolidationInput, settings: ConsolidationSettings, *, now: datetime
+) -> ConsolidationPlan:
     """Return what is to be done with a project's memories."""
-    made = ConsolidationPlan()
+    plan = ConsolidationPlan()
     gone: set[int] = set()
     for steps in (
-        _merged(known, made, gone),
-        _grown_old(known, settings, made, gone, now=now),
-        _over_quota(known, settings, made, gone),
+        _merged(consolidation_input, plan, gone),
+        _grown_old(consolidation_input, settings, plan, gone, now=now),
+        _over_quota(consolidation_input, settings, plan, gone),
     ):
         for step in steps:
-            made.steps.append(step)
+            plan.steps.append(step)
             gone.add(step.row.no)
-    made.steps += _weighed(known, made.steps, gone, now=now)
-    return made
+    plan.steps += _weighed(consolidation_input, plan.steps, gone, now=now)
+    return plan
 
 
 # Merging ------------------------------------------------------------------------------------------------------------
 
 
 def _merged(
-    known: ConsolidationInput, made: ConsolidationPlan, gone: Collection[int]
+    consolidation_input: ConsolidationInput, plan: ConsolidationPlan, gone: Collection[int]
 ) -> Iterator[ConsolidationStep]:
     """Merge duplicates: facts of one key and value, texts of which one says nothing that the other does not."""
-    rows = {row.no: row for row in known.rows}
+    rows = {row.no: row for row in consolidation_input.rows}
     pairs = [
         (rows[first], rows[other], reason)
-        for first, other, reason in (*_same_facts(known.rows), *_near(known, rows))
+        for first, other, reason in (
+            *_same_facts(consolidation_input.rows),
+            *_near(consolidation_input, rows),
+        )
         if first in rows and other in rows
     ]
-    texts = _Texts(known.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)}))
+    texts = _Texts(
+        consolidation_input.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)})
+    )
     beside: dict[int, list[tuple[ConsolidationCandidate, str]]] = {}
     for candidate, other, reason in pairs:
         beside.setdefault(candidate.no, []).append((other, reason))
@@ -133,9 +140,9 @@ def _merged(
         for row, reason in sorted(beside[keeper.no], key=lambda found: found[0].no):
             if row.no in gone or _authority(row) < _authority(keeper):
                 continue
-            objection = _objection(row, keeper, known) or texts.more(row, keeper)
+            objection = _objection(row, keeper, consolidation_input) or texts.more(row, keeper)
             if objection is not None:
-                made.leave(row, objection)
+                plan.leave(row, objection)
                 continue
             # What is trusted less makes nobody surer of it.
             after = risen(confidence) if keeper.draft and row.trust.rank >= keeper.trust.rank else None
@@ -170,10 +177,10 @@ def _same_facts(rows: Sequence[ConsolidationCandidate]) -> Iterator[tuple[int, i
 
 
 def _near(
-    known: ConsolidationInput, rows: Mapping[int, ConsolidationCandidate]
+    consolidation_input: ConsolidationInput, rows: Mapping[int, ConsolidationCandidate]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield pairs of near-duplicates that are about the same: both notes, or both of one source."""
-    for one_no, other_no in known.near:
+    for one_no, other_no in consolidation_input.near:
         if one_no not in rows or other_no not in rows:
             continue
         candidate, other = rows[one_no], rows[other_no]
@@ -192,7 +199,7 @@ def _authority(row: ConsolidationCandidate) -> tuple[object, ...]:
 
 
 def _objection(
-    row: ConsolidationCandidate, keeper: ConsolidationCandidate, known: ConsolidationInput
+    row: ConsolidationCandidate, keeper: ConsolidationCandidate, consolidation_input: ConsolidationInput
 ) -> str | None:
     """Return why a duplicate is not merged, None where nothing speaks against it."""
     same = (row.space_no, row.audience, row.project, row.subjects, row.kind)
@@ -202,7 +209,7 @@ def _objection(
         return "a duplicate that was brought back by hand"
     if row.look is not None and row.holds_since < keeper.holds_since:
         return "a fact that held before what is trusted more"  # else nobody could ask what held then
-    return _protection(row, known) or _loss(row, keeper)
+    return _protection(row, consolidation_input) or _loss(row, keeper)
 
 
 def _loss(row: ConsolidationCandidate, keeper: ConsolidationCandidate) -> str | None:
@@ -259,9 +266,9 @@ class _Texts:
         return self._telling[no]
 
 
-def _protection(row: ConsolidationCandidate, known: ConsolidationInput) -> str | None:
+def _protection(row: ConsolidationCandidate, consolidation_input: ConsolidationInput) -> str | None:
     """Return why a memory is never taken, None for one that may be."""
-    if row.space in known.keeping:
+    if row.space in consolidation_input.keeping:
         return "its space's policy keeps everything (allow_delete = false)"
     if row.layer == "governance":
         return "a decision"
@@ -276,24 +283,24 @@ def _protection(row: ConsolidationCandidate, known: ConsolidationInput) -> str |
 
 
 def _grown_old(
-    known: ConsolidationInput,
+    consolidation_input: ConsolidationInput,
     settings: ConsolidationSettings,
-    made: ConsolidationPlan,
+    plan: ConsolidationPlan,
     gone: Collection[int],
     *,
     now: datetime,
 ) -> Iterator[ConsolidationStep]:
-    for row in known.rows:
+    for row in consolidation_input.rows:
         if row.no in gone:
             continue
         due = _dropped(row, settings, now) or _archived(row, settings, now)
         if due is None:
             continue
-        objection = _protection(row, known)
+        objection = _protection(row, consolidation_input)
         if objection is None and due[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
             objection = "important"
         if objection is not None:
-            made.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
+            plan.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
             continue
         yield ConsolidationStep(
             change=ConsolidationChange(action=due[0], layer=row.layer, ids=(row.id,), reason=due[1]), row=row
@@ -327,24 +334,27 @@ def _archived(
 
 
 def _over_quota(
-    known: ConsolidationInput, settings: ConsolidationSettings, made: ConsolidationPlan, gone: Collection[int]
+    consolidation_input: ConsolidationInput,
+    settings: ConsolidationSettings,
+    plan: ConsolidationPlan,
+    gone: Collection[int],
 ) -> Iterator[ConsolidationStep]:
     """Archive of a layer that is too large what matters least and was not read for longest."""
     for layer in _ARCHIVED_LAYERS:
         most, most_bytes = settings.quotas.get(layer), settings.quota_bytes.get(layer)
         if most is None and most_bytes is None:
             continue
-        size = known.sizes.get(layer, LayerSize(layer=layer))
-        lost = [row for row in known.rows if row.layer == layer and row.no in gone]
+        size = consolidation_input.sizes.get(layer, LayerSize(layer=layer))
+        lost = [row for row in consolidation_input.rows if row.layer == layer and row.no in gone]
         count, held = size.count - len(lost), size.bytes - sum(row.bytes for row in lost)
-        rows = [row for row in known.rows if row.layer == layer and row.no not in gone]
+        rows = [row for row in consolidation_input.rows if row.layer == layer and row.no not in gone]
         for row in sorted(rows, key=lambda row: (row.importance, row.touched, row.no)):
             over = most is not None and count > most
             if not over and not (most_bytes is not None and held > most_bytes):
                 break
-            objection = _protection(row, known)
+            objection = _protection(row, consolidation_input)
             if objection is not None:
-                made.leave(row, f"over the quota: {objection}")
+                plan.leave(row, f"over the quota: {objection}")
                 continue
             limit = f"{most:,} items" if over else f"{most_bytes:,} bytes"
             yield ConsolidationStep(
@@ -363,14 +373,18 @@ def _over_quota(
 
 
 def _weighed(
-    known: ConsolidationInput, steps: Iterable[ConsolidationStep], gone: Collection[int], *, now: datetime
+    consolidation_input: ConsolidationInput,
+    steps: Iterable[ConsolidationStep],
+    gone: Collection[int],
+    *,
+    now: datetime,
 ) -> Iterator[ConsolidationStep]:
     """Let drafts that nobody saw again become less sure, and those that somebody did be as sure as they were."""
     kept = {step.keeper.no for step in steps if step.keeper is not None}
-    for row in known.rows:
+    for row in consolidation_input.rows:
         if not row.draft or row.pinned or row.no in gone or row.no in kept:
             continue
-        _, moment = known.evidence.get(row.no, (0, row.created_at))
+        _, moment = consolidation_input.evidence.get(row.no, (0, row.created_at))
         base = _unaged(row, moment)
         days = max((now - max(moment, row.created_at) - DRAFT_GRACE).days, 0)
         after = decayed(base, days=days, half_life_days=DRAFT_HALF_LIFE_DAYS, least=min(base, DRAFT_LEAST))
@@ -395,13 +409,13 @@ def _weighed(
         )
 
 
-def _unaged(row: ConsolidationCandidate, seen: datetime) -> float:
+def _unaged(row: ConsolidationCandidate, moment: datetime) -> float:
     """Return how sure a draft would be had it not grown old: what was done to it since counts in proportion."""
     if row.base is None or not row.to or not 0.0 < row.base <= 1.0:
         return row.confidence
     if abs(row.confidence - row.to) < 1e-6:
         return row.base
-    if row.lowered_at is not None and seen >= row.lowered_at:
+    if row.lowered_at is not None and moment >= row.lowered_at:
         return row.confidence  # evidence came since: it is as sure as that made it
     return round(min(1.0, row.base * row.confidence / row.to), 6)
 

@@ -149,15 +149,15 @@ class Facts:
 
     def _fallen(self, numbers: Sequence[int]) -> dict[int, list[str]]:
         seen, roles = seen_sql("p", self._roles)
-        found: dict[int, list[str]] = {}
+        premises: dict[int, list[str]] = {}
         for no, premise in self._db.query(
             "SELECT r.from_no, p.id FROM relations r JOIN memories p ON p.no = r.to_no"
             f" WHERE r.from_no IN (SELECT value FROM json_each(?)) AND r.kind IN {_PREMISES}"
             f" AND (p.status <> 'active' OR p.metadata ->> '$.needs_review' = 1){seen} ORDER BY p.no",
             (json.dumps(list(numbers)), *roles),
         ):
-            found.setdefault(no, []).append(premise)
-        return found
+            premises.setdefault(no, []).append(premise)
+        return premises
 
     def reviewed(self, no: int) -> bool:
         """Take the mark off a memory; False when it had none."""

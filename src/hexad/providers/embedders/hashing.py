@@ -63,9 +63,9 @@ class HashEmbedder:
 
     def _features(self, word: str) -> tuple[tuple[int, float], ...]:
         """Return (64-bit key, weight) of the word and of its trigrams, its ends marked."""
-        known = self._cache.get(word)
-        if known is not None:
-            return known
+        known_features = self._cache.get(word)
+        if known_features is not None:
+            return known_features
         if len(self._cache) >= _CACHED_WORDS:
             self._cache.clear()
         marked = f"^{word}$"

@@ -171,11 +171,11 @@ def _latin(low: str, words: set[str] | None = None) -> Iterator[str]:
     there = _TRIGGERS.intersection(_WORD.findall(low) if words is None else words)
     if len(there) < _LEAST_WORDS:
         return
-    found: set[str] = set()
+    kinds: set[str] = set()
     for rule in _tried(there):
-        if rule.kind not in found and any(_says(rule, low, match) for match in _some_of(rule.pattern, low)):
-            found.add(rule.kind)
-    yield from found
+        if rule.kind not in kinds and any(_says(rule, low, match) for match in _some_of(rule.pattern, low)):
+            kinds.add(rule.kind)
+    yield from kinds
 
 
 def _tried(there: frozenset[str]) -> Iterator[InjectionRule]:

@@ -355,15 +355,15 @@ def find_assignments(
 
     `lowered` is `text` in lower case, of the same length.
     """
-    seen: set[int] = set()  # where values begin that are found already: SECRET_KEY has two key words
+    seen_starts: set[int] = set()  # where values begin that are found already: SECRET_KEY has two key words
     for word in (*PROVIDERS, *KEYWORDS):
         at = lowered.find(word)
         rejected = run_end = 0
         while at >= 0:
             end = at + len(word)
-            found = _assignment(text, at, end, word, kept_names, seen)
+            found = _assignment(text, at, end, word, kept_names, seen_starts)
             if isinstance(found, SecretSpan):
-                seen.add(found.start)
+                seen_starts.add(found.start)
                 end = max(end, found.end)
                 yield found
             elif found is not None:

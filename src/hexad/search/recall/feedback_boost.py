@@ -25,7 +25,7 @@ _STEM: Final = 6
 
 def apply_boost(
     judged: Iterable[tuple[int, str, str, int]],
-    found: Candidates,
+    candidates: Candidates,
     fusion: Fusion,
     order: Sequence[int],
     *,
@@ -33,23 +33,23 @@ def apply_boost(
     now: datetime,
 ) -> None:
     """Let what was said of the candidates in `order` count for this question, or for the sentence it was `asked` in."""
-    terms = found.terms if asked is None else understand(asked, now=now)
-    found.boosts = boosts(judged, terms.wanted, now=now)
+    terms = candidates.terms if asked is None else understand(asked, now=now)
+    candidates.boosts = boosts(judged, terms.wanted, now=now)
     seats = {no: seat for seat, no in enumerate(order)}
-    fusion.boost({seats[no]: boost.strength for no, boost in found.boosts.items()}, share=SHARE)
+    fusion.boost({seats[no]: boost.strength for no, boost in candidates.boosts.items()}, share=SHARE)
 
 
 def boosts(
     judged: Iterable[tuple[int, str, str, int]], terms: Sequence[str], *, now: datetime
 ) -> dict[int, Boost]:
     """Return what verdicts say of memories as answers to a question of these words, by row number."""
-    asked = stems(terms)
+    asked_stems = stems(terms)
     found: dict[int, list[tuple[float, bool]]] = {}
     for no, verdict, words, at in judged:
         said = _words(words)
         if said is None:
             continue
-        weight = likeness(asked, stems(said)) if said else ANY_QUESTION
+        weight = likeness(asked_stems, stems(said)) if said else ANY_QUESTION
         if weight:  # one of another question says nothing here
             faded = weight * freshness(at, now)
             found.setdefault(no, []).append((faded, verdict == Verdict.HELPFUL))

@@ -269,7 +269,7 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
     `keys` are looks of facts with their spaces' numbers. Nothing is written: `maintain` does that.
     """
     facts = Facts(stores.db, roles=stores.roles)
-    found: dict[int, OverdueFact] = {}
+    found_facts: dict[int, OverdueFact] = {}
     for look, space_no in keys:
         families: dict[str, list[FactRow]] = {}
         for row in facts.line(look, space_no=space_no):
@@ -279,8 +279,8 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
                 begun = [row for row in line if row.valid_from <= now]
                 for row in displaced(line, now):
                     if (after := successor(row, begun)) is not None:
-                        found[row.no] = OverdueFact(by=after.id, was=_was(row, after))
-    return found
+                        found_facts[row.no] = OverdueFact(by=after.id, was=_was(row, after))
+    return found_facts
 
 
 def _was(row: FactRow, after: FactRow) -> Replaced:

@@ -55,13 +55,13 @@ def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> 
     always. That bounds the time, which grows with the rows that match. Dropping every term of more than a tenth
     of the rows was tried: it cost a point on questions about code and still grew with the store.
     """
-    kept: set[str] = set()
+    kept_terms: set[str] = set()
     reached = 0
     for count, term in sorted((frequencies.get(term, 0), term) for term in terms if frequencies.get(term, 0)):
         reached += count
-        if len(kept) < _RAREST_KEPT or reached <= POSTINGS_MOST:
-            kept.add(term)
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if term in kept)
+        if len(kept_terms) < _RAREST_KEPT or reached <= POSTINGS_MOST:
+            kept_terms.add(term)
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if term in kept_terms)
 
 
 def named(speaker: str, words: frozenset[str]) -> bool:

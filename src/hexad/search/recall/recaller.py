@@ -91,7 +91,7 @@ class ApplyBoost(Protocol):
     def __call__(
         self,
         judged: Iterable[tuple[int, str, str, int]],
-        found: Candidates,
+        candidates: Candidates,
         fusion: Fusion,
         order: Sequence[int],
         *,
@@ -156,21 +156,21 @@ class Recaller:
         vector, failure = self._vector(query, options)
         timings["embed"] = self._ms(started)
         with self._stores.db.read():
-            found = self._search(terms, vector, options)
+            candidates = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
-            ranking = self._rank(found, options)
-            hits, dropped = self._pack(found, ranking, options)
+            ranking = self._rank(candidates, options)
+            hits, dropped = self._pack(candidates, ranking, options)
             linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
         return Hits(
             items=tuple(hit for _, hit in hits),
-            mode="hybrid" if found.answer is not None else "lexical",
+            mode="hybrid" if candidates.answer is not None else "lexical",
             late=("vector",) if failure is not None else (),
             dropped=tuple(dropped),
-            explanation=explain(found, ranking, timings) if options.explain else None,
-            notes=(*self._notes(options, found, failure), *more_linked(beyond)),
+            explanation=explain(candidates, ranking, timings) if options.explain else None,
+            notes=(*self._notes(options, candidates, failure), *more_linked(beyond)),
             linked=linked,
         )
 
@@ -180,19 +180,19 @@ class Recaller:
         terms = understand(check_query(query), now=self._clock.now())
         vector, failure = self._vector(query, options)
         with self._stores.db.read():
-            found = self._search(terms, vector, options)
-            ranking = self._rank(found, options)
-            kept_candidates, _ = self._fold(found, ranking, options)
+            candidates = self._search(terms, vector, options)
+            ranking = self._rank(candidates, options)
+            kept_candidates, _ = self._fold(candidates, ranking, options)
         return Seeds(
             [
                 Seed(
                     candidate.no,
                     candidate.score,
-                    best_chunk(found, candidate.no, ranking.fusion.parts(candidate.seat)),
+                    best_chunk(candidates, candidate.no, ranking.fusion.parts(candidate.seat)),
                 )
                 for candidate in kept_candidates
             ],
-            self._notes(options, found, failure),
+            self._notes(options, candidates, failure),
             vector,
         )
 
@@ -281,37 +281,41 @@ class Recaller:
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
-    def _rank(self, found: Candidates, options: RecallOptions) -> Ranking:
+    def _rank(self, found_candidates: Candidates, options: RecallOptions) -> Ranking:
         filters, association = options.filters, options.association
-        nearest = list(found.answer.crowding)[:VECTOR_RANKED] if found.answer is not None else []
-        numbers = {*found.lexical, *nearest}
+        nearest = (
+            list(found_candidates.answer.crowding)[:VECTOR_RANKED]
+            if found_candidates.answer is not None
+            else []
+        )
+        numbers = {*found_candidates.lexical, *nearest}
         places = self._stores.places.of(numbers)
         beside = self._stores.places.beside(
-            places[no] for no in list(found.lexical)[:NEIGHBOURS_OF] if no in places
+            places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
         )
-        found.beside = frozenset(beside)
-        missing = set(found.beside) - set(places)
+        found_candidates.beside = frozenset(beside)
+        missing = set(found_candidates.beside) - set(places)
         if not filters.empty:
             missing = self._stores.places.passing(missing, filters)
         places.update(self._stores.places.of(missing))
         order = sorted(places)
-        candidates = self._candidates(found, places, order)
-        answer = found.answer
+        candidates = self._candidates(found_candidates, places, order)
+        answer = found_candidates.answer
         spread = CosineSpread(answer.mean, answer.deviation) if answer is not None else None
-        fusion = Fusion(candidates, spread, rows=found.evidence.rows)
+        fusion = Fusion(candidates, spread, rows=found_candidates.evidence.rows)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._rings(order)
             edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
-            self._boost(judged, found, fusion, order, asked=options.asked, now=self._clock.now())
+            self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [RankedHit(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
 
     def _candidates(
-        self, found: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]
+        self, found_candidates: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]
     ) -> list[Candidate]:
         seats = {
             (place.session_no, place.position): index
@@ -322,9 +326,9 @@ class Recaller:
         if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
             there = {places[no].speaker_no for no in order}
             speakers = {no: name for no, name in speakers.items() if no in there}
-        named_ones = {no: name for no, name in speakers.items() if named(name, found.terms.words)}
-        found.speakers = tuple(sorted(named_ones.values()))
-        dates = found.terms.dates
+        named_ones = {no: name for no, name in speakers.items() if named(name, found_candidates.terms.words)}
+        found_candidates.speakers = tuple(sorted(named_ones.values()))
+        dates = found_candidates.terms.dates
         candidates: list[Candidate] = []
         for no in order:
             place = places[no]
@@ -333,7 +337,7 @@ class Recaller:
                 before = seats.get((place.session_no, place.position - 1))
                 after = seats.get((place.session_no, place.position + 1))
                 around = tuple([seat for seat in (before, after) if seat is not None])
-            match, answer = found.lexical.get(no), found.answer
+            match, answer = found_candidates.lexical.get(no), found_candidates.answer
             near = answer.best.get(no) if answer is not None else None
             candidates.append(
                 Candidate(
@@ -354,31 +358,31 @@ class Recaller:
 
     def _pack(
         self,
-        found: Candidates,
+        candidates: Candidates,
         ranking: Ranking,
         options: RecallOptions,
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
-        kept_candidates, dropped = self._fold(found, ranking, options)
+        kept_candidates, dropped = self._fold(candidates, ranking, options)
         if not options.explain:
             dropped = []  # but what the caller's own budget drops is always said
         memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
         chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
-        before = {overrun.by: overrun.was for overrun in found.over.values()}
+        before = {overrun.by: overrun.was for overrun in candidates.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
         for candidate in kept_candidates:
             memory = memories[candidate.no]
             by_number = {stored.no: stored.chunk for stored in chunks.get(candidate.no, [])}
             parts = ranking.fusion.parts(candidate.seat)
-            chunk_no = best_chunk(found, candidate.no, parts)
+            chunk_no = best_chunk(candidates, candidate.no, parts)
             hit = Hit(
                 memory=memory,
                 chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
                 score=candidate.score,
                 parts=parts,
                 layer=layer_of(memory),
-                why=why_of(found, candidate.no, parts),
+                why=why_of(candidates, candidate.no, parts),
                 replaced=replaced.get(memory.id) or before.get(memory.id),
             )
             cost = estimate_tokens(hit.text)
@@ -392,33 +396,35 @@ class Recaller:
 
     def _fold(
         self,
-        found: Candidates,
+        candidates: Candidates,
         ranking: Ranking,
         options: RecallOptions,
     ) -> tuple[list[RankedHit], list[Dropped]]:
         """Leave out what is not relevant and what says word for word the same as a better hit."""
-        kept: list[RankedHit] = []
+        kept_hits: list[RankedHit] = []
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
             from hexad.search.recall.fusion import overdue
 
-            found.over = overdue(self._stores, keys, now=now)
-        floor = near_floor(found.answer)
-        ranked = ranking.ranked if found.evidence.found else ()
+            candidates.over = overdue(self._stores, keys, now=now)
+        floor = near_floor(candidates.answer)
+        ranked = ranking.ranked if candidates.evidence.found else ()
         for candidate in ranked:
             place = ranking.places[candidate.no]
-            if len(kept) == options.limit:
+            if len(kept_hits) == options.limit:
                 if len(dropped) < EXPLAINED:
                     dropped.append(dropped_for(place, candidate, f"after the limit of {options.limit}"))
                     continue
                 break
-            if candidate.no in found.over:
+            if candidate.no in candidates.over:
                 dropped.append(
-                    dropped_for(place, candidate, f"it is over: {found.over[candidate.no].by} holds by now")
+                    dropped_for(
+                        place, candidate, f"it is over: {candidates.over[candidate.no].by} holds by now"
+                    )
                 )
-            elif not admitted(found, candidate.no, floor):
+            elif not admitted(candidates, candidate.no, floor):
                 dropped.append(
                     dropped_for(place, candidate, "neither its words nor its meaning come near the question")
                 )
@@ -428,18 +434,18 @@ class Recaller:
                 )
             else:
                 seen[place.content_hash] = place.id
-                kept.append(candidate)
-        return kept, dropped
+                kept_hits.append(candidate)
+        return kept_hits, dropped
 
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
     def _notes(
-        self, options: RecallOptions, found: Candidates, failure: Unembedded | None
+        self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
-        if options.semantic is False or found.answer is not None:
+        if options.semantic is False or candidates.answer is not None:
             return ()
         if self._embed_query is None:
             return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)

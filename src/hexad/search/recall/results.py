@@ -114,39 +114,39 @@ def layer_of(memory: Memory) -> str:
     return "vector" if memory.source is not None else "project"
 
 
-def best_chunk(found: Candidates, no: int, parts: Mapping[str, float]) -> int:
+def best_chunk(candidates: Candidates, no: int, parts: Mapping[str, float]) -> int:
     """Return the number of the chunk that answers best: of the arm that counted more."""
-    match = found.lexical.get(no)
-    near = found.answer.best.get(no) if found.answer is not None else None
+    match = candidates.lexical.get(no)
+    near = candidates.answer.best.get(no) if candidates.answer is not None else None
     by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
     if match is not None and (by_text or near is None or near[1] == 0):
         return match.chunk_no
     return near[1] if near is not None else 0
 
 
-def why_of(found: Candidates, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
+def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
     """Return in words what speaks for a memory."""
     why: list[str] = []
-    if no in found.lexical:
-        why.append(f"full text rank {found.text_ranks[no]} (bm25 {found.lexical[no].bm25:.2f})")
-    if found.answer is not None and no in found.answer.best:
-        why.append(f"vector rank {found.vector_ranks[no]} (cosine {found.answer.best[no][0]:.2f})")
+    if no in candidates.lexical:
+        why.append(f"full text rank {candidates.text_ranks[no]} (bm25 {candidates.lexical[no].bm25:.2f})")
+    if candidates.answer is not None and no in candidates.answer.best:
+        why.append(f"vector rank {candidates.vector_ranks[no]} (cosine {candidates.answer.best[no][0]:.2f})")
     if parts.get("session"):
         why.append("its session speaks of it")
     if parts.get("speaker"):
         why.append("the question names its speaker")
     if parts.get("date"):
         why.append("it is from the time that the question names")
-    if (said := found.boosts.get(no)) is not None and parts.get("feedback"):
-        why.append(f"said of answers to questions like this: helpful {said.helpful}, wrong {said.wrong}")
+    if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):
+        why.append(f"said of answers to questions like this: helpful {boost.helpful}, wrong {boost.wrong}")
     return tuple(why)
 
 
-def admitted(found: Candidates, no: int, floor: float) -> bool:
+def admitted(candidates: Candidates, no: int, floor: float) -> bool:
     """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
-    if no in found.lexical or no in found.beside:
+    if no in candidates.lexical or no in candidates.beside:
         return True
-    near = found.answer.best.get(no) if found.answer is not None else None
+    near = candidates.answer.best.get(no) if candidates.answer is not None else None
     return near is not None and near[0] >= floor
 
 
@@ -155,9 +155,9 @@ def dropped_for(place: RankingRow, candidate: RankedHit, reason: str) -> Dropped
     return Dropped(memory_id=place.id, reason=reason, score=candidate.score)
 
 
-def explain(found: Candidates, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
+def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
     """Return what was considered and how sure the arms were."""
-    dates, fusion = found.terms.dates, ranking.fusion
+    dates, fusion = candidates.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []
     for candidate in ranking.ranked[:EXPLAINED]:
         parts = fusion.parts(candidate.seat)
@@ -166,21 +166,21 @@ def explain(found: Candidates, ranking: Ranking, timings: Mapping[str, float]) -
                 "id": ranking.places[candidate.no].id,
                 "score": candidate.score,
                 "parts": dict(parts),
-                "why": list(why_of(found, candidate.no, parts)),
+                "why": list(why_of(candidates, candidate.no, parts)),
             }
         )
     return Explanation(
-        terms=tuple(term for term in found.terms.wanted if f'"{term}"' in found.match),
+        terms=tuple(term for term in candidates.terms.wanted if f'"{term}"' in candidates.match),
         ignored_terms=(
-            *found.terms.ignored,
-            *(term for term in found.terms.wanted if f'"{term}"' not in found.match),
+            *candidates.terms.ignored,
+            *(term for term in candidates.terms.wanted if f'"{term}"' not in candidates.match),
         ),
-        speakers=found.speakers,
+        speakers=candidates.speakers,
         since=dates.start if dates is not None else None,
         until=dates.end if dates is not None else None,
         arms={
-            "lexical": len(found.lexical),
-            "vector": len(found.answer.crowding) if found.answer is not None else 0,
+            "lexical": len(candidates.lexical),
+            "vector": len(candidates.answer.crowding) if candidates.answer is not None else 0,
             "candidates": len(ranking.places),
         },
         confidence={"lexical gap": fusion.gap, "vector peak": fusion.peak},

@@ -77,14 +77,14 @@ def digest_of(
 
 def _prompt(bundle: Bundle, counter: TokenCounter) -> Prompt:
     items = _items(bundle.sections, lambda text: counter.truncate(text, _ITEM_TOKENS))
-    kept: list[str] = []
+    kept_items: list[str] = []
     left = INPUT_TOKENS
     for item in items:
         left -= counter.count(item)
         if left < 0:
             break
-        kept.append(item)
-    data = sealed(kept, attributes={"topic": bundle.topic, "items": str(len(kept))})
+        kept_items.append(item)
+    data = sealed(kept_items, attributes={"topic": bundle.topic, "items": str(len(kept_items))})
     return Prompt(system=_SYSTEM, text=data, max_tokens=OUTPUT_TOKENS)
 
 
@@ -184,21 +184,21 @@ class Bundles:
         if len(spaces) > 1:
             picked.sort(key=lambda pick: _place(pick, strict=options.order == "strict"))
             notes.append(f"Merged from the spaces {', '.join(spaces)}.")
-        found = self._assemble(picked[: options.limit], options, cost)
+        evidence = self._assemble(picked[: options.limit], options, cost)
         return Bundle(
             space=label,
             topic=topic,
             generated_at=now,
-            global_summary=global_summary(topic, found.sections),
+            global_summary=global_summary(topic, evidence.sections),
             limit=options.limit,
             backend=", ".join(backends),
-            notes=(*dict.fromkeys(notes), *found.notes),
-            sections=found.sections,
-            raw=found.raw,
-            raw_ids=found.raw_ids,
-            linked=found.linked,
-            memories=found.memories,
-            scores=found.scores,
+            notes=(*dict.fromkeys(notes), *evidence.notes),
+            sections=evidence.sections,
+            raw=evidence.raw,
+            raw_ids=evidence.raw_ids,
+            linked=evidence.linked,
+            memories=evidence.memories,
+            scores=evidence.scores,
         )
 
     def kind(self, space: str, kind: str, options: BundleOptions) -> KindList:
@@ -219,20 +219,20 @@ class Bundles:
                 place.no, kind, options, backend=backend, now=now, limit=options.limit
             )
             picked = self._picked(ordered)
-        found = self._assemble(picked, options, JSONCost(self._counter))
+        evidence = self._assemble(picked, options, JSONCost(self._counter))
         return KindList(
             space=space,
             kind=kind,
             generated_at=now,
             limit=options.limit,
             backend=backend.value,
-            notes=(*notes, *found.notes),
-            sections=found.sections,
-            raw=found.raw,
-            raw_ids=found.raw_ids,
-            linked=found.linked,
-            memories=found.memories,
-            scores=found.scores,
+            notes=(*notes, *evidence.notes),
+            sections=evidence.sections,
+            raw=evidence.raw,
+            raw_ids=evidence.raw_ids,
+            linked=evidence.linked,
+            memories=evidence.memories,
+            scores=evidence.scores,
         )
 
     def with_digest(self, bundle: Bundle, *, space: str | None) -> Bundle:

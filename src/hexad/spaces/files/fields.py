@@ -278,14 +278,14 @@ def _citations(row: Mapping[str, JSONValue]) -> tuple[Citation, ...]:
         return ()
     if not isinstance(value, list):
         raise _bad("citations", value, "a list")
-    found = []
+    citations = []
     for at, item in enumerate(value):
         if not isinstance(item, Mapping):
             raise _bad(f"citations[{at}]", item, "an object with 'path'")
         path = _text(item, "path")
         if path is None:
             raise InvalidInput(f"citations[{at}].path is missing")
-        found.append(
+        citations.append(
             Citation(
                 path=path,
                 symbol=_text(item, "symbol"),
@@ -293,7 +293,7 @@ def _citations(row: Mapping[str, JSONValue]) -> tuple[Citation, ...]:
                 commit=_text(item, "commit"),
             )
         )
-    return tuple(found)
+    return tuple(citations)
 
 
 def _turn(row: Mapping[str, JSONValue]) -> Turn | None:

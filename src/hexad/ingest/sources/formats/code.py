@@ -283,13 +283,13 @@ def _docstring(module: ast.Module) -> Definition | None:
 
 
 def _defined(body: Sequence[ast.stmt], lines: Sequence[str]) -> list[Definition]:
-    found = []
+    definitions = []
     for statement in _statements(body):
         start = min([statement.lineno, *(each.lineno for each in statement.decorator_list)]) - 1
         while start > 0 and _COMMENT.match(lines[start - 1]):
             start -= 1
         is_class = isinstance(statement, ast.ClassDef)
-        found.append(
+        definitions.append(
             Definition(
                 name=statement.name,
                 start=start,
@@ -298,7 +298,7 @@ def _defined(body: Sequence[ast.stmt], lines: Sequence[str]) -> list[Definition]
                 signature="" if isinstance(statement, ast.ClassDef) else _signature(statement.args),
             )
         )
-    return found
+    return definitions
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[_Function | ast.ClassDef]:

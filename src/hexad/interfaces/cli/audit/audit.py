@@ -148,10 +148,10 @@ def list_(*, ledger: Path | None) -> None:
     show(reviewers, table=_list_lines(reviewers))
 
 
-def _list_lines(found: list[Reviewer]) -> Iterator[str]:
+def _list_lines(reviewers: list[Reviewer]) -> Iterator[str]:
     now = SystemClock().now()
     rows = []
-    for reviewer in found:
+    for reviewer in reviewers:
         over = reviewer.expires_at is not None and reviewer.expires_at <= now
         may = "revoked" if reviewer.revoked else "expired" if over else "may read"
         end = "" if reviewer.expires_at is None else f"{reviewer.expires_at:%Y-%m-%d %H:%M}"
@@ -232,7 +232,7 @@ def query(
     show(records, table=_query_lines(records))
 
 
-def _query_lines(found: list[AuditRecord]) -> Iterator[str]:
+def _query_lines(records: list[AuditRecord]) -> Iterator[str]:
     rows = [
         (
             record.id,
@@ -242,7 +242,7 @@ def _query_lines(found: list[AuditRecord]) -> Iterator[str]:
             record.kind if record.event_type is None else record.event_type.value,
             _contents(record),
         )
-        for record in found
+        for record in records
     ]
     yield from table(
         rows,
@@ -250,7 +250,7 @@ def _query_lines(found: list[AuditRecord]) -> Iterator[str]:
         room=table_room(),
         whole=("record",),
     )
-    note(f"{count(len(found), 'record')}; --json shows lenses, steering and hashes.")
+    note(f"{count(len(records), 'record')}; --json shows lenses, steering and hashes.")
 
 
 @audit.command()

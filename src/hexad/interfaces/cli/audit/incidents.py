@@ -86,7 +86,7 @@ def list_(*, credential: str | None, ledger: Path | None) -> None:
     show(incidents, table=_list_lines(incidents))
 
 
-def _list_lines(found: list[Incident]) -> Iterator[str]:
+def _list_lines(incidents: list[Incident]) -> Iterator[str]:
     rows = [
         (
             incident.name,
@@ -95,7 +95,7 @@ def _list_lines(found: list[Incident]) -> Iterator[str]:
             incident.marks[0].author,
             _reasons(incident),
         )
-        for incident in found
+        for incident in incidents
     ]
     yield from table(rows, heads=("incident", "records", "marked", "by", "why"), room=table_room())
 
@@ -110,13 +110,13 @@ def show_(*, name: str, credential: str | None, ledger: Path | None) -> None:
     Needs a reviewer's credential; the question is a record.
     """
     with ledger_of(ledger) as log:
-        found = log.incidents.get(name, reviewer_credential=credential_of(credential))
-    show(found, table=_show_lines(found))
+        incident = log.incidents.get(name, reviewer_credential=credential_of(credential))
+    show(incident, table=_show_lines(incident))
 
 
-def _show_lines(found: Incident) -> Iterator[str]:
-    yield f"{clean(found.name)}: {count(found.records, 'record')} in the ledger"
-    for mark in found.marks:
+def _show_lines(incident: Incident) -> Iterator[str]:
+    yield f"{clean(incident.name)}: {count(incident.records, 'record')} in the ledger"
+    for mark in incident.marks:
         yield f"{mark.record_id}  {mark.at:%Y-%m-%d %H:%M}  {clean(mark.author)}  {_span(mark.span)}"
         yield f"  {clean(mark.reason)}"
 

@@ -67,23 +67,23 @@ def verify(
     """
     notes = [_note(checkpoint) for checkpoint in checkpoints]
     with ledger_of(ledger) as log, meter("Checking", clock=hexad.SystemClock(), unit="records") as advance:
-        found = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=advance)
-    unseen = _unseen(found)
-    show({**found.to_dict(), "unseen": unseen}, table=_verify_lines(found, unseen))
-    if not found.ok:
+        verification = log.verify(checkpoints=notes, verifiers=keys, archives=archives, progress=advance)
+    unseen = _unseen(verification)
+    show({**verification.to_dict(), "unseen": unseen}, table=_verify_lines(verification, unseen))
+    if not verification.ok:
         ctx.exit(EXIT_INTEGRITY)
 
 
-def _verify_lines(found: Verification, unseen: Sequence[str]) -> Iterator[str]:
-    if found.ok:
-        yield f"{count(found.records, 'record')} as they were made, tree hash {found.root}"
-        if found.checkpoint is not None:
-            yield f"The checkpoint of {count(found.checkpoint, 'record')} agrees."
-        if found.archived:
-            yield f"{count(found.archived, 'record')} in archives, of which {found.read:,} were read"
+def _verify_lines(verification: Verification, unseen: Sequence[str]) -> Iterator[str]:
+    if verification.ok:
+        yield f"{count(verification.records, 'record')} as they were made, tree hash {verification.root}"
+        if verification.checkpoint is not None:
+            yield f"The checkpoint of {count(verification.checkpoint, 'record')} agrees."
+        if verification.archived:
+            yield f"{count(verification.archived, 'record')} in archives, of which {verification.read:,} were read"
     else:
-        yield f"The ledger was changed. {clean(str(found.problem))}"
-        yield f"First wrong: audit-{found.first_bad}"
+        yield f"The ledger was changed. {clean(str(verification.problem))}"
+        yield f"First wrong: audit-{verification.first_bad}"
     for line in unseen:
         for part in hanging(line, indent=0, room=width()):
             note(part)

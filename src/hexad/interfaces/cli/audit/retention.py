@@ -41,12 +41,12 @@ def archive(*, before: str, out: Path, credential: str | None, ledger: Path | No
     show(archive, table=_archive_lines(archive, before))
 
 
-def _archive_lines(made: Archive | None, before: str) -> Iterator[str]:
-    if made is None:
+def _archive_lines(archive: Archive | None, before: str) -> Iterator[str]:
+    if archive is None:
         yield f"Nothing in the ledger is older than {before} and may leave it."
     else:
-        yield _archived_line(made)
-        if made.more:
+        yield _archived_line(archive)
+        if archive.more:
             note("There is more: an archive has a limit. Run it again with another FILE.")
 
 
@@ -82,12 +82,12 @@ def retain(
     show({"policy": policy, "archives": archives}, table=_retain_lines(policy, archives))
 
 
-def _retain_lines(policy: Retention | None, made: Sequence[Archive]) -> Iterator[str]:
+def _retain_lines(policy: Retention | None, archives: Sequence[Archive]) -> Iterator[str]:
     if policy is None:
         yield "All timesteps stay in the ledger. Set a limit: `hexad audit retain --keep DAYS`."
         return
     yield f"Timesteps stay for {count(policy.days, 'day')}, then move to {clean(str(policy.folder))}"
-    yield from map(_archived_line, made)
+    yield from map(_archived_line, archives)
 
 
 @click.command(cls=Command)

@@ -58,19 +58,19 @@ def understand(typed: str) -> Wanted:
     >>> understand("status:lost").problem
     'status:lost is none of active, superseded, archived, quarantined, any'
     """
-    found = parse_query_text(typed, names=_NAMES)
-    path = found.path
+    query = parse_query_text(typed, names=_NAMES)
+    path = query.path
     if path is not None and not any(mark in path for mark in "*?["):
         path += "*"  # while it is being typed, a path is the beginning of one
     return Wanted(
-        words=(*found.words, *(word for phrase in found.phrases for word in phrase.split())),
-        kinds=found.kinds,
-        tags=found.tags,
+        words=(*query.words, *(word for phrase in query.phrases for word in phrase.split())),
+        kinds=query.kinds,
+        tags=query.tags,
         path=path,
-        space=found.space,
-        status=found.status or Status.ACTIVE.value,
-        pinned=found.pinned,
-        problem=next(iter(found.problems), None),
+        space=query.space,
+        status=query.status or Status.ACTIVE.value,
+        pinned=query.pinned,
+        problem=next(iter(query.problems), None),
     )
 
 

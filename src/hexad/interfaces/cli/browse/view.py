@@ -61,15 +61,15 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    kept: list[str] = []
+    kept_chars: list[str] = []
     marks = 0
     for char in clean(text):
         category = unicodedata.category(char)
         marks = marks + 1 if category in ("Mn", "Me") else 0
         if category in ("Cf", "Zl", "Zp") or marks > MARKS_KEPT or 0xFE00 <= ord(char) <= 0xFE0F:
             continue
-        kept.append(char)
-    return "".join(kept)
+        kept_chars.append(char)
+    return "".join(kept_chars)
 
 
 def wrapped(text: str, room: int) -> list[str]:

@@ -106,16 +106,21 @@ def _fitting(hx: Hexad, wanted: dict[str, Any]) -> str:
 
 
 def _plot(
-    found: Sequence[ActivityBucket], *, unit: str, measure: str, concepts: Sequence[str], session: str | None
+    buckets: Sequence[ActivityBucket],
+    *,
+    unit: str,
+    measure: str,
+    concepts: Sequence[str],
+    session: str | None,
 ) -> Iterator[str]:
     yield from ()  # `draw` prints what may have colours
-    if not found:
+    if not buckets:
         note("Nothing was recorded then.")
         return
     room = width()
-    names = _named(found, concepts)
-    by_start = {bucket.start: bucket for bucket in found}
-    times = _times(found[0].start, found[-1].start, unit)
+    names = _named(buckets, concepts)
+    by_start = {bucket.start: bucket for bucket in buckets}
+    times = _times(buckets[0].start, buckets[-1].start, unit)
     rows = _rows(names, by_start, times, measure)
     fits = chart_columns([*(row.label for row in rows), "1,000"], [row.said for row in rows], room=room)
     left_out, times = len(times) - len(times[-fits:]), times[-fits:]

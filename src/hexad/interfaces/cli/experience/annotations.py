@@ -145,7 +145,7 @@ def comments(*, session_id: str, tick_range: tuple[int, int] | None) -> None:
     show(comments, table=_comments_lines(comments))
 
 
-def _comments_lines(found: list[Comment]) -> Iterator[str]:
-    yield from comment_lines(found, room=width())
-    if not found:
+def _comments_lines(comments: list[Comment]) -> Iterator[str]:
+    yield from comment_lines(comments, room=width())
+    if not comments:
         note("There is no comment.")

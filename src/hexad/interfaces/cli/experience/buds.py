@@ -34,11 +34,11 @@ def buds(status: str | None) -> None:
     show(tags, table=_buds_lines(tags, status))
 
 
-def _buds_lines(found: list[Tag], status: str | None) -> Iterator[str]:
-    if not found:
+def _buds_lines(tags: list[Tag], status: str | None) -> Iterator[str]:
+    if not tags:
         note("No buds yet; `hexad xdb bud create` makes one." if status is None else "No bud stands there.")
         return
-    yield from tag_table(found, room=table_room())
+    yield from tag_table(tags, room=table_room())
 
 
 @click.group(cls=Group)
@@ -193,9 +193,9 @@ def submissions(status: str | None) -> None:
 
 
 def _submissions_lines(
-    found: list[Submission], status: str | None, tags: dict[str, Tag | None]
+    submissions: list[Submission], status: str | None, tags: dict[str, Tag | None]
 ) -> Iterator[str]:
-    if not found:
+    if not submissions:
         note(
             "No submissions yet; `hexad xdb submit` hands a bud in."
             if status is None
@@ -203,7 +203,7 @@ def _submissions_lines(
         )
         return
     rows = []
-    for submission in found:
+    for submission in submissions:
         tag = tags[submission.bud_tag_id]
         resolved = "–" if submission.resolved_at is None else f"{submission.resolved_at:%Y-%m-%d %H:%M}"
         rows.append(

@@ -127,9 +127,9 @@ def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
     )
 
 
-def _compact_lines(made: CompactionRecord | None, dry_run: bool, after: dict[str, Any]) -> Iterator[str]:
-    if made is not None:
-        yield from _compaction_lines(made, room=width())
+def _compact_lines(record: CompactionRecord | None, dry_run: bool, after: dict[str, Any]) -> Iterator[str]:
+    if record is not None:
+        yield from _compaction_lines(record, room=width())
     elif not dry_run:
         note("There is nothing in the window that a summary could replace.")
     _draw([after])
@@ -146,12 +146,12 @@ def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     show(records, table=_compactions_lines(records, limit))
 
 
-def _compactions_lines(found: list[CompactionRecord], limit: int) -> Iterator[str]:
-    for record in found:
+def _compactions_lines(records: list[CompactionRecord], limit: int) -> Iterator[str]:
+    for record in records:
         yield from _compaction_lines(record, room=width())
-    if not found:
+    if not records:
         note("Nothing has left a context window.")
-    elif len(found) == limit:
+    elif len(records) == limit:
         note(f"{count(limit, 'compaction')}, and maybe more: --limit and --offset show them.")
 
 
@@ -222,14 +222,14 @@ def compressed(
 
 
 def _compressed_lines(
-    found: list[CompressedRecord], tags: dict[str, str], record: str | None, limit: int
+    records: list[CompressedRecord], tags: dict[str, str], record: str | None, limit: int
 ) -> Iterator[str]:
     room = width()
-    for compressed_record in found:
+    for compressed_record in records:
         yield from _record_lines(compressed_record, tags, room=room, sources=record is not None)
-    if not found:
+    if not records:
         note("No COLD record is like that.")
-    elif len(found) == limit and record is None:
+    elif len(records) == limit and record is None:
         note(f"{count(limit, 'record')}, and maybe more: --limit and --offset show them.")
 
 

@@ -54,8 +54,8 @@ def _print(documents: Sequence[Document], nothing: str) -> None:
     show(documents, table=_print_lines(documents, nothing))
 
 
-def _print_lines(found: Sequence[Document], nothing: str) -> Iterator[str]:
-    if not found:
+def _print_lines(documents: Sequence[Document], nothing: str) -> Iterator[str]:
+    if not documents:
         note(nothing)
         return
     heads = ("path", "type", "version", "size", "changed", "tags", "name", "summary")
@@ -70,7 +70,7 @@ def _print_lines(found: Sequence[Document], nothing: str) -> Iterator[str]:
             "" if document.name == document.path else document.name,
             document.summary or "",
         )
-        for document in found
+        for document in documents
     ]
     shown = [at for at, head in enumerate(heads) if any(row[at] for row in rows) or head == "path"]
     lines = table(
@@ -143,15 +143,15 @@ def show_(document: str, *, version: str | None) -> None:
         content = doc.content
         if version is not None:
             versions = hx.xdb.documents.versions(doc.id)
-            wanted = [old for old in versions if version in (old.version, str(old.revision))]
-            if not wanted:
+            wanted_versions = [old for old in versions if version in (old.version, str(old.revision))]
+            if not wanted_versions:
                 known = ", ".join(old.version for old in versions)
                 raise hexad.NotFound(
                     f"The document {doc.path!r} has no version {version!r}; it has: {known}."
                 )
-            content = wanted[-1].content
+            content = wanted_versions[-1].content
     show(
-        doc if version is None else {**doc.to_dict(), **wanted[-1].to_dict()},
+        doc if version is None else {**doc.to_dict(), **wanted_versions[-1].to_dict()},
         table=_content_lines(doc, version, content),
     )
 
@@ -366,7 +366,7 @@ def versions(document: str) -> None:
     show(versions, table=_versions_lines(versions))
 
 
-def _versions_lines(found: list[DocumentVersion]) -> Iterator[str]:
+def _versions_lines(versions: list[DocumentVersion]) -> Iterator[str]:
     rows = [
         (
             str(version.revision),
@@ -375,7 +375,7 @@ def _versions_lines(found: list[DocumentVersion]) -> Iterator[str]:
             "now" if version.replaced_at is None else f"{version.replaced_at:%Y-%m-%d %H:%M}",
             version.content_hash,
         )
-        for version in found
+        for version in versions
     ]
     heads = ("revision", "version", "size", "until", "sha256")
     yield from table(rows, heads=heads, room=table_room(), whole=heads[:4])
@@ -413,10 +413,10 @@ def _show_copies(copies: Sequence[WorkingCopy]) -> None:
     show(copies, table=_show_copies_lines(copies))
 
 
-def _show_copies_lines(found: Sequence[WorkingCopy]) -> Iterator[str]:
-    for copy in found:
+def _show_copies_lines(copies: Sequence[WorkingCopy]) -> Iterator[str]:
+    for copy in copies:
         yield f"{copy.state.value:9}  {clip(copy.path, width() - 11)}"
-    if not found:
+    if not copies:
         note("There is no working copy.")
 
 

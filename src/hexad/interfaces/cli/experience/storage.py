@@ -35,15 +35,15 @@ def usage() -> None:
     show(usage, table=_usage_lines(usage))
 
 
-def _usage_lines(found: StorageUsage) -> Iterator[str]:
+def _usage_lines(usage: StorageUsage) -> Iterator[str]:
     room = width()
-    yield click.style(f"Experience: {size(found.total_bytes)}", bold=True)
-    draw(stacked([*_parts(found)], room=room, of=glyphs()))
+    yield click.style(f"Experience: {size(usage.total_bytes)}", bold=True)
+    draw(stacked([*_parts(usage)], room=room, of=glyphs()))
     yield ""
-    yield from _amounts(found)
+    yield from _amounts(usage)
     yield ""
-    draw(_limits(found, room=room))
-    if found.over_threshold:
+    draw(_limits(usage, room=room))
+    if usage.over_threshold:
         note(
             "Over the threshold: `hexad xdb compress` makes COLD records coarser, and so does `hexad maintain`."
         )
@@ -182,9 +182,9 @@ def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, y
     )
 
 
-def _compress_lines(found: StorageUsage) -> Iterator[str]:
-    what = f"would compress {_going(found)}" if found.over_threshold else "nothing to compress"
-    yield f"{size(found.cold_bytes)} of {size(found.cold_limit_bytes)}: {what}"
+def _compress_lines(usage: StorageUsage) -> Iterator[str]:
+    what = f"would compress {_going(usage)}" if usage.over_threshold else "nothing to compress"
+    yield f"{size(usage.cold_bytes)} of {size(usage.cold_limit_bytes)}: {what}"
 
 
 def _going(usage: StorageUsage) -> str:
@@ -247,11 +247,11 @@ def contract(file: Path | None, *, clear: bool) -> None:
     show(contract, table=_contract_table(contract))
 
 
-def _contract_table(found: LifecycleContract) -> Iterator[str]:
-    yield from _contract_lines(found)
-    if not found.active:
+def _contract_table(contract: LifecycleContract) -> Iterator[str]:
+    yield from _contract_lines(contract)
+    if not contract.active:
         note("There is no contract: the tribe's minimums hold.")
-    elif all(source.value != "contract" for source in found.sources.values()):
+    elif all(source.value != "contract" for source in contract.sources.values()):
         note("The contract sets no limit below resources.memory: the tribe's minimums hold.")
 
 

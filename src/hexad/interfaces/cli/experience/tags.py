@@ -47,12 +47,12 @@ def _print(tags: Sequence[Tag], nothing: str, *, limit: int | None = None) -> No
     show(tags, table=_print_lines(tags, nothing, limit))
 
 
-def _print_lines(found: Sequence[Tag], nothing: str, limit: int | None) -> Iterator[str]:
-    if not found:
+def _print_lines(tags: Sequence[Tag], nothing: str, limit: int | None) -> Iterator[str]:
+    if not tags:
         note(nothing)
         return
-    yield from tag_table(found, room=table_room())
-    if len(found) == limit:
+    yield from tag_table(tags, room=table_room())
+    if len(tags) == limit:
         note(f"{count(limit, 'tag')}, and maybe more: --limit and --offset show them.")
 
 

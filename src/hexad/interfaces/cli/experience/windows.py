@@ -126,11 +126,11 @@ def windows(
     show(windows, table=_windows_lines(windows))
 
 
-def _windows_lines(found: list[TimeWindow]) -> Iterator[str]:
-    if not found:
+def _windows_lines(windows: list[TimeWindow]) -> Iterator[str]:
+    if not windows:
         note("No window is like that.")
         return
-    yield from window_table(found, room=table_room())
+    yield from window_table(windows, room=table_room())
 
 
 def window_table(windows: Sequence[TimeWindow], *, room: int | None) -> list[str]:

@@ -85,9 +85,9 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
     _notes(context, explain=explain)
 
 
-def _context_lines(found: FusedContext) -> Iterator[str]:
-    if found.system_items or found.evidence_blocks:
-        yield clean(found.render())
+def _context_lines(context: FusedContext) -> Iterator[str]:
+    if context.system_items or context.evidence_blocks:
+        yield clean(context.render())
 
 
 def _notes(context: FusedContext, *, explain: bool) -> None:

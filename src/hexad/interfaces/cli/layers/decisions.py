@@ -46,27 +46,27 @@ def _from_root(topic: str, hx: Hexad) -> str:
     return topic
 
 
-def _why_lines(found: Why) -> Iterator[str]:
-    if not found:
-        note(f"No decision about {clean(found.topic)!r} is recorded; `hexad decide` records one.")
+def _why_lines(why: Why) -> Iterator[str]:
+    if not why:
+        note(f"No decision about {clean(why.topic)!r} is recorded; `hexad decide` records one.")
     room = width()
-    for number, decision in enumerate(found.decisions):
+    for number, decision in enumerate(why.decisions):
         if number:
             yield ""
-        yield from _decision_lines(decision, found, room=room)
-        for older in found.before.get(decision.id, ()):
+        yield from _decision_lines(decision, why, room=room)
+        for older in why.before.get(decision.id, ()):
             yield ""
             yield from hanging(f"Before it: {older.title}", indent=2, room=room)
-            yield from _part_lines(older, found, indent=4, room=room)
+            yield from _part_lines(older, why, indent=4, room=room)
 
 
-def _decision_lines(decision: Decision, found: Why, *, room: int) -> Iterator[str]:
+def _decision_lines(decision: Decision, why: Why, *, room: int) -> Iterator[str]:
     yield click.style(clean(decision.title), bold=True)
-    yield from _part_lines(decision, found, indent=2, room=room)
+    yield from _part_lines(decision, why, indent=2, room=room)
 
 
-def _part_lines(decision: Decision, found: Why, *, indent: int, room: int) -> Iterator[str]:
-    lines = decision.told(found.asked_at).split("\n")
+def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iterator[str]:
+    lines = decision.told(why.asked_at).split("\n")
     told = [line for line in lines if line.strip() and line != decision.title]
     for line in [*told, decision.id]:
         yield from hanging(line, indent=indent, room=room)

@@ -68,19 +68,24 @@ def show_(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> No
         raise click.UsageError("Choose one of --dot and --json.")
     with state().opened() as hx:
         start = _named(hx, node)
-        found = _around(hx, start, depth=depth, overflow=overflow, limit=limit)
+        neighbourhood = _around(hx, start, depth=depth, overflow=overflow, limit=limit)
     show(
-        {"start": start.id, "nodes": [*found.nodes.values()], "edges": found.edges, "left_out": found.left},
-        table=_show_lines(dot, found, start, overflow, depth),
+        {
+            "start": start.id,
+            "nodes": [*neighbourhood.nodes.values()],
+            "edges": neighbourhood.edges,
+            "left_out": neighbourhood.left,
+        },
+        table=_show_lines(dot, neighbourhood, start, overflow, depth),
     )
 
 
 def _show_lines(
-    dot: bool, found: _Neighbourhood, start: HoneycombNode, overflow: bool, depth: int
+    dot: bool, neighbourhood: _Neighbourhood, start: HoneycombNode, overflow: bool, depth: int
 ) -> Iterator[str]:
-    yield from _dot(found) if dot else _tree(found, start, overflow=overflow, depth=depth)
-    if found.left:
-        more, steps = count(found.left, "more node", "more nodes"), count(depth, "step")
+    yield from _dot(neighbourhood) if dot else _tree(neighbourhood, start, overflow=overflow, depth=depth)
+    if neighbourhood.left:
+        more, steps = count(neighbourhood.left, "more node", "more nodes"), count(depth, "step")
         note(f"{more if depth == 1 else 'At least ' + more} within {steps}; --limit shows them.")
 
 
@@ -229,20 +234,20 @@ def stats() -> None:
 
 
 def _stats_lines(
-    waiting: str | None, found: HoneycombStats, hubs: list[tuple[HoneycombNode | None, float]]
+    waiting: str | None, stats: HoneycombStats, hubs: list[tuple[HoneycombNode | None, float]]
 ) -> Iterator[str]:
     if waiting is not None:
         note(waiting)
-    if not found.nodes and waiting is not None:
+    if not stats.nodes and waiting is not None:
         return
-    if not found.nodes:
+    if not stats.nodes:
         note(
             "The graph is empty. A memory becomes a node when it has its vector (`hexad maintain`), and "
             "`hx.honeycomb.add_node` adds others."
         )
         return
     room = max(width() - 1, _NARROWEST)
-    for words in _numbers(found):
+    for words in _numbers(stats):
         yield from hanging(words, indent=0, room=room)
     for node, rank in hubs:
         if node is not None:  # else removed meanwhile
@@ -346,26 +351,26 @@ def context(
     show(context, table=_context_lines(context, trace=trace))
 
 
-def _context_lines(found: JitContext, *, trace: bool) -> Iterator[str]:
-    if not found.pieces:
-        note(_why_nothing(found))
+def _context_lines(context: JitContext, *, trace: bool) -> Iterator[str]:
+    if not context.pieces:
+        note(_why_nothing(context))
     elif trace:
         room = max(width() - 1, _NARROWEST)
-        for piece in found.pieces:
+        for piece in context.pieces:
             for line in hanging(_why(piece), indent=0, room=room):
                 yield click.style(line, dim=True)
             yield from hanging(clean(piece.text), indent=2, room=room)
     else:
-        yield clean(found.text)
-    limits = ", ".join(f"{name} {value:g}" for name, value in found.thresholds.items())
-    left = ", ".join(f"{number:,} {reason}" for reason, number in found.left_out.items())
+        yield clean(context.text)
+    limits = ", ".join(f"{name} {value:g}" for name, value in context.thresholds.items())
+    left = ", ".join(f"{number:,} {reason}" for reason, number in context.left_out.items())
     note(
-        f"{count(len(found.pieces), 'piece')}, {found.tokens:,} of {found.max_tokens:,} tokens; "
+        f"{count(len(context.pieces), 'piece')}, {context.tokens:,} of {context.max_tokens:,} tokens; "
         f"thresholds: {limits}" + (f"; left out: {left}" if left else "")
     )
-    for words in found.notes:
+    for words in context.notes:
         note(clean(words))
-    _warn(found.safety)
+    _warn(context.safety)
 
 
 def _why(piece: JitPiece) -> str:

@@ -94,17 +94,17 @@ def _others(hx: Hexad) -> Iterator[tuple[str, str, str]]:
 def show_(key: str) -> None:
     """Show what holds for KEY in this project, and what it rests on."""
     with state().opened(user=True) as hx:
-        found = hx.user.preference(key)
-    show(found, table=_show_lines(found, key))
+        preference = hx.user.preference(key)
+    show(preference, table=_show_lines(preference, key))
 
 
-def _show_lines(found: ResolvedPreference | None, key: str) -> Iterator[str]:
-    if found is None:
+def _show_lines(preference: ResolvedPreference | None, key: str) -> Iterator[str]:
+    if preference is None:
         note(f"Nothing is known of {clean(key)}.")
         return
-    yield clean(found.statement)
-    if found.note is not None:
-        note(clean(found.note))
+    yield clean(preference.statement)
+    if preference.note is not None:
+        note(clean(preference.note))
 
 
 @prefs.command("set")
@@ -130,10 +130,10 @@ def suggest(limit: int) -> None:
     show(suggestions, table=_suggest_lines(suggestions))
 
 
-def _suggest_lines(found: list[Suggestion]) -> Iterator[str]:
-    for suggestion in found:
+def _suggest_lines(suggestions: list[Suggestion]) -> Iterator[str]:
+    for suggestion in suggestions:
         yield clean(suggestion.text)
-    if not found:
+    if not suggestions:
         note("There is nothing to suggest.")
 
 

@@ -126,8 +126,8 @@ def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
 def show_(session_id: str | None) -> None:
     """Show all of a session, by default the latest one here."""
     with state().opened() as hx:
-        found = hx.session.get(session_id) if session_id else _last_here(hx)
-    _show_whole(found)
+        working_set = hx.session.get(session_id) if session_id else _last_here(hx)
+    _show_whole(working_set)
 
 
 @session.command(cls=Command)
@@ -390,7 +390,7 @@ def _fields(working_set: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[
         yield "note", " ".join(scratch.text.split())
     if working_set.conversation_summary:
         yield "before", " ".join(working_set.conversation_summary.split())
-    for said in working_set.turns[since:]:
-        yield "turn", f"{said.role}: {' '.join(said.text.split())}"
+    for turn in working_set.turns[since:]:
+        yield "turn", f"{turn.role}: {' '.join(turn.text.split())}"
     if working_set.outcome:
         yield "outcome", working_set.outcome

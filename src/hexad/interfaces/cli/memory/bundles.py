@@ -92,12 +92,12 @@ def bundle(space: str, topic: str, **options: Any) -> None:
     _notes(bundle.notes)
 
 
-def _bundle_lines(found: Bundle) -> Iterator[str]:
-    if found.sections or not _nothing_fits(found.notes):
-        yield clean(found.global_summary)
-        if found.digest is not None:
-            yield f"\n{clean(found.digest)}"
-        yield from _section_lines(found)
+def _bundle_lines(bundle: Bundle) -> Iterator[str]:
+    if bundle.sections or not _nothing_fits(bundle.notes):
+        yield clean(bundle.global_summary)
+        if bundle.digest is not None:
+            yield f"\n{clean(bundle.digest)}"
+        yield from _section_lines(bundle)
 
 
 @click.command(cls=Command)
@@ -112,12 +112,12 @@ def kind(space: str, kind: str, **options: Any) -> None:
     _notes(kind_list.notes)
 
 
-def _kind_lines(found: KindList, space: str) -> Iterator[str]:
-    for number, line in enumerate(_section_lines(found)):
+def _kind_lines(kind_list: KindList, space: str) -> Iterator[str]:
+    for number, line in enumerate(_section_lines(kind_list)):
         if number or line:  # a list has nothing above its first section to stand apart from
             yield line
-    if not found.sections:
-        note(f"Nothing of the kind {clean(found.kind)} in {clean(space)}.")
+    if not kind_list.sections:
+        note(f"Nothing of the kind {clean(kind_list.kind)} in {clean(space)}.")
 
 
 def _section_lines(found: Bundle | KindList) -> Iterator[str]:

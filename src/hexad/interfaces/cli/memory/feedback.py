@@ -50,9 +50,9 @@ def feedback(
         note("Nothing was said of answers yet.")
 
 
-def _feedback_lines(found: list[Feedback]) -> Iterator[str]:
+def _feedback_lines(found_feedback: list[Feedback]) -> Iterator[str]:
     room = width()
-    for feedback in found:
+    for feedback in found_feedback:
         asked = f"  {feedback.query!r}" if feedback.query else ""
         line = f"{feedback.id}  {feedback.verdict}  {feedback.memory_id or feedback.layer.value}{asked}"
         yield clean(line)

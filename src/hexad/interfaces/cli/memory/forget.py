@@ -139,8 +139,8 @@ def _receipt_lines(receipt: ErasureReceipt) -> Iterator[str]:
     for entry in receipt.erased:
         of = f"  {size(entry.bytes)}" if entry.bytes else ""
         yield f"  {entry.place}: {entry.count:,}{of}"
-    for kept in receipt.kept:
-        note(f"Left as it is: {kept.place}: {kept.count:,} ({kept.reason}).")
+    for place in receipt.kept:
+        note(f"Left as it is: {place.place}: {place.count:,} ({place.reason}).")
     for file in receipt.files:
         note(f"Removed: {clean(file)}")
     say_removed([receipt])
@@ -165,8 +165,8 @@ def _list() -> None:
     show(receipts, table=_list_lines(receipts))
 
 
-def _list_lines(found: list[ErasureReceipt]) -> Iterator[str]:
-    if not found:
+def _list_lines(receipts: list[ErasureReceipt]) -> Iterator[str]:
+    if not receipts:
         note("Nothing was forgotten by selection, or for good.")
         return
     rows = [
@@ -178,7 +178,7 @@ def _list_lines(found: list[ErasureReceipt]) -> Iterator[str]:
             ", ".join(f"{place.place}: {place.count:,}" for place in receipt.erased),
             ", ".join(waiting.place for waiting in receipt.pending),
         )
-        for receipt in found
+        for receipt in receipts
     ]
     heads = ("erasure", "time", "by", "how", "what", "pending")
     room = table_room()
@@ -189,5 +189,5 @@ def _list_lines(found: list[ErasureReceipt]) -> Iterator[str]:
             yield f"{name}  {time}"
             waits = f"; pending: {pending}" * bool(pending)
             yield from hanging(f"{how} by {by}: {what or 'nothing'}{waits}", indent=2, room=room or width())
-    if any(receipt.pending for receipt in found):
+    if any(receipt.pending for receipt in receipts):
         warn("`hexad maintain` completes what is pending.")

@@ -106,12 +106,12 @@ def list_(
     show(memories, table=_list_lines(memories, chosen, limit))
 
 
-def _list_lines(found: list[Memory], chosen: str | None, limit: int) -> Iterator[str]:
-    if not found:
+def _list_lines(memories: list[Memory], chosen: str | None, limit: int) -> Iterator[str]:
+    if not memories:
         note("No memory is like that.")
         return
-    yield from memory_table(found, room=table_room(), status=chosen is None)
-    if len(found) == limit:
+    yield from memory_table(memories, room=table_room(), status=chosen is None)
+    if len(memories) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
 
 
@@ -139,14 +139,14 @@ def show_(id_or_path: str, space: str | None) -> None:
     Every field, its text as it is stored, and which memories say almost the same.
     """
     with state().opened() as hx:
-        found = hx.get(id_or_path, space=space)
-        near = hx.near_duplicates(found.id)
+        memory = hx.get(id_or_path, space=space)
+        near = hx.near_duplicates(memory.id)
     alike = [{"id": other, "similarity": similarity} for other, similarity in near]
-    show({**found.to_dict(), "near_duplicates": alike}, table=_memory_lines(found, near))
+    show({**memory.to_dict(), "near_duplicates": alike}, table=_memory_lines(memory, near))
 
 
-def _memory_lines(found: Memory, near: Sequence[tuple[str, float]]) -> Iterator[str]:
-    yield from memory_lines(found, room=width())
+def _memory_lines(memory: Memory, near: Sequence[tuple[str, float]]) -> Iterator[str]:
+    yield from memory_lines(memory, room=width())
     for other, similarity in near:
         note(f"Almost the same: {other} ({similarity:.2f})")
 
@@ -262,8 +262,8 @@ def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_ru
     show(receipt, table=_delete_lines(memory, dry_run, receipt))
 
 
-def _delete_lines(found: Memory, dry_run: bool, receipt: ErasureReceipt) -> Iterator[str]:
-    yield f"{found.id}  {'would be gone' if dry_run else 'deleted'}  {clean(found.path)}"
+def _delete_lines(memory: Memory, dry_run: bool, receipt: ErasureReceipt) -> Iterator[str]:
+    yield f"{memory.id}  {'would be gone' if dry_run else 'deleted'}  {clean(memory.path)}"
     say_removed([receipt])
 
 
@@ -338,10 +338,10 @@ def links(id_or_path: str, space: str | None) -> None:
     show(links, table=_links_lines(links))
 
 
-def _links_lines(found: Sequence[Link]) -> Iterator[str]:
-    if not found:
+def _links_lines(links: Sequence[Link]) -> Iterator[str]:
+    if not links:
         note("It is linked with nothing.")
-    for link in found:
+    for link in links:
         yield _link_line(link)
 
 

@@ -36,11 +36,11 @@ def list_(space: str | None, limit: int | None) -> None:
     show(memories, table=_list_lines(memories))
 
 
-def _list_lines(found: Sequence[Memory]) -> Iterator[str]:
-    for memory in found:
+def _list_lines(memories: Sequence[Memory]) -> Iterator[str]:
+    for memory in memories:
         yield f"{memory.id}  {clean(memory.space)}:{clean(memory.path)}  trust: {memory.trust}  {_why(memory)}"
         yield f"    {clean(memory.summary_micro)}"
-    note(f"{count(len(found), 'memory waits', 'memories wait')} for a review.")
+    note(f"{count(len(memories), 'memory waits', 'memories wait')} for a review.")
 
 
 @quarantine.command("show", cls=Command)
@@ -48,13 +48,13 @@ def _list_lines(found: Sequence[Memory]) -> Iterator[str]:
 def show_(memory_id: str) -> None:
     """Show a record that waits, and why."""
     with state().opened() as hx:
-        found = hx.quarantine.get(memory_id)
-    show(found, table=_show_lines(found))
+        memory = hx.quarantine.get(memory_id)
+    show(memory, table=_show_lines(memory))
 
 
-def _show_lines(found: Memory) -> Iterator[str]:
-    yield from memory_lines(found, room=width())
-    note(f"It waits because of: {_why(found)}.")
+def _show_lines(memory: Memory) -> Iterator[str]:
+    yield from memory_lines(memory, room=width())
+    note(f"It waits because of: {_why(memory)}.")
 
 
 @quarantine.command(cls=Command)

@@ -61,20 +61,20 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
 
 
 def _list_scope_lines(
-    found: list[Memory], offset: int, session: str | None, held: dict[str, Amount], limit: int
+    memories: list[Memory], offset: int, session: str | None, amounts: dict[str, Amount], limit: int
 ) -> Iterator[str]:
-    yield from memory_table(found, room=table_room(), status=True)
-    if not found:
+    yield from memory_table(memories, room=table_room(), status=True)
+    if not memories:
         note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
-    records = sum(amount.records for name, amount in held.items() if session in (None, name))
-    sessions = sum(1 for name in held if session in (None, name))
+    records = sum(amount.records for name, amount in amounts.items() if session in (None, name))
+    sessions = sum(1 for name in amounts if session in (None, name))
     if records:
         what = count(records, "record", "records")
         of = (
             f"the session {clean(session)}" if session is not None else count(sessions, "session", "sessions")
         )
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
-    if len(found) == limit:
+    if len(memories) == limit:
         note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
 
 

@@ -142,8 +142,8 @@ def list_() -> None:
     show(space_infos, table=_list_lines(space_infos))
 
 
-def _list_lines(found: Sequence[SpaceInfo]) -> Iterator[str]:
-    if not found:
+def _list_lines(space_infos: Sequence[SpaceInfo]) -> Iterator[str]:
+    if not space_infos:
         note("There is no space yet; `hexad remember` makes the first.")
         return
     rows = [
@@ -156,7 +156,7 @@ def _list_lines(found: Sequence[SpaceInfo]) -> Iterator[str]:
             f"{space.newest or space.updated_at:%Y-%m-%d %H:%M}",
             ", ".join(sorted(space.policies)),
         )
-        for space in found
+        for space in space_infos
     ]
     heads = ("space", "memories", "archived", "pinned", "text", "changed", "policies")
     room, whole = table_room(), ("memories", "archived", "pinned", "changed")

@@ -92,13 +92,13 @@ def clip(text: str, room: int) -> str:
     line = clean(text).replace("\n", " ").replace("\t", "    ")
     if columns(line) <= room:
         return line
-    kept, used = [], 1
+    kept_chars, used = [], 1
     for char in line:
         used += _columns_of(char)
         if used > room:
             break
-        kept.append(char)
-    return "".join(kept).rstrip() + "…"
+        kept_chars.append(char)
+    return "".join(kept_chars).rstrip() + "…"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

@@ -108,11 +108,11 @@ def _derived(hx: Hexad) -> Iterator[Question]:
 
 def _phrases(hx: Hexad, kind: str) -> Iterator[str]:
     memories = sorted(hx.memories(kinds=[kind], limit=_LOOKED_AT), key=lambda memory: memory.path)
-    seen: set[str] = set()
+    seen_phrases: set[str] = set()
     for memory in memories:
         phrase = _phrase(memory)
-        if phrase is not None and phrase not in seen:
-            seen.add(phrase)
+        if phrase is not None and phrase not in seen_phrases:
+            seen_phrases.add(phrase)
             yield phrase
 
 

@@ -75,24 +75,24 @@ def show_quality(
     return int(fail_over is not None and quality.share() > fail_over)
 
 
-def _quality_lines(found: MemoryQuality, listed: int) -> Iterator[str]:
+def _quality_lines(quality: MemoryQuality, listed: int) -> Iterator[str]:
     yield (
-        f"{clean(found.source)}: {count(found.memories, 'memory', 'memories')}, {found.flawed:,} with a flaw"
-        f" ({found.share():.1%}), looked at in {found.seconds:.1f} s"
+        f"{clean(quality.source)}: {count(quality.memories, 'memory', 'memories')}, {quality.flawed:,} with a flaw"
+        f" ({quality.share():.1%}), looked at in {quality.seconds:.1f} s"
     )
-    if found.skips:
-        yield f"  {count(found.skips, 'record')} could not be read; `hexad ingest --from … --dry-run` names them"
+    if quality.skips:
+        yield f"  {count(quality.skips, 'record')} could not be read; `hexad ingest --from … --dry-run` names them"
     for flaw in hexad.Flaw:
-        number = found.counts.get(flaw, 0)
+        number = quality.counts.get(flaw, 0)
         if not number:
             continue
-        head = f"{number:,} of {found.memories:,} {_FLAWS[flaw.value]}"
-        yield click.style(head, bold=True) + f" ({found.share(flaw):.1%}): {_rules(found, flaw)}"
-        for finding in found.of(flaw):
+        head = f"{number:,} of {quality.memories:,} {_FLAWS[flaw.value]}"
+        yield click.style(head, bold=True) + f" ({quality.share(flaw):.1%}): {_rules(quality, flaw)}"
+        for finding in quality.of(flaw):
             yield from _finding_lines(finding)
-        if listed and len(found.of(flaw)) >= listed and number > listed:
+        if listed and len(quality.of(flaw)) >= listed and number > listed:
             yield "  … --list N names more, --json with all their fields"
-    if not found.flawed:
+    if not quality.flawed:
         yield click.style("Nothing was found wrong with them.", fg="green")
 
 
@@ -276,15 +276,15 @@ def file_system(path: Path) -> str | None:
     return kind
 
 
-def _diagnosis_lines(found: _Diagnosis) -> Iterator[str]:
-    status = found.status
+def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
+    status = diagnosis.status
     safe = "safe" if status.sqlite_safe else "NOT safe"
     embedder = status.embedder or "none here: full text alone"
     if status.store_embedder is not None and status.store_embedder != status.embedder:
         embedder += f" (the store's vectors are from {status.store_embedder})"
     rows = [
-        ("hexad", f"{status.version}, Python {found.python}, {sys.platform}"),
-        ("store", status.path + (f" on {found.file_system}" if found.file_system else "")),
+        ("hexad", f"{status.version}, Python {diagnosis.python}, {sys.platform}"),
+        ("store", status.path + (f" on {diagnosis.file_system}" if diagnosis.file_system else "")),
         ("size", _sizes(status)),
         ("sqlite", f"{status.sqlite}, {safe}"),
         ("durability", status.durability + (", read-only" if status.readonly else "")),
@@ -310,11 +310,11 @@ def _diagnosis_lines(found: _Diagnosis) -> Iterator[str]:
     room = width()
     for name, text in rows:
         yield from _entry_lines(click.style(name.ljust(10), fg="cyan"), text, room)
-    for problem in found.integrity:
+    for problem in diagnosis.integrity:
         yield from _entry_lines(click.style("wrong".ljust(10), fg="red", bold=True), problem, room)
-    for remark in found.remarks:
+    for remark in diagnosis.remarks:
         yield from _entry_lines(click.style("note".ljust(10), fg="yellow"), remark, room)
-    if not found.integrity and not found.remarks:
+    if not diagnosis.integrity and not diagnosis.remarks:
         yield click.style("All is well.", fg="green")
 
 

@@ -60,10 +60,10 @@ def new_key(
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         name = "HEXAD_NEW_PASSPHRASE" if new else f"HEXAD_{'USER_' * user}PASSPHRASE"
         raise click.UsageError(f"There is no terminal to ask for the passphrase on: set {name}.")
-    found: str = click.prompt(
+    key: str = click.prompt(
         "New passphrase", hide_input=True, confirmation_prompt=True, err=True, value_proc=_long_enough
     )
-    return found
+    return key
 
 
 def _long_enough(typed: str) -> str:
@@ -258,7 +258,7 @@ def _say(report: hexad.EncryptionReport, path: Path | None = None, *, user: bool
     show(report, table=_say_lines(report, user, path))
 
 
-def _say_lines(report: EncryptionReport, user: bool, given: Path | None) -> Iterator[str]:
+def _say_lines(report: EncryptionReport, user: bool, path: Path | None) -> Iterator[str]:
     what = f"{count(report.files, 'file')}, {size(report.bytes)}"
     if report.dry_run and not report.files:
         yield "encryption.json alone would be written anew; what it opens stays as it is"
@@ -271,6 +271,6 @@ def _say_lines(report: EncryptionReport, user: bool, given: Path | None) -> Iter
         yield said_key(report.provider, report.key_file)
         if not user:
             warn_of_variable(report.key_file)
-            warn_of_place(report.path, given)
+            warn_of_place(report.path, path)
     for name in report.left:
         note(f"{clean(name)} is no part of a store, and stays as it is.")

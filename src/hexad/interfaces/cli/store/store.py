@@ -237,15 +237,15 @@ def consolidate(
 @contextmanager
 def _until_interrupted() -> Iterator[Callable[[], bool]]:
     """Let Ctrl-C in the block ask for an end between two transactions."""
-    asked: list[int] = []
+    numbers: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:
         del frame
-        asked.append(number)
+        numbers.append(number)
 
     before = signal.signal(signal.SIGINT, ask)
     try:
-        yield lambda: bool(asked)
+        yield lambda: bool(numbers)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -261,8 +261,8 @@ def _consolidation_lines(report: ConsolidationReport, *, everything: bool) -> It
             yield f"  and {len(changes) - _CHANGES_SHOWN:,} more (--all shows them)"
     if not report.changes:
         yield "Everything is in order; nothing was changed."
-    for left in report.skipped:
-        note(f"Left alone: {count(left.count, 'item')}: {clean(left.reason)}")
+    for exemption in report.skipped:
+        note(f"Left alone: {count(exemption.count, 'item')}: {clean(exemption.reason)}")
     for name, after in report.after.items():
         before = report.before.get(name, after)
         if (before.count, before.bytes) != (after.count, after.bytes):

@@ -95,9 +95,9 @@ class Preferences:
                     held.origin,
                 ),
             )
-        found = self.get(preference.key, preference.value)
-        assert found is not None
-        return found.preference
+        stored_preference = self.get(preference.key, preference.value)
+        assert stored_preference is not None
+        return stored_preference.preference
 
     def remove(self, key: str, value: str) -> bool:
         """Remove a preference; return whether there was one."""
