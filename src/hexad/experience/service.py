@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from hexad.core.durability import StreamDurability
 from hexad.core.version import __version__
 from hexad.database.encryption.cipher import DOCUMENTS, EXPORTS
 from hexad.database.encryption.store_files import own_files
@@ -16,7 +15,7 @@ from hexad.experience.context.compactor import Compactor, CompactorNeeds, Drafte
 from hexad.experience.context.context_window import ContextWindows
 from hexad.experience.documents import DocumentNeeds, DocumentRepository
 from hexad.experience.erasure.eraser import StreamEraser, StreamEraserNeeds
-from hexad.experience.stream_database import Experience, ExperienceNeeds
+from hexad.experience.stream_database import Experience
 from hexad.experience.submissions.evidence import EvidenceNeeds, EvidencePackages
 from hexad.experience.submissions.submissions import SubmissionNeeds, Submissions
 from hexad.experience.summaries import Summarizer
@@ -26,7 +25,6 @@ from hexad.experience.tiers.pinning import PinnedWindows, PinnedWindowsNeeds
 from hexad.experience.tiers.remembered_summaries import SummaryMemories
 from hexad.experience.tiers.replies import ReplyMaker
 from hexad.experience.tiers.storage_manager import PressureNeeds, PressureSettings, StorageManager
-from hexad.experience.values.lenses import parse_lenses
 from hexad.experience.values.tiers import CompactionTrigger
 from hexad.memory.draft import MemoryWriter
 from hexad.providers.budgets.metering import MeteredGenerator
@@ -52,7 +50,7 @@ class ExperienceService:
         memories tell of records.
         """  # fmt: skip
         self._context, self._generator_for = context, generator_for
-        self.experience = Experience(_needs(context, rules))
+        self.experience = Experience(context, rules=rules)
         experience, actor = self.experience, context.actor
         self.replies = ReplyMaker(
             context.db,
@@ -255,20 +253,3 @@ class ExperienceService:
                 own=own_files(context.directory, context.crypt, EXPORTS),
             )
         )
-
-
-def _needs(context: StoreContext, rules: RedactionRules) -> ExperienceNeeds:
-    settings = context.settings
-    return ExperienceNeeds(
-        db=context.db,
-        directory=context.directory,
-        clock=context.clock,
-        durability=StreamDurability(settings.stream_durability),
-        salt=context.salt,
-        rules=rules,
-        wake=context.wake,
-        ids=context.ids,
-        lenses=None if settings.lenses is None else parse_lenses(settings.lenses),
-        auto_tag_threshold=settings.auto_tag_threshold,
-        crypt=context.crypt,
-    )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from hexad.core.arguments import quoted
-from hexad.core.clock import Clock
 from hexad.core.durability import StreamDurability
-from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
-from hexad.database.connection import Database
-from hexad.database.encryption.cipher import EXPORTS, STREAM, StoreKeys, cipher_of
+from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.context.window_accounts import WindowAccounts
 from hexad.experience.events.grouping import EventPlace, event_places, events_at
@@ -37,7 +34,7 @@ from hexad.experience.tags.auto_tagger import AutoTagger
 from hexad.experience.tags.visibility import ConceptVisibility, Lenses
 from hexad.experience.tiers.contract import window_tokens
 from hexad.experience.values.contract import LifecycleContract
-from hexad.experience.values.lenses import LensRules
+from hexad.experience.values.lenses import parse_lenses
 from hexad.experience.values.pressure import Amount
 from hexad.experience.values.records import (
     ActivityBucket,
@@ -58,70 +55,54 @@ LOOK_CALLS = 256
 """After so many calls recording looks whether another process loaded a pack: looking takes as long as ten records."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExperienceNeeds:
-    """What the experience database is handed; `wake` lets the background look for work.
+class Experience:
+    """Everything that `hx.xdb` delegates to.
 
-    `lenses` None lets every concept be seen; `auto_tag_threshold` None tags nothing by itself, `crypt` seals files.
+    Without the setting `lenses` every concept may be seen; without `auto_tag_threshold` nothing is tagged by itself.
     """
 
-    db: Database
-    directory: Path
-    clock: Clock
-    durability: StreamDurability
-    salt: Callable[[], bytes]
-    rules: RedactionRules
-    wake: Callable[[], None]
-    ids: IdSource
-    lenses: LensRules | None = None
-    auto_tag_threshold: float | None = None
-    crypt: StoreKeys | None = None
-
-
-class Experience:
-    """Everything that `hx.xdb` delegates to."""
-
-    def __init__(self, needs: ExperienceNeeds) -> None:
-        self._db, self._clock = needs.db, needs.clock
-        self._sessions, self._compressed = Sessions(needs.db), ColdRecords(needs.db)
-        self._departed = ColdRanges(needs.db)
-        self.masking = Masking(salt=needs.salt, rules=needs.rules)
-        self.lenses = None if needs.lenses is None else Lenses(needs.db, needs.lenses)
+    def __init__(self, context: StoreContext, *, rules: RedactionRules) -> None:
+        settings, db, clock = context.settings, context.db, context.clock
+        self._db, self._clock = db, clock
+        self._sessions, self._compressed = Sessions(db), ColdRecords(db)
+        self._departed = ColdRanges(db)
+        self.masking = Masking(salt=context.salt, rules=rules)
+        self.lenses = None if settings.lenses is None else Lenses(db, parse_lenses(settings.lenses))
         self.intake = StreamIntake(
             self.masking, permitted=None if self.lenses is None else self.lenses.refresh()
         )
-        self.visibility = ConceptVisibility(needs.db, self.lenses)
+        self.visibility = ConceptVisibility(db, self.lenses)
         self._recorded_since_look = 0
-        cipher, exports = (cipher_of(needs.crypt, name) for name in (STREAM, EXPORTS))
+        cipher, exports = (cipher_of(context.crypt, name) for name in (STREAM, EXPORTS))
         self._engine = DuckDbEngine(cipher, exports=exports)
-        directory = needs.directory / "stream"
-        self.reader = StreamReader(needs.db, directory, self._engine)
-        self.events = EventReader(needs.db, directory, self._engine, self.reader)
+        directory = context.directory / "stream"
+        self.reader = StreamReader(db, directory, self._engine)
+        self.events = EventReader(db, directory, self._engine, self.reader)
         self._tagger = None
-        if needs.auto_tag_threshold is not None and not needs.db.readonly:
+        if settings.auto_tag_threshold is not None and not db.readonly:
             self._tagger = AutoTagger(
-                needs.db,
+                db,
                 directory / "log",
-                ids=needs.ids,
+                ids=context.ids,
                 masking=self.masking,
                 lenses=self.lenses,
-                threshold=needs.auto_tag_threshold,
+                threshold=settings.auto_tag_threshold,
                 cipher=cipher,
             )
         mask, before = self.masking.answers, self._before_sealing
-        self.sealer = Sealer(needs.db, directory, self._engine, clock=needs.clock, mask=mask, before=before)
+        self.sealer = Sealer(db, directory, self._engine, clock=clock, mask=mask, before=before)
         self.recorder = Recorder(
             self._sessions,
             directory / "log",
-            clock=needs.clock,
-            durability=needs.durability,
-            full=needs.wake,
+            clock=clock,
+            durability=StreamDurability(settings.stream_durability),
+            full=context.wake,
             cipher=cipher,
         )
         self.contract: Callable[[], LifecycleContract] = LifecycleContract
-        self.compactions = Compactions(needs.db)
+        self.compactions = Compactions(db)
         self.accounts = WindowAccounts(self.compactions, self.reader, self.recorder, directory / "log")
-        self._current, self._wake = threading.local(), needs.wake
+        self._current, self._wake = threading.local(), context.wake
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
 
     # Sessions ---------------------------------------------------------------------------------------------------
