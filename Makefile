@@ -17,7 +17,7 @@ demo: $(STAMP)  ## Ingest this repository and ask it five questions
 	$(BIN)/hexad demo $(ARGS)
 
 test: $(STAMP)  ## Run the tests, short stress forms included
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(STAMP)  ## Format, lint, types, architecture, capability table
 	$(BIN)/ruff format --check .

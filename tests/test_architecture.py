@@ -21,8 +21,6 @@ import pytest
 from architecture import effects, imports, shape
 from architecture.source import Module, Violation, read_tree
 
-pytestmark = pytest.mark.xdist_group("architecture")  # one process makes what they share
-
 REPOSITORY = Path(__file__).parent.parent
 ROOT = "hexad"
 

@@ -14,8 +14,6 @@ import pytest
 
 import hexad
 
-pytestmark = pytest.mark.xdist_group("worked example")  # one process makes what they share
-
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PAGE = Path(__file__).parent.parent / "docs" / "worked-example.md"
 

@@ -19,8 +19,6 @@ from hexad import CompressionLevel, Fidelity, FrozenClock, Hexad
 from hexad.experience.values.pressure import Stopped
 from hexad.experience.values.tags import BudStatus
 
-pytestmark = pytest.mark.xdist_group("year")  # one process makes what they share
-
 PACK = Path(__file__).parent / "data" / "concepts" / "workshop.json"
 SHAPE = YearShape(
     tokens_a_day=300,

@@ -89,7 +89,6 @@ def test_every_answer_is_the_recorded_one(group: str, reader: Reader) -> None:
     assert_same(recorded(group), now, exact=group not in VECTORS)
 
 
-@pytest.mark.xdist_group("written")  # one process writes what they share
 @pytest.mark.parametrize(
     "group", [name for name in QUESTIONS if name not in ("audit", "contexts", "encryption")]
 )
@@ -102,7 +101,6 @@ def test_a_store_written_today_answers_as_the_old_one(group: str, today: Path, t
     assert_same(old, new, exact=group not in VECTORS)
 
 
-@pytest.mark.xdist_group("written")
 @pytest.mark.parametrize(
     "name", ["project/.hexad/memory.db", "user/user.db", "project/.hexad/audit/audit.db"]
 )
@@ -117,7 +115,6 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
             assert mine == other or alike(mine, other), table
 
 
-@pytest.mark.xdist_group("written")
 def test_the_files_written_today_are_called_as_the_old_ones(today: Path, unpacked: Path) -> None:
     old, new = (
         sorted(
