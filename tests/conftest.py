@@ -24,7 +24,7 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.interfaces.cli.app.main import main
 from hexad.lifecycle.opening import directory_of
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
@@ -108,7 +108,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of a new store as `FrozenClock` makes it, without an id: opening a copy of it makes a new store."""
     path = tmp_path_factory.mktemp("empty") / DATABASE
     database = Database.open(path, clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     database.close()
     return path
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import importlib
 import importlib.util
 import json
 import os
@@ -32,18 +33,25 @@ ORDER = (
 )  # fmt: skip
 
 # The order inside of a folder, from the bottom up: what stands directly in it imports only what stands before.
+WHAT_USERS_HOLD = (
+    ("hexad.engine", "Hexad"), ("hexad.experience.api", "Xdb"), ("hexad.honeycomb.api", "HoneycombFacade"),
+    ("hexad.layers.governance.api", "GovernanceFacade"), ("hexad.layers.project.api", "ProjectFacade"),
+    ("hexad.layers.project.facts_api", "FactsFacade"), ("hexad.layers.user.api", "UserFacade"),
+    ("hexad.spaces.quarantine", "QuarantineFacade"), ("hexad.services", "Services"),
+)  # fmt: skip
+
 INNER_ORDERS = {
     "experience": (
         "values", "arguments", "tables", "summaries", "stream", "recording", "query", "events", "tags", "tiers", "context",
         "documents", "submissions", "stream_database", "tagging", "erasure", "experience_log", "api",
-        "service",
+        "service", "component",
     ),
     "honeycomb": (
-        "scoring", "values", "tables", "graph", "walk", "circuit_breaker", "link_job", "api", "service",
+        "scoring", "values", "tables", "graph", "walk", "circuit_breaker", "link_job", "api", "service", "component",
     ),
     "layers": (
         "contract", "scoring", "router", "feedback", "session", "governance", "project", "recalled_layers", "user",
-        "context",
+        "context", "component",
     ),
 }  # fmt: skip
 
@@ -100,13 +108,16 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
         "hexad.search.recall.fusion",
     ): "only where the time of a fact has come since the last upkeep",
     ("hexad.services", "hexad.database.migrations"): "a recall from a cold start does without",
+    ("hexad.services", "hexad.experience.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.experience.service"): "as the experience database itself",
     ("hexad.services", "hexad.experience.stream.log"): "a recall from a cold start does without",
+    ("hexad.services", "hexad.honeycomb.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.link_job"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.service"): "a recall from a cold start needs no graph",
     ("hexad.services", "hexad.honeycomb.tables.link_evidence"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.tables.nodes"): "a recall from a cold start does without",
     ("hexad.services", "hexad.ingest.service"): _LATE_WRITING,
+    ("hexad.services", "hexad.layers.component"): _LATE_ROUTER,
     ("hexad.services", "hexad.layers.context.service"): _LATE_ROUTER,
     ("hexad.services", "hexad.layers.feedback.api"): _LATE_ROUTER,
     ("hexad.services", "hexad.layers.governance.api"): _LATE_ROUTER,
@@ -115,10 +126,12 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.services", "hexad.layers.session.service"): _LATE_SESSION,
     ("hexad.services", "hexad.layers.user.service"): _LATE_USER,
     ("hexad.services", "hexad.maintenance.check"): "a recall from a cold start does without",
+    ("hexad.services", "hexad.maintenance.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.maintenance.consolidation.service"): _LATE_CONSOLIDATION,
     ("hexad.services", "hexad.maintenance.quality.api"): "a recall from a cold start does without",
     ("hexad.services", "hexad.maintenance.reindex"): "a recall from a cold start does without",
     ("hexad.services", "hexad.maintenance.status"): "only a look at the store's health asks for it",
+    ("hexad.services", "hexad.memory.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.memory.tables.facts"): "a recall from a cold start does without",
     ("hexad.services", "hexad.privacy.erasure"): "only who erases needs the ledger and every file of a store",
     ("hexad.services", "hexad.privacy.export"): "a recall from a cold start does without",
@@ -127,6 +140,7 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.services", "hexad.privacy.wipe"): "a recall from a cold start does without",
     ("hexad.services", "hexad.redaction.masking"): "a recall from a cold start does without",
     ("hexad.services", "hexad.redaction.redact"): _LATE_WRITING,
+    ("hexad.services", "hexad.search.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.search.recall.feedback_boost"): "a recall from a cold start does without",
     ("hexad.services", "hexad.spaces.bundles.builder"): "as the orderings of bundles",
     (
@@ -253,6 +267,8 @@ WRITES = {
 # Names that no variable and no parameter has: they do not say what they hold.
 EMPTY_NAMES = {"one"}
 
+RECALL_MODULES = 150
+"""So many modules of ours a recall on the command line may load: each costs time at every start."""
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
@@ -312,6 +328,14 @@ def test_a_folder_keeps_its_inner_order(modules, folder):
 
 def test_no_modules_import_each_other(modules):
     report(imports.cycles(modules, root=ROOT))
+
+
+@pytest.mark.parametrize(("module", "name"), WHAT_USERS_HOLD)
+def test_what_users_hold_is_one_class(module, name):
+    """No mixin and no base of ours: each call is read in the class's own file."""
+    kind = getattr(importlib.import_module(module), name)
+
+    assert (object,) == kind.__bases__
 
 
 def test_imports_are_absolute(modules):
@@ -527,6 +551,7 @@ except SystemExit as stop:
 
     assert "hexad.engine" in loaded
     assert set() == loaded & LATE
+    assert len({name for name in loaded if name.split(".")[0] == ROOT}) <= RECALL_MODULES
 
 
 def _pyproject() -> dict:

@@ -10,7 +10,11 @@ import pytest
 
 from hexad import Conflict, FrozenClock, Hexad, InvalidInput, NotFound
 from hexad.errors import HexadError
-from hexad.lifecycle import schema as layer_schema
+from hexad.layers.feedback.table import FEEDBACK_DDL
+from hexad.layers.session.table import WORKING_SET_DDL
+from hexad.lifecycle.schema import migrations
+from hexad.maintenance.consolidation.rows import CONSOLIDATION_DDL
+from hexad.memory.tables.schema import DECISION_DDL, FACT_DDL
 from opener import Opener
 
 SECRET = "sk-" + "live" + "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"  # a made-up key
@@ -158,11 +162,11 @@ def test_a_changed_decision_is_a_row_anew_and_the_old_one_stays(hx: Hexad, clock
 def test_decisions_of_a_store_that_was_written_before_are_known(hx: Hexad) -> None:
     hx.remember("We ship on Tuesdays.", kind="decision")
     with hx._services.db.transaction() as con:
-        scripts = [script for name, script in vars(layer_schema).items() if name.endswith("_DDL")]
+        scripts = [WORKING_SET_DDL, DECISION_DDL, FACT_DDL, FEEDBACK_DDL, CONSOLIDATION_DDL]
         made = re.findall(r"CREATE (TABLE|VIEW|INDEX) (\w+)", "".join(scripts))
         for kind, name in sorted(made, key=lambda row: ["VIEW", "INDEX", "TABLE"].index(row[0])):
             con.execute(f"DROP {kind} {name}")
-        layer_schema.add_layers(con)
+        next(step for step in migrations() if step.name == "layers").apply(con)
 
     assert ["We ship on Tuesdays."] == [entry.description for entry in hx.governance.query()]
 

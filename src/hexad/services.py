@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
+from hexad.database.component import Component, MemoryTable
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
@@ -214,7 +215,13 @@ class Services:
     def _make_purger(self) -> Purger:
         from hexad.spaces.retention import Purger
 
-        return Purger(self.everything, self.fulltext, key=self.context.salt, disconnect=self._disconnect)
+        return Purger(
+            self.everything,
+            self.fulltext,
+            key=self.context.salt,
+            disconnect=self._disconnect,
+            tables=memory_tables,
+        )
 
     def _make_spaces(self) -> SpacesService:
         from hexad.spaces.service import SpacesService
@@ -366,6 +373,7 @@ class Services:
             self.everything,
             self.fulltext,
             purger=self.purger(),
+            components=components(),
             stream=lambda: self.experience().eraser,
         )
 
@@ -607,12 +615,7 @@ class Services:
 
         require_owner(self.context.actor, self.everything, doing="a check")
         found = check(
-            self.stores,
-            self.fulltext,
-            directory=self.context.directory,
-            keys=self.context.keys,
-            dimensions=self.search.dimensions(),
-            crypt=self.context.crypt,
+            self.context, self.stores, self.fulltext, components(), dimensions=self.search.dimensions()
         )
         return found + self.user().check()
 
@@ -740,6 +743,26 @@ def _boost(
     from hexad.search.recall.feedback_boost import apply_boost
 
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
+
+
+def components() -> tuple[Component, ...]:
+    """Return every system that has a part in the store's file, in the order in which they are asked.
+
+    Another system is a folder with a `component.py`, and a line here.
+    """
+    from hexad.experience.component import COMPONENT as EXPERIENCE
+    from hexad.honeycomb.component import COMPONENT as HONEYCOMB
+    from hexad.layers.component import COMPONENT as LAYERS
+    from hexad.maintenance.component import COMPONENT as CONSOLIDATION
+    from hexad.memory.component import COMPONENT as MEMORY
+    from hexad.search.component import COMPONENT as SEARCH
+
+    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION)
+
+
+def memory_tables() -> Sequence[MemoryTable]:
+    """Return every table whose rows belong to one memory each: what a purge removes and a receipt counts."""
+    return [table for component in components() for table in component.memory_tables]
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:

@@ -106,15 +106,9 @@ def _inside(name: str, folder: str) -> str:
 
 
 def cycles(modules: Modules, *, root: str) -> list[Violation]:
-    """Return one violation per group of modules that import each other, imports for typing left out."""
+    """Return one violation per group of modules that import each other; imports for typing and in functions count."""
     graph = {
-        name: sorted(
-            {
-                loaded
-                for import_, loaded in own_imports(module, modules, root)
-                if not import_.type_checking and loaded != name
-            }
-        )
+        name: sorted({loaded for _, loaded in own_imports(module, modules, root) if loaded != name})
         for name, module in modules.items()
     }
     found = []

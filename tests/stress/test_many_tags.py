@@ -10,7 +10,7 @@ from hexad.database.connection import Database
 from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.tags import Tags
 from hexad.experience.values.tags import Tag, TagApplication, TagSource, TagType, range_target
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 
 def application(number: int) -> TagApplication:
@@ -27,7 +27,7 @@ def application(number: int) -> TagApplication:
 @pytest.mark.parametrize("rows", [20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_what_is_on_a_tick_and_where_a_tag_is_takes_no_look_at_all_of_them(tmp_path, rows):
     database = Database.open(tmp_path / "memory.db", clock=SystemClock())
-    migrations.apply(database, MIGRATIONS, SystemClock())
+    migrations.apply(database, store_migrations(), SystemClock())
     store = TagApplications(database)
     with database.transaction():
         for number in range(100):

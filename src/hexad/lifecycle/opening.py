@@ -24,7 +24,6 @@ from hexad.core.clock import Clock, SystemClock
 from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource, TimeSortedIds
 from hexad.core.tracing import attach
-from hexad.database import migrations
 from hexad.database.commit_queue import Durability
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import MEMORY_DB
@@ -36,7 +35,7 @@ from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.experience.values.lenses import parse_lenses
-from hexad.lifecycle.schema import MIGRATIONS, require_current
+from hexad.lifecycle.schema import bring_up_to_date, require_current
 from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.generators.base import GeneratorSpec
@@ -302,7 +301,7 @@ def _database(
         if readonly:
             require_current(db)
         else:
-            migrations.apply(db, MIGRATIONS, clock)
+            bring_up_to_date(db, clock)
     except BaseException:
         db.close()
         raise

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hexad.database.encryption.cipher import DOCUMENTS, STREAM, StoreKeys
+from hexad.database.component import Component
 from hexad.database.encryption.file_swap import FOLDER as CONVERSION
 from hexad.database.encryption.inventory import exposed
-from hexad.database.encryption.secrets_file import KeyStore
-from hexad.database.encryption.store_files import own_files
-from hexad.experience.documents import check_copies
-from hexad.experience.stream.segment_files import check_stream
-from hexad.experience.tables.cold_ranges import check_cold
-from hexad.experience.tables.documents import Documents, check_documents
-from hexad.layers.session.table import check_working_sets
+from hexad.database.store_context import StoreContext
 from hexad.maintenance.row_checks import check_rows, check_vectors
 from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
-from hexad.memory.tables.decisions import check_decisions
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import EMBED
 
@@ -50,32 +43,29 @@ _EXPECTED: Final = frozenset(
 
 
 def check(
+    context: StoreContext,
     stores: Stores,
     fulltext: FullText,
+    components: Sequence[Component],
     *,
-    directory: Path,
-    keys: KeyStore,
     dimensions: int | None,
-    crypt: StoreKeys | None = None,
 ) -> list[str]:
-    """Return in words what is wrong with a store; an empty list when all is well. `crypt` is an encrypted store's."""
-    problems = list(check_rows(stores.db))
+    """Return in words what is wrong with a store; an empty list when all is well."""
+    promises = [promise for component in components for promise in component.promises]
+    problems = list(check_rows(context.db, promises))
     if not problems:
         problems += fulltext.check()
-        problems += check_vectors(stores.db, dimensions=dimensions, awaited=EMBED)
+        problems += check_vectors(context.db, dimensions=dimensions, awaited=EMBED)
         problems += _audiences(stores)
-        problems += check_stream(
-            stores.db, directory / "stream", None if crypt is None else crypt.cipher(STREAM)
-        )
-        problems += check_cold(stores.db)
-        problems += check_documents(stores.db)
-        problems += check_working_sets(stores.db)
-        problems += check_decisions(stores)
-        own = own_files(directory, crypt, DOCUMENTS)
-        problems += check_copies(directory / "documents", Documents(stores.db), own)
-    problems += _files(directory)
-    problems += exposed(directory, encrypted=crypt is not None)
-    problem = keys.state().problem
+        for component in components:
+            for look in component.checks:
+                problems += look(context)
+        for component in components:
+            for look in component.file_checks:
+                problems += look(context)
+    problems += _files(context.directory)
+    problems += exposed(context.directory, encrypted=context.crypt is not None)
+    problem = context.keys.state().problem
     if problem is not None and problem not in problems:
         problems.append(problem)
     return problems

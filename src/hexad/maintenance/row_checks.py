@@ -3,58 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hexad.core.ids import content_hash
+from hexad.database.component import Promise
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
-from hexad.experience.tables.schema import TAG_PROMISES
-from hexad.experience.tables.windows import WINDOW_PROMISES
-from hexad.honeycomb.tables.schema import HONEYCOMB_PROMISES
 
 _LISTED: Final = 20
 _JSON_COLUMNS: Final = ("tags", "citations", "data_subjects", "metadata")
 
-_PROMISES: Final = (
-    (
-        "SELECT id FROM memories m WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.memory_no = m.no)",
-        "Memory {0!r} has no chunks, so recall cannot find it. "
-        "Put a backup in its place, or remember it again under another id.",
-    ),
-    (
-        "SELECT m.id, c.seq FROM chunks c JOIN memories m ON m.no = c.memory_no"
-        " WHERE c.start < 0 OR c.end < c.start OR c.end > length(m.raw)",
-        "Chunk {0!r}#{1} lies outside its text. Put a backup in its place, or remember it again under another id.",
-    ),
-    (
-        "SELECT m.id, t.tag FROM memory_tags t JOIN memories m ON m.no = t.memory_no"
-        " WHERE NOT EXISTS (SELECT 1 FROM json_each(iif(json_valid(m.tags), m.tags, '[]')) j WHERE j.value = t.tag)",
-        "Tag {1!r} is indexed for memory {0!r}, which does not carry it. `hexad reindex` mends it.",
-    ),
-    (
-        "SELECT m.id, j.value FROM memories m, json_each(iif(json_valid(m.tags), m.tags, '[]')) j WHERE NOT EXISTS"
-        " (SELECT 1 FROM memory_tags t WHERE t.memory_no = m.no AND t.tag = j.value)",
-        "Tag {1!r} of memory {0!r} is not indexed. `hexad reindex` mends it.",
-    ),
-    (
-        "SELECT no, substr(roles, 1, 80) FROM audiences WHERE iif(json_valid(roles), json_type(roles), '') <> 'array'",
-        "The audience {0} is {1!r} instead of a list of roles. Set the policies of the spaces anew.",
-    ),
-    (
-        "SELECT t.id, t.purged_at FROM tombstones t JOIN memories m ON m.no = t.memory_no",
-        "Memory {0!r} is there though it was purged. Purge it again, or put a backup in its place.",
-    ),
-    (
-        "SELECT m.id, count(*) FROM memories m JOIN turns t ON t.memory_no = m.no"
-        " LEFT JOIN conversation_sessions s ON s.no = t.session_no WHERE s.no IS NULL GROUP BY m.no",
-        "Memory {0!r} is a turn of a conversation that is not there. Ingest the conversation again.",
-    ),
-)
 
-
-def check_rows(db: Database) -> Iterator[str]:
-    """Yield in words what is wrong with the rows of `memory.db`; nothing when all is well."""
+def check_rows(db: Database, promises: Iterable[Promise]) -> Iterator[str]:
+    """Yield in words what is wrong with the rows of `memory.db`, and which `promises` they break; nothing when all is
+    well.
+    """  # fmt: skip
     broken = list(_sqlite(db))
     yield from broken
     if broken:
@@ -65,7 +29,7 @@ def check_rows(db: Database) -> Iterator[str]:
             "Ingest the source again, or put a backup in its place."
         )
     yield from _contents(db)
-    for sql, words in (*_PROMISES, *TAG_PROMISES, *WINDOW_PROMISES, *HONEYCOMB_PROMISES):
+    for sql, words in promises:
         for row in db.query(f"{sql} LIMIT {_LISTED}"):
             yield words.format(*row)
 

@@ -29,6 +29,7 @@ from hexad.core.erasure import (
 )
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log, span
+from hexad.database.component import Component
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures
@@ -36,12 +37,10 @@ from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, HexadError, StoreLocked
-from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
-from hexad.privacy.layer_eraser import LayerEraser
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents, move_to_ledger
 from hexad.privacy.memory_eraser import MemoryEraser
 from hexad.privacy.memory_rows import clear_borders
@@ -71,18 +70,21 @@ class ErasureService:
         fulltext: FullText,
         *,
         purger: Purger,
+        components: Sequence[Component],
         stream: Callable[[], Eraser],
     ) -> None:
         """`everything` hides nothing; `stream` gives the eraser of experience and documents."""
         self._context, self._stores, self._everything, self._stream = context, stores, everything, stream
         self._db = db = context.db
-        self._erasures, self._looks, self._works = Erasures(db), HoneycombVisits(db), LayerEraser(db)
+        self._erasures = Erasures(db)
+        self._erasers = [make(db) for component in components for make in component.erasers]
         self._memories = MemoryEraser(
             everything,
             fulltext,
             purger,
             directory=context.directory,
             summaries=OVERVIEW_ID,
+            tables=[table for component in components for table in component.memory_tables],
             key=context.salt,
             roles=stores.roles,
             own=own_files(context.directory, context.crypt, EXPORTS),
@@ -181,8 +183,10 @@ class ErasureService:
 
     def _plan_beyond(self, selection: Selection) -> ErasurePlan:
         stream = self._beyond(selection)
-        plan = self._works.plan(selection, ErasurePlan() if stream is None else stream.plan(selection))
-        return replace(plan, erased=[*self._looks.plan(selection), *plan.erased])
+        plan = ErasurePlan() if stream is None else stream.plan(selection)
+        for eraser in self._erasers:
+            plan = eraser.plan(selection, plan)
+        return plan
 
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._everything.meta.has_experience():
@@ -247,8 +251,8 @@ class ErasureService:
             self._memories.erase(begun.selection, book)
             if begun.roles is None:
                 # First, while it is known which recorded sessions are about a person.
-                self._looks.erase(begun.selection, book)
-                self._works.erase(begun.selection, book)
+                for eraser in self._erasers:
+                    eraser.erase(begun.selection, book)
                 if (stream := self._beyond(begun.selection)) is not None:
                     stream.erase(begun.selection, book)
             self._complete(begun.no)

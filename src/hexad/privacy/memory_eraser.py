@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.erasure import Erased, ErasureBook, Pending, Realm, Selection
+from hexad.database.component import MemoryTable
 from hexad.database.encryption.store_files import OwnFiles
 from hexad.database.erasure_book import MEMORIES, REMEMBERED
 from hexad.memory.store import Stores
@@ -43,6 +44,7 @@ class MemoryEraser:
         *,
         directory: Path,
         summaries: str,
+        tables: Sequence[MemoryTable],
         key: Callable[[], bytes],
         roles: tuple[str, ...] | None,
         own: OwnFiles,
@@ -50,7 +52,7 @@ class MemoryEraser:
         self._stores, self._fulltext, self._purger = everything, fulltext, purger
         self._directory, self._summaries, self._key, self._roles = directory, summaries, key, roles
         self.removed_files: list[Path] = []
-        self._own = own
+        self._own, self._tables = own, tables
 
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` takes."""
@@ -75,7 +77,7 @@ class MemoryEraser:
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         with self._stores.db.read():
             named, told, _ = self._going(rows, selection, telling)
-            counts = rows.counts([*named, *told])
+            counts = rows.counts([*named, *told], self._tables)
             counts[MEMORIES], counts[REMEMBERED] = len(named), len(told)
             where = [
                 (rows.spaces_of(gone), rows.ids_of(gone) if len(gone) <= _NAMED else None)
@@ -158,7 +160,7 @@ class MemoryEraser:
     def _purge(self, rows: ErasedMemories, numbers: Sequence[int], book: ErasureBook, place: str) -> None:
         if not numbers:
             return
-        counts, size = rows.counts(numbers), rows.text_bytes(numbers)
+        counts, size = rows.counts(numbers, self._tables), rows.text_bytes(numbers)
         rows.let_go(numbers, self._summaries, self._key)
         first = rows.next_tombstone()
         self._purger.purge(numbers, reason=REASON, at=book.at, receipt=book.id)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
 from hexad.core.erasure import Selection, masked_item
 from hexad.database.change_counters import bump
 from hexad.database.codec import to_micros
+from hexad.database.component import MemoryTable
 from hexad.database.connection import Connection, Database, SQLValue
 from hexad.memory.tables.rows import seen_sql
 from hexad.text.normalize import slug
@@ -20,17 +21,6 @@ _DERIVED: Final = "link:derived-from"
 _DEPENDS: Final = ("link:depends-on", "link:depends_on", "link:based-on", "link:based_on")
 _NAMING: Final = ("$.quarantine.of", "$.beside", "$.consolidated.remains")
 """Where the notes of a memory name another one."""
-_COUNTED: Final = (
-    ("earlier versions", "memory_versions", "memory_no"),
-    ("chunks", "chunks", "memory_no"),
-    ("vectors", "vectors", "memory_no"),
-    ("evidence", "evidence", "memory_no"),
-    ("conversation turns", "turns", "memory_no"),
-    ("items of space files", "memory_origins", "memory_no"),
-    ("items of sources", "source_items", "memory_no"),
-    ("decisions", "decision_records", "memory_no"),
-    ("feedback", "feedback", "memory_no"),
-)
 
 
 class ErasedMemories:
@@ -204,12 +194,16 @@ class ErasedMemories:
 
     # What goes with it ------------------------------------------------------------------------------------------
 
-    def counts(self, numbers: Collection[int]) -> dict[str, int]:
-        """Return how much of what goes these memories have, by place."""
+    def counts(self, numbers: Collection[int], tables: Iterable[MemoryTable]) -> dict[str, int]:
+        """Return how much of what goes these memories have, by place: memories, links, rows of `tables`."""
         listed = json.dumps(list(numbers))
         found: dict[str, int] = {}
-        for place, table, column in _COUNTED:
-            found[place] = self._count(f"SELECT count(*) FROM {table} WHERE {column} {_AMONG}", listed)
+        for table in tables:
+            if table.counted_as is None:
+                continue
+            found[table.counted_as] = self._count(
+                f"SELECT count(*) FROM {table.name} WHERE {table.column} {_AMONG}", listed
+            )
         found["links"] = self._count(
             "SELECT count(*) FROM (SELECT from_no, kind, to_no FROM relations WHERE from_no"
             f" {_AMONG} UNION SELECT from_no, kind, to_no FROM relations WHERE to_no {_AMONG})",

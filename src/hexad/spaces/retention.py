@@ -14,6 +14,7 @@ from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
+from hexad.database.component import MemoryTable
 from hexad.database.leases import Lease
 from hexad.database.meta import Meta
 from hexad.errors import AccessDenied, NotFound
@@ -39,11 +40,14 @@ class Purger:
         *,
         key: Callable[[], bytes],
         disconnect: Callable[[Sequence[int]], None],
+        tables: Callable[[], Sequence[MemoryTable]],
     ) -> None:
-        """`disconnect` takes memories out of the graph, in the caller's transaction."""
+        """`disconnect` takes memories out of the graph, in the caller's transaction; `tables` are all whose rows
+        belong to memories.
+        """  # fmt: skip
         self._stores = stores
         self._fulltext = fulltext
-        self._key, self._disconnect = key, disconnect
+        self._key, self._disconnect, self._tables = key, disconnect, tables
 
     def purge(
         self, numbers: Collection[int], *, reason: str, at: datetime, receipt: str | None = None
@@ -59,7 +63,13 @@ class Purger:
             listed = sorted(set(numbers))
             self._fulltext.remove_memories(listed)
             return self._stores.purges.purge(
-                listed, reason=reason, at=at, key=self._key, disconnect=self._disconnect, receipt=receipt
+                listed,
+                reason=reason,
+                at=at,
+                key=self._key,
+                disconnect=self._disconnect,
+                tables=self._tables(),
+                receipt=receipt,
             )
 
     def scrub(self) -> None:

@@ -33,7 +33,7 @@ from hexad.experience.values.tags import (
     range_target,
     timestep_target,
 )
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 DATA = Path(__file__).parents[2] / "data" / "concepts"
 NOW = FrozenClock().now()
@@ -60,7 +60,7 @@ class Events:
 
 def opened(path: Path) -> Database:
     database = Database.open(path / "memory.db", clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     return database
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
-from hexad.core.erasure import Erased, ErasureBook, Selection
+from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
 from hexad.database.codec import dump
 from hexad.database.connection import Connection, Database
 
@@ -84,10 +85,12 @@ class HoneycombVisits:
 
     # Erasing ----------------------------------------------------------------------------------------------------
 
-    def plan(self, selection: Selection) -> list[Erased]:
-        """Return what `erase` would note."""
+    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
+        """Return how many would go, beside what would go elsewhere."""
         count = len(self._selected(selection))
-        return [Erased(place=SESSIONS, count=count)] if count else []
+        if not count:
+            return beside
+        return replace(beside, erased=(Erased(place=SESSIONS, count=count), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove the sessions that a selection names, with their accesses; the totals hold numbers alone."""

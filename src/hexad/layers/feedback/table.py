@@ -303,3 +303,27 @@ def _selection_params(selection: Selection, at: datetime) -> dict[str, SQLValue]
         "before": None if selection.before is None else to_micros(selection.before),
         "at": to_micros(at),
     }
+
+
+FEEDBACK_DDL: Final = """
+-- What was said of answers: one row for each item, question and actor.
+CREATE TABLE feedback (
+  no INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  mark TEXT NOT NULL UNIQUE,               -- keyed hash of actor, item and question: said twice is said once
+  memory_no INTEGER,                       -- NULL for what is no memory: it counts for its layer alone
+  content_hash TEXT,                       -- of what the memory said then: what was changed since is not meant
+  layer TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  query TEXT NOT NULL,
+  terms TEXT NOT NULL,                     -- the question's telling words, as JSON
+  query_class TEXT,                        -- NULL without a question
+  note TEXT NOT NULL,
+  given_by TEXT NOT NULL,
+  given_at INTEGER NOT NULL,
+  flagged INTEGER NOT NULL DEFAULT 0,      -- whether it marked the memory for a review
+  confidence REAL                          -- of the memory before the first verdict that lowered it
+) STRICT;
+CREATE INDEX feedback_by_memory ON feedback(memory_no) WHERE memory_no IS NOT NULL;
+CREATE INDEX feedback_by_class ON feedback(query_class) WHERE query_class IS NOT NULL;
+"""

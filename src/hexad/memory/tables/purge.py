@@ -10,28 +10,9 @@ from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, load_strings, to_micros
+from hexad.database.component import MemoryTable
 from hexad.database.connection import Connection, Database, Row
 from hexad.memory.memory import Relevance, Status
-
-# Every table whose rows belong to one memory alone. The order matters only to a reader: nothing refers to these.
-_OWNED: Final = (
-    ("memory_tags", "memory_no"),
-    ("memory_versions", "memory_no"),
-    ("evidence", "memory_no"),
-    ("usage", "memory_no"),
-    ("handouts", "memory_no"),
-    ("relations", "from_no"),
-    ("relations", "to_no"),
-    ("turns", "memory_no"),
-    ("vectors", "memory_no"),
-    ("minhash_bands", "memory_no"),
-    ("tasks", "memory_no"),
-    ("memory_origins", "memory_no"),
-    ("signatures", "memory_no"),
-    ("chunks", "memory_no"),
-    ("derivations", "memory_no"),
-    ("feedback", "memory_no"),
-)
 
 
 class Purges:
@@ -48,12 +29,14 @@ class Purges:
         at: datetime,
         key: Callable[[], bytes],
         disconnect: Callable[[Sequence[int]], None],
+        tables: Sequence[MemoryTable],
         receipt: str | None = None,
     ) -> int:
         """Remove the memories with these row numbers and leave tombstones; returns how many there were.
 
         `key` makes the hash of what a memory said, so that nobody without it can test a guess. What the memories
-        decided keeps `receipt`, else the reason, in the place of its texts. `disconnect` takes them out of the graph.
+        decided keeps `receipt`, else the reason, in the place of its texts. `disconnect` takes them out of the graph,
+        and what the `tables` say of them goes.
         """
         with self._db.joined() as con:
             listed = json.dumps(sorted(set(numbers)))
@@ -62,10 +45,12 @@ class Purges:
             self._empty_decisions(con, listed, receipt=receipt or reason, at=at)
             sessions = self._sessions(con, listed)
             disconnect(numbers)
-            for table, column in _OWNED:
-                con.execute(
-                    f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,)
-                )
+            for table in reversed(tables):  # rows of systems above refer to rows of those below
+                if not table.stays:
+                    con.execute(
+                        f"DELETE FROM {table.name} WHERE {table.column} IN (SELECT value FROM json_each(?))",
+                        (listed,),
+                    )
             con.execute("DELETE FROM memories WHERE no IN (SELECT value FROM json_each(?))", (listed,))
             purged = con.changes
             self._drop_empty(con, sessions)

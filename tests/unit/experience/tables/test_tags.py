@@ -17,6 +17,7 @@ from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, LimitExceeded, NotFound
 from hexad.experience.tables.annotations import Comments, TagApplications
+from hexad.experience.tables.schema import TAG_PROMISES
 from hexad.experience.tables.tags import TagFilter, Tags
 from hexad.experience.values.tags import (
     NOTE_BYTES_LIMIT,
@@ -36,7 +37,7 @@ from hexad.experience.values.tags import (
     range_target,
     timestep_target,
 )
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.maintenance.row_checks import check_rows
 
 NOW = FrozenClock().now()
@@ -45,9 +46,9 @@ NOW = FrozenClock().now()
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
     database = Database.open(tmp_path / "memory.db", clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     yield database
-    assert [] == list(check_rows(database))
+    assert [] == list(check_rows(database, TAG_PROMISES))
     database.close()
 
 
@@ -298,7 +299,7 @@ def test_what_touches_a_range_is_found_whatever_the_lengths(tmp_path_factory, ra
     path = tmp_path_factory.mktemp("touching") / "memory.db"
     database = Database.open(path, clock=FrozenClock())
     try:
-        migrations.apply(database, MIGRATIONS, FrozenClock())
+        migrations.apply(database, store_migrations(), FrozenClock())
         put(database, tag("x"))
         with database.transaction():
             TagApplications(database).add(
@@ -311,7 +312,7 @@ def test_what_touches_a_range_is_found_whatever_the_lengths(tmp_path_factory, ra
             int(tag_application.id[3:])
             for tag_application in TagApplications(database).touching("s", (first, last))
         ]
-        assert [] == list(check_rows(database))
+        assert [] == list(check_rows(database, TAG_PROMISES))
     finally:
         database.close()
 
@@ -346,7 +347,7 @@ db.close()
 def test_two_processes_that_tag_at_once_make_each_name_once(tmp_path):
     path = tmp_path / "memory.db"
     database = Database.open(path, clock=SystemClock())
-    migrations.apply(database, MIGRATIONS, SystemClock())
+    migrations.apply(database, store_migrations(), SystemClock())
     running = [
         subprocess.Popen([sys.executable, "-c", _CREATE, str(path), name], stderr=subprocess.PIPE)
         for name in "ab"
@@ -355,5 +356,5 @@ def test_two_processes_that_tag_at_once_make_each_name_once(tmp_path):
 
     assert [0, 0] == [process.returncode for process in running], errors
     assert (40, 80) == (Tags(database).count(), TagApplications(database).count())
-    assert [] == list(check_rows(database))
+    assert [] == list(check_rows(database, TAG_PROMISES))
     database.close()

@@ -11,7 +11,7 @@ from hexad.database.migrations import apply
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import FullDetail, NewWindow, Windows
 from hexad.experience.values.records import CompressionLevel, Fidelity
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda row: (row[0], row[0] + row[1]))
 
@@ -20,7 +20,7 @@ ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda row: (row[0]
 def db(tmp_path):
     clock = FrozenClock()
     database = Database.open(tmp_path / "memory.db", clock=clock)
-    apply(database, MIGRATIONS, clock)
+    apply(database, store_migrations(), clock)
     for name in ("monday", "tuesday"):
         Sessions(database).start(name, max_context_tokens=8192, at=clock.now())
     yield database

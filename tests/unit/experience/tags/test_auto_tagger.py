@@ -20,7 +20,7 @@ from hexad.experience.stream.log import LogWriter
 from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tags.auto_tagger import AutoTagger
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.redaction.masking import Masking
 from hexad.redaction.redact import RedactionRules
 
@@ -33,7 +33,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.clock = FrozenClock()
         self.db = Database.open(folder / "memory.db", clock=self.clock)
-        migrations.apply(self.db, MIGRATIONS, self.clock)
+        migrations.apply(self.db, store_migrations(), self.clock)
         self.session = Sessions(self.db).start("s", max_context_tokens=None, at=self.clock.now())
         self.folder = folder / "log"
         self.logs: dict[int, LogWriter] = {}

@@ -22,7 +22,7 @@ from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.concept_packs import read_pack
 from hexad.experience.tags.tag_index import ActiveTags, ConceptPacks
 from hexad.experience.values.tags import PackReport
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 DATA = Path(__file__).parents[3] / "data" / "concepts"
 KITCHEN = "example.org/kitchen::"
@@ -32,7 +32,7 @@ FIRST_LIGHT = "org.hatcat/first-light::"
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
     database = Database.open(tmp_path / "memory.db", clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     yield database
     assert [] == database.query("PRAGMA foreign_key_check")
     database.close()
@@ -247,7 +247,7 @@ def test_inverting_parents_loses_no_concept(tmp_path_factory, choices):
         )
     )
     database = Database.open(folder / "memory.db", clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     try:
         load(database, path)
         concepts = Concepts(database)

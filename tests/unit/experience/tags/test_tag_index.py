@@ -17,13 +17,13 @@ from hexad.database.connection import Database
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.tag_index import ActiveTags
 from hexad.experience.values.tags import BudStatus, Tag, TagType
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
     database = Database.open(tmp_path / "memory.db", clock=FrozenClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     yield database
     database.close()
 
@@ -115,7 +115,7 @@ def test_it_keeps_what_a_plain_list_of_uses_would(tmp_path_factory, uses, limit)
     path = tmp_path_factory.mktemp("lru") / "memory.db"
     database = Database.open(path, clock=FrozenClock())
     try:
-        migrations.apply(database, MIGRATIONS, FrozenClock())
+        migrations.apply(database, store_migrations(), FrozenClock())
         for number in range(10):
             put(database, f"t{number}")
         kept, expected = ActiveTags(database, limit=limit), OrderedDict[str, None]()

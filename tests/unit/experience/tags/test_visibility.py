@@ -15,14 +15,14 @@ from hexad.errors import InvalidInput
 from hexad.experience.tags.tag_index import ActiveTags, ConceptPacks
 from hexad.experience.tags.visibility import Lenses
 from hexad.experience.values.lenses import parse_lenses
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
     clock = FrozenClock()
     database = Database.open(tmp_path / "memory.db", clock=clock)
-    migrations.apply(database, MIGRATIONS, clock)
+    migrations.apply(database, store_migrations(), clock)
     yield database
     database.close()
 

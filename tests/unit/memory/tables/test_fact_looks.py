@@ -8,7 +8,7 @@ from pathlib import Path
 from hexad.core.clock import FrozenClock, SystemClock
 from hexad.database.connection import Database
 from hexad.database.migrations import apply
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.memory.store import Stores
 
 BEFORE = 11
@@ -16,7 +16,7 @@ BEFORE = 11
 
 def test_facts_of_an_older_store_are_known_by_their_look_too(tmp_path: Path) -> None:
     with closing(Database.open(tmp_path / "memory.db", clock=SystemClock())) as db:
-        apply(db, MIGRATIONS[:BEFORE], FrozenClock())
+        apply(db, store_migrations()[:BEFORE], FrozenClock())
         values = {
             "subject": "?1",
             "attribute": "?2",
@@ -36,7 +36,7 @@ def test_facts_of_an_older_store_are_known_by_their_look_too(tmp_path: Path) -> 
                 [("GRÖSSE", "Preis"), (None, None)],
             )
 
-        apply(db, MIGRATIONS, FrozenClock())
+        apply(db, store_migrations(), FrozenClock())
 
         assert ["GRÖSSE"] == [row[0] for row in Stores(db).memories.facts_about(1, "grösse.preis")]
         assert [(None,)] == db.query("SELECT fact_look FROM memories WHERE subject IS NULL")

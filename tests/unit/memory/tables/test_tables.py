@@ -16,7 +16,7 @@ from hexad.database import migrations
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Database
 from hexad.errors import InvalidSpace, NotFound
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.memory.memory import Citation
 from hexad.memory.store import Stores
 from hexad.memory.tables.rows import dump_citations, load_citations
@@ -29,7 +29,7 @@ KIND = "embed"
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[Stores]:
     database = Database.open(tmp_path / "memory.db", clock=SystemClock())
-    migrations.apply(database, MIGRATIONS, FrozenClock())
+    migrations.apply(database, store_migrations(), FrozenClock())
     yield Stores(database)
     database.close()
 

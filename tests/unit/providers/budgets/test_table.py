@@ -10,7 +10,7 @@ from hexad.core.clock import FrozenClock
 from hexad.database import migrations
 from hexad.database.connection import Database
 from hexad.errors import BudgetExceeded, NotFound
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.memory.policy import Period, parse_space_budget
 from hexad.memory.tables.spaces import Spaces
 from hexad.providers.budgets.spending import Spend
@@ -22,7 +22,7 @@ CALL = Spend(input_tokens=60, output_tokens=40, usd=0.4)
 @pytest.fixture
 def db(tmp_path, clock):
     db = Database.open(tmp_path / "memory.db", clock=clock)
-    migrations.apply(db, MIGRATIONS, clock)
+    migrations.apply(db, store_migrations(), clock)
     yield db
     db.close()
 

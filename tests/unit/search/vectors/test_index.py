@@ -12,7 +12,7 @@ from hexad.database import migrations
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, FileCipher, StoreKeys, is_sealed
-from hexad.lifecycle.schema import MIGRATIONS
+from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.search.vectors import index as module
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import NewVector, Vectors
@@ -24,7 +24,7 @@ DIMENSIONS = 96
 def db(tmp_path: Path) -> Iterator[Database]:
     clock = SystemClock()
     database = Database.open(tmp_path / "memory.db", clock=clock)
-    migrations.apply(database, MIGRATIONS, clock)
+    migrations.apply(database, store_migrations(), clock)
     yield database
     database.close()
 

@@ -20,6 +20,7 @@ from hexad.memory.draft import Draft
 from hexad.memory.policy import Backend
 from hexad.memory.store import Stores
 from hexad.memory.tables.ngram_filters import TextSignatures
+from hexad.services import memory_tables
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import VIEWS_MOST, Orderings
 from hexad.spaces.bundles.orderings.raptor import CLUSTER_WORDS_MOST
@@ -128,9 +129,13 @@ def test_after_any_changes_a_view_equals_one_that_is_read_anew(pair: tuple[Hexad
 
 def _purge(hx: Hexad, name: str) -> None:
     stores = hx._services.stores
-    Purger(stores, hx._services.fulltext, key=lambda: b"key", disconnect=lambda _numbers: None).purge(
-        [stores.memories.number(name)], reason="test", at=NOW
-    )
+    Purger(
+        stores,
+        hx._services.fulltext,
+        key=lambda: b"key",
+        disconnect=lambda _numbers: None,
+        tables=memory_tables,
+    ).purge([stores.memories.number(name)], reason="test", at=NOW)
 
 
 def _change(hx: Hexad, what: str, name: str, words: list[str]) -> None:
