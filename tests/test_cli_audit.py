@@ -225,7 +225,7 @@ def test_a_check_needs_no_credential_and_says_what_it_cannot_see(run: Run, tmp_p
     assert 0 == run("audit", "checkpoint", "--out", "kept").code
     compared = run("audit", "verify", "--checkpoint", "kept", "--json")
 
-    assert (0, True) == (alone.code, "5 records as they were made" in alone.out)
+    assert (0, True) == (alone.code, "5 records unchanged, in recording order" in alone.out)
     assert "cut off" in alone.err and "written anew" in " ".join(alone.err.split())
     assert (0, True, 5, []) == (
         compared.code,
@@ -336,4 +336,4 @@ def test_a_file_that_is_no_checkpoint_is_named_and_is_no_change_of_the_ledger(
 def test_a_time_that_is_none_is_told_with_its_option(run: Run, credential: str, option: str) -> None:
     refused = run("audit", "query", option, "yesterday", "--credential", credential)
     assert 2 == refused.code
-    assert f"{option} 'yesterday' is no time" in refused.err
+    assert f"Cannot parse {option} 'yesterday' as a time" in refused.err

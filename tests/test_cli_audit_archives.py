@@ -47,7 +47,10 @@ def test_old_records_move_to_a_file_that_is_asked_and_checked(run: Run) -> None:
     assert ["word 3", "word 4"] == [entry["raw_content"] for entry in asked]
     assert 10 == len(run("audit", "query", "--kind", "timestep", "--json").data)
     checked = run("audit", "inspect", "old.hxa", "--key", key)
-    assert (0, "40 records from audit-0 to audit-39, as they were made\n") == (checked.code, checked.out)
+    assert (0, "40 records from audit-0 to audit-39, unchanged and in recording order\n") == (
+        checked.code,
+        checked.out,
+    )
     verified = run("audit", "verify", "--checkpoint", "kept.txt", "--archive", "old.hxa")
     assert 0 == verified.code
     assert "40 records in archives, of which 40 were read" in verified.out
@@ -126,7 +129,10 @@ def test_an_incident_is_marked_listed_shown_exported_and_checked(run: Run, tmp_p
     assert "It fell over." in listed.out
     assert "crash: 5 records in the ledger" in shown.out
     assert "Wrote 5 records to crash.jsonl\n" == written.out
-    assert (0, "5 records of the incident crash, as they were made\n") == (checked.code, checked.out)
+    assert (0, "5 records of the incident crash, unchanged and in recording order\n") == (
+        checked.code,
+        checked.out,
+    )
     assert "Give --key" in run("audit", "inspect", "crash.jsonl").err
     assert 35 == run(*ARCHIVE, "--json").data["records"]
     assert 5 == run("audit", "incident", "list", "--json").data[0]["records"]

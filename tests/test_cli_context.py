@@ -87,7 +87,7 @@ def test_expand_prints_the_whole_of_what_was_shown_in_short(shell: Shell) -> Non
 def test_what_is_not_known_prints_nothing_and_what_cannot_be_understood_is_an_error(shell: Shell) -> None:
     nothing = shell("context", "layer:vector zebra")
     assert (nothing.code, nothing.out) == (0, "")
-    assert "Nothing is known of it." in nothing.err
+    assert "Nothing is known about it." in nothing.err
 
     refused = shell("context", "layer:cellar crane")
     assert refused.code == 2

@@ -24,7 +24,7 @@ def store(run: Run) -> Run:
 @pytest.mark.row("A090")
 def test_session_asks_whether_to_resume_what_was_left(store: Run) -> None:
     nothing = store("session")
-    assert (0, "Nothing was left here.\n") == (nothing.code, nothing.out)
+    assert (0, "There is no unfinished session here.\n") == (nothing.code, nothing.out)
     assert "`hexad session start TASK`" in nothing.err
     store("session", "start", "login feature", "--ticket", "AUTH-1", "--step", "tokens", "--step", "tests")
     store("session", "done", "1")
@@ -36,7 +36,7 @@ def test_session_asks_whether_to_resume_what_was_left(store: Run) -> None:
         "You were working on login feature (ticket AUTH-1; 1 of 2 steps done; last edit src/a.py:42; just now). "
         "Resume?\n" == asked.out
     )
-    assert "`hexad session resume` goes on with it, `hexad session start --fresh` begins anew." in asked.err
+    assert "`hexad session resume` resumes it, `hexad session start --fresh` starts anew." in asked.err
     assert asked.out.strip() == store("session", "--json").data["resumable"]["question"]
 
 
@@ -119,13 +119,13 @@ def test_a_command_joins_the_session_that_a_program_has_in_hand(store: Run) -> N
     with hexad.open(".", embedder=None) as hx:
         begun = hx.session.start("login feature")
         said = store("session")
-        assert f"Working on login feature ({begun.id}): another program has it in hand." in said.out
+        assert f"Working on login feature ({begun.id}): another program works on it." in said.out
         store("session", "note", "from the command line")
 
         found = hx.session.current
         assert found is not None
         assert ["from the command line"] == [note.text for note in found.scratchpad]
-        assert "in hand" in store("session", "list").out
+        assert "active" in store("session", "list").out
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
@@ -156,7 +156,7 @@ def test_a_command_in_another_worktree_is_about_that_worktree(
     ]
     subprocess.run([*git, "checkout", "-q", "-b", "other"], cwd=main, check=True, capture_output=True)
     asked = run("session")
-    assert "Nothing was left here." in asked.out
+    assert "There is no unfinished session here." in asked.out
     assert "1 session on other branches (main)" in asked.err
 
 

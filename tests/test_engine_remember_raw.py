@@ -603,7 +603,7 @@ def test_of_a_long_text_the_model_sees_the_beginning_and_an_extract(opened: Open
         ({"relevance": "urgent"}, r"not one of high, medium, low"),
         ({"path_hint": "../x"}, r"holds '\.\.'"),
         ({"path_hint": "///"}, r"is empty"),
-        ({"freeze_clock": "soon"}, r"'soon' is no time"),
+        ({"freeze_clock": "soon"}, r"'soon' as a time"),
         ("{", r"line 1, column 2"),
     ],
 )  # fmt: skip
@@ -622,8 +622,8 @@ def test_an_option_that_cannot_be_used_is_named_and_nobody_is_asked(
     [
         ("note", "  \n ", InvalidMemory, "text is empty"),
         ("", TEXT, InvalidMemory, "kind ''"),
-        ("note", 5, InvalidMemory, "raw '5' is no text"),
-        (None, TEXT, InvalidMemory, "kind 'None' is no text"),
+        ("note", 5, InvalidMemory, "raw must be a string, not '5'"),
+        (None, TEXT, InvalidMemory, "kind must be a string, not 'None'"),
         ("note", "x" * (1 << 20) + "y", LimitExceeded, "1,048,576"),
     ],
 )

@@ -450,8 +450,8 @@ def test_a_changed_policy_counts_at_once_also_in_a_store_that_was_open(hx: Hexad
         ({"raw": "x", "metadata": [1]}, r"metadata = .*give an object"),
         ({"raw": "x", "chunks": ["x"]}, r"chunks = .*list of objects"),
         ({"raw": "x", "chunks": [{"chunk_id": "a#0"}]}, r"chunks\[0\].*chunk_id and text"),
-        ({"raw": "x", "created_at": "yesterday"}, r"created_at = 'yesterday' is no time"),
-        ({"raw": "x", "created_at": 5}, r"created_at = 5 is no time"),
+        ({"raw": "x", "created_at": "yesterday"}, r"Cannot parse created_at = 'yesterday' as a time"),
+        ({"raw": "x", "created_at": 5}, r"created_at must be a datetime or a string, not 5"),
         ({"raw": "x", "created_at": "2026-02-02", "updated_at": "2026-02-01"}, r"updated_at .* is before created_at"),
         ({"raw": "x", "path": "../up"}, r"holds '\.\.'"),
         ({"raw": "x", "importance": 7}, r"not between 0 and 1"),
@@ -488,7 +488,7 @@ def test_a_space_whose_name_is_no_text_is_invalid(hx: Hexad, space: Any) -> None
         lambda: hx.remember_structured(space, {"raw": TEXT}),
         lambda: hx.remember_raw(space, "note", TEXT),
     ):
-        with pytest.raises(InvalidSpace, match=r"Invalid space .*: the name is no text; give one, such as"):
+        with pytest.raises(InvalidSpace, match=r"Invalid space .*: the name must be a string, such as"):
             write()
     assert [] == hx.memories(status=None)
 

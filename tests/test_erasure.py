@@ -136,9 +136,9 @@ def test_one_memory_is_purged_by_its_path(kept: Hexad) -> None:
         ({"tag": "  "}, "selects nothing"),
         ({"tag": 7}, "selects nothing"),
         ({"subject": ["ada"]}, "selects nothing"),
-        ({"before": "next tuesday"}, "is no time"),
-        ({"before": 2020}, "is no time"),
-        ({"subject": "ada", "purge": "yes"}, "no truth value"),
+        ({"before": "next tuesday"}, "as a time"),
+        ({"before": 2020}, "as a time"),
+        ({"subject": "ada", "purge": "yes"}, "must be True or False"),
         ({"path": "people\0"}, "cannot be used"),
     ],
 )

@@ -233,7 +233,7 @@ def test_the_query_language_narrows_by_layer_kind_time_and_phrase(hx, clock):
     ("query", "message"),
     [
         ("layer:cellar deploy", "layer:cellar is none of session, project"),
-        ("since:soon deploy", "since:soon is no time; give an age"),
+        ("since:soon deploy", "since:soon is not a time; give an age"),
         ("is:heavy deploy", "is:heavy is neither"),
         ("   ", "The question is empty"),
     ],

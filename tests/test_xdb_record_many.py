@@ -218,7 +218,7 @@ def test_one_bad_row_refuses_the_whole_call_and_is_named(xdb, arrow, way):
         ({"event_type": ["input"], "content": ["x"], "concepts": ["ab"], "scores": [[1, 2]]}, "concepts are 'ab'"),
         ({"event_type": ["input"], "content": ["x"], "concepts": [["a", "a"]], "scores": [[1, 2]]}, "there twice"),
         ({"event_type": ["input"], "content": ["x"], "concept_activations": ["ab"]}, "are no activations"),
-        ({"event_type": ["input"], "content": [None]}, "Row 0: content = None"),
+        ({"event_type": ["input"], "content": [None]}, "Row 0: content must be a string, not None"),
         (5, "'5' holds no rows"),
         (["input"], "Row 0: 'input' is no row"),
         ([{"event_type": "input", "content": "x"}, {"content": "y"}], "Row 1: A row needs"),
@@ -325,7 +325,7 @@ def test_arrow_may_hold_times_of_any_kind(xdb, arrow, time):
             "'b' is None",
         ),
         ("'input' AS event_type, 'x' AS content, ['a'] AS concepts, ['nan'::DOUBLE] AS scores", "finite"),
-        ("'input' AS event_type, NULL::VARCHAR AS content", "content = None is no text"),
+        ("'input' AS event_type, NULL::VARCHAR AS content", "content must be a string, not None"),
         ("'input' AS event_type, 'x' AS content, TIMESTAMP '12000-01-01' AS timestamp", "outside the years"),
     ],
 )

@@ -182,7 +182,9 @@ class AuditLogWriter(Closing):
                 f"tick = {quoted(tick)} is no tick; give a whole number from 0 on.", argument="tick"
             )
         if not isinstance(content, str):
-            raise InvalidInput(f"raw_content = {quoted(content)} is no text.", argument="raw_content")
+            raise InvalidInput(
+                f"raw_content must be a string, not {quoted(content)}.", argument="raw_content"
+            )
         if subject is not None and (not isinstance(subject, str) or not subject):
             raise InvalidInput(
                 f"subject = {quoted(subject)} is no subject; give whose data it is.", argument="subject"

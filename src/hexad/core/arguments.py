@@ -37,8 +37,8 @@ def parse_time(value: datetime | date | str | None, name: str) -> datetime | Non
             parsed = datetime.fromisoformat(value.strip())
         except ValueError:  # which says the whole value
             raise InvalidInput(
-                f"{name} = {value!r} is no time; give RFC 3339 such as 2026-05-01T12:00:00Z "
-                "or a date such as 2026-05-01.",
+                f"Cannot parse {name} = {value!r} as a time; use ISO 8601, for example 2026-05-01T12:00:00Z "
+                "or 2026-05-01.",
                 argument=name,
             ) from None
     elif isinstance(value, datetime):
@@ -46,7 +46,7 @@ def parse_time(value: datetime | date | str | None, name: str) -> datetime | Non
     elif isinstance(value, date):
         parsed = datetime(value.year, value.month, value.day)
     else:
-        raise InvalidInput(f"{name} = {shown(value)} is no time; give a datetime or a string.", argument=name)
+        raise InvalidInput(f"{name} must be a datetime or a string, not {shown(value)}.", argument=name)
     try:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
@@ -75,7 +75,7 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     for word in found:
         if not isinstance(word, str):
             raise InvalidInput(
-                f"{name} hold {quoted(word)}, which is no text; give a list of strings.", argument=name
+                f"{name} hold {quoted(word)}, which is not a string; give a list of strings.", argument=name
             )
     return found
 
@@ -160,7 +160,7 @@ def expanded(path: Path, name: str) -> Path:
 def parse_text(value: str | None, name: str) -> str | None:
     """Return a text, None for None; raises `InvalidInput` naming `name` for anything else."""
     if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"{name} = {quoted(value)} is no text; give a string.", argument=name)
+        raise InvalidInput(f"{name} must be a string, not {quoted(value)}.", argument=name)
     return value
 
 
@@ -210,7 +210,7 @@ def shown(value: object) -> str:
         return f"{type(value).__name__} that is nested too deep to write"
 
 
-_TEXTS: Final = {"str": "a string", "str | None": "a string, or None"}
+_TEXTS: Final = {"str": "a string", "str | None": "a string or None"}
 _FLAGS: Final = {"bool": "True or False"}
 _OFTEN: Final = frozenset({"record", "record_many"})
 """Calls whose arguments are checked where they are used: looking twice would take as long as a record."""
@@ -251,13 +251,9 @@ def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
                 continue
             if kind in _FLAGS:
                 if not isinstance(given, bool):
-                    raise InvalidInput(
-                        f"{what} = {quoted(given)} is no truth value; give {_FLAGS[kind]}.", argument=what
-                    )
+                    raise InvalidInput(f"{what} must be {_FLAGS[kind]}, not {quoted(given)}.", argument=what)
             elif not isinstance(given, str) and (given is not None or kind == "str"):
-                raise InvalidInput(
-                    f"{what} = {quoted(given)} is no text; give {_TEXTS[kind]}.", argument=what
-                )
+                raise InvalidInput(f"{what} must be {_TEXTS[kind]}, not {quoted(given)}.", argument=what)
         return call(*args, **kwargs)
 
     return cast("_Call", checked)

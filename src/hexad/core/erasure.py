@@ -102,7 +102,8 @@ def parse_selection(given: Mapping[str, object]) -> Selection:
     before = given.get("before")
     if before is not None and not isinstance(before, str | date):
         raise InvalidInput(
-            f"before = {quoted(before)} is no time; give a datetime, or RFC 3339.", argument="before"
+            f"Cannot parse before = {quoted(before)} as a time; give a datetime, or ISO 8601 such as 2026-05-01.",
+            argument="before",
         )
     texts = {name: _text(given.get(name), name) for name in ("id", *_TEXTS)}
     chosen = Selection(**texts, before=parse_time(before, "before"), project=False)

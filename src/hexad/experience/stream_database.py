@@ -231,9 +231,7 @@ class Experience:
         """Return the session that is recorded to, and its number."""
         wanted = self.current_or(session_id)
         if not isinstance(wanted, str):
-            raise InvalidInput(
-                f"session_id = {quoted(wanted)} is no text; give a string.", argument="session_id"
-            )
+            raise InvalidInput(f"session_id must be a string, not {quoted(wanted)}.", argument="session_id")
         if self.lenses is not None:
             self._recorded_since_look += 1
             if self._recorded_since_look >= LOOK_CALLS:

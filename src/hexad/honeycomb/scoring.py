@@ -158,7 +158,7 @@ def _seconds(moment: Moment, name: str) -> float:
     if seconds is not None and abs(seconds) <= _SECONDS_MOST:
         return seconds
     raise InvalidInput(
-        f"{name} = {quoted(moment)} is no time here; give two datetimes, or two numbers of seconds.",
+        f"{name} = {quoted(moment)} is not a time; give two datetimes, or two numbers of seconds.",
         argument=name,
     )
 

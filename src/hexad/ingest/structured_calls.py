@@ -360,7 +360,7 @@ class StructuredIntake:
         chosen = _Options(options, given, known=RawOptions.__annotations__, call="remember_raw")
         for name, value in (("kind", kind), ("raw", raw)):
             if not isinstance(value, str):
-                raise InvalidMemory(f"The {name} {shown(value)!r} is no text; give a string.")
+                raise InvalidMemory(f"{name} must be a string, not {shown(value)!r}.", argument=name)
         auto_pin = chosen.flag("auto_pin")
         relevance, trust = chosen.text("relevance"), chosen.text("trust")
         draft = Draft(

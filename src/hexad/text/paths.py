@@ -100,9 +100,7 @@ def validate_space(name: str) -> str:
     """
     given: object = name
     if not isinstance(given, str):
-        raise InvalidSpace(
-            f"Invalid space {quoted(given)}: the name is no text; give one, such as 'default'."
-        )
+        raise InvalidSpace(f"Invalid space {quoted(given)}: the name must be a string, such as 'default'.")
     problem = _space_problem(name)
     if problem is not None:
         shown = name if len(name) <= SPACE_NAME_LIMIT else name[:40] + "…"

@@ -106,7 +106,7 @@ def test_decay_takes_datetimes_and_the_formula_as_it_is_written():
         (lambda: temporal_decay(0, 1, half_life=math.inf), "cannot be used"),
         (lambda: temporal_decay(0, 10**400), "current_time = 1000"),
         (lambda: temporal_decay(0, 1, mode="linear"), "choose one of half-life, tau"),
-        (lambda: temporal_decay(math.nan, 1), "created_time = nan is no time"),
+        (lambda: temporal_decay(math.nan, 1), "created_time = nan is not a time"),
         (lambda: temporal_decay(datetime(2026, 1, 1, tzinfo=UTC), 1), "created_time = datetime"),
         (
             lambda: temporal_decay(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1)),

@@ -186,7 +186,7 @@ def test_a_memory_is_pinned_tagged_archived_and_brought_back(shelf):
 
     assert "Pinned." in shown[2] and "* 2026" in shown[2]
     assert "Tags: new-one odd" in shown[3]
-    assert "Archived" in shown[4] and "u undo" in shown[4] and "Nothing is like that" in shown[4]
+    assert "Archived" in shown[4] and "u undo" in shown[4] and "Nothing matches" in shown[4]
     assert "Back in recall." in shown[5]
     memory = shelf.get("mem_07")
     assert (True, ("new-one", "odd"), "active") == (memory.pinned, memory.tags, memory.status.value)
@@ -210,7 +210,7 @@ def test_an_open_memory_shows_its_whole_record_its_history_and_what_is_alike(hx)
     text = browsed(hx, ["enter"], size=(100, 60), state=State(space="default"))[-1]
 
     assert "closes at one" in text and "What it said before" in text and "closes at noon" in text
-    assert "Says almost the same" in text and "mem_b" in text
+    assert "Near-duplicates" in text and "mem_b" in text
     assert "Linked" in text and "to fleet:fleet/gates/paint" in text and "based-on  mem_gate" in text
     for name in ("id", "path", "kind", "relevance", "created_at", "chunks"):
         assert f" {name} " in text

@@ -153,7 +153,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
     if token_count != 1 or type(token_count) is not int:
         token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
-        raise InvalidInput(f"content = {content!r} is no text; give a string.", argument="content")
+        raise InvalidInput(f"content must be a string, not {content!r}.", argument="content")
     text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
     return RecordFields(
         None if timestamp is None else time_micros(timestamp),

@@ -402,7 +402,7 @@ class TagIndex:
 
 def _text(given: str, what: str) -> str:
     if not is_text(given):
-        raise InvalidInput(f"{what} = {quoted(given)} is no text; give a string.", argument=what)
+        raise InvalidInput(f"{what} must be a string, not {quoted(given)}.", argument=what)
     return given
 
 

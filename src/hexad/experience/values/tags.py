@@ -185,7 +185,7 @@ def parse_timestep_id(timestep_id: str) -> tuple[str, int]:
     given: object = timestep_id
     if not isinstance(given, str):
         raise InvalidTarget(
-            f"timestep_id = {str(given)[:80]} is no text; give an id such as 'ts-session-17'.",
+            f"timestep_id must be a string, not {str(given)[:80]}; give an id such as 'ts-session-17'.",
             argument="timestep_id",
         )
     session, dash, tick = timestep_id.removeprefix("ts-").rpartition("-")
@@ -269,7 +269,7 @@ def check_confidence(confidence: float) -> float:
 def check_size(text: str, what: str, *, limit_bytes: int) -> str:
     """Return `text`; raises `LimitExceeded` when it is too long, `InvalidInput` when it cannot be stored."""
     if not isinstance(text, str):
-        raise InvalidInput(f"The {what} {text!r} is no text.")
+        raise InvalidInput(f"The {what} must be a string, not {text!r}.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:

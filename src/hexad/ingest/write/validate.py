@@ -76,11 +76,11 @@ def is_name(text: str, limit: int) -> bool:
 def _check_types(draft: Draft) -> None:
     """Raise `InvalidMemory` for a value of another type than its field has: not every caller has a type checker."""
     if not isinstance(draft.text, str):
-        raise InvalidMemory(f"The text {quoted(draft.text)} is no text; give a string.")
+        raise InvalidMemory(f"text must be a string, not {quoted(draft.text)}.", argument="text")
     for name in _TEXTS:
         value: object = getattr(draft, name)  # a loop over names, as they stand in the message
         if value is not None and not isinstance(value, str):
-            raise InvalidMemory(f"The {name} {quoted(value)} is no text; give a string.")
+            raise InvalidMemory(f"{name} must be a string, not {quoted(value)}.", argument=name)
     if draft.pinned is not None and not isinstance(draft.pinned, bool):
         raise InvalidMemory(f"pinned {quoted(draft.pinned)} cannot be used; give true or false.")
     for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):

@@ -220,7 +220,7 @@ class GovernanceFacade:
         parse_whole(limit, "limit", least=1)
         if in_force is not None and not isinstance(in_force, bool):
             raise InvalidInput(
-                f"in_force = {quoted(in_force)} is no truth value; give True, False, or None for both.",
+                f"in_force must be True, False or None (for both), not {quoted(in_force)}.",
                 argument="in_force",
             )
         if space is not None:

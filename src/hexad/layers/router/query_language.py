@@ -78,7 +78,7 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     ('status:lost is none of active, superseded, archived, quarantined, any',)
     """
     if not is_text(typed):
-        raise InvalidInput(f"The query {quoted(typed)} is no text; give a string.")
+        raise InvalidInput(f"The query must be a string, not {quoted(typed)}.")
     known_parts_by_name = (
         _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
     )
@@ -129,7 +129,7 @@ def moment(text: str, name: str, *, now: datetime) -> datetime:
         time = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{name}:{text} is no time; give an age (30min, 12h, 3d, 2w, 6m, 1y) or a date such as 2026-01-31."
+            f"{name}:{text} is not a time; give an age (30min, 12h, 3d, 2w, 6m, 1y) or a date such as 2026-01-31."
         ) from None
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 

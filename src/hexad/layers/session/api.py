@@ -360,7 +360,7 @@ class SessionFacade(SessionCalls):
         parse_whole(limit, "limit", least=1)
         if ended is not None and not isinstance(ended, bool):
             raise InvalidInput(
-                f"ended = {quoted(ended)} is no truth value; give True, False, or None for both.",
+                f"ended must be True, False or None (for both), not {quoted(ended)}.",
                 argument="ended",
             )
         self._manager.write_all()

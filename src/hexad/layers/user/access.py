@@ -280,7 +280,7 @@ class UserAccess:
     @staticmethod
     def _plain(text: str, name: str, limit: int) -> str:
         if not is_text(text):
-            raise InvalidInput(f"{name} = {quoted(text)} is no text; give a string.", argument=name)
+            raise InvalidInput(f"{name} must be a string, not {quoted(text)}.", argument=name)
         if not text.strip() or "\0" in text or not _encodes(text):
             raise InvalidInput(
                 f"{name} = {quoted(text)} says nothing that could be stored; give a text.", argument=name

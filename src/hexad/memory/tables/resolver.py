@@ -51,7 +51,7 @@ class MemoryNames:
         What the roles may not see is not found.
         """
         if not is_text(id_or_path):
-            raise InvalidInput(f"The id or path {quoted(id_or_path)} is no text; give a string.")
+            raise InvalidInput(f"The id or path must be a string, not {quoted(id_or_path)}.")
         where = f" in space {space!r}" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
         # Paths have an index within each space, so the spaces come first; ids have one of their own.

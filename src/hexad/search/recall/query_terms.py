@@ -118,7 +118,7 @@ def _whole(number: object) -> bool:
 def check_query(query: str) -> str:
     """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long."""
     if not is_text(query):
-        raise InvalidInput(f"The question {quoted(query)} is no text; give a string.")
+        raise InvalidInput(f"The question must be a string, not {quoted(query)}.")
     if not query.strip():
         raise InvalidInput("The question is empty; say what to recall. `hexad memory list` shows everything.")
     if len(query) > QUERY_CHARACTERS_MOST:

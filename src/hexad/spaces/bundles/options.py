@@ -64,7 +64,7 @@ def check_topic(topic: object) -> str:
     """
     if not isinstance(topic, str):
         raise InvalidInput(
-            f"topic = {topic!r} is no text; give a few words, or '' for no topic.", argument="topic"
+            f"topic must be a string, not {topic!r}; give a few words, or '' for no topic.", argument="topic"
         )
     if len(topic) > TOPIC_CHARACTERS_MOST:
         raise LimitExceeded(

@@ -260,5 +260,5 @@ def _exported_at(path: Path, head: Mapping[str, JSONValue]) -> datetime:
     except HexadError as error:
         raise _broken(path, str(error)) from error
     if at is None:
-        raise _broken(path, "exported_at is no time")
+        raise _broken(path, "exported_at is not a time")
     return at

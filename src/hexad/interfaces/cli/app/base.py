@@ -311,6 +311,11 @@ def note(text: str) -> None:
     click.echo(click.style(text, dim=True), err=True)
 
 
+def note_more(limit: int, nouns: str) -> None:
+    """Say of a list that was cut at its limit how to see the rest."""
+    note(f"{limit:,} of at least {limit:,} {nouns}; use --limit or --offset to see more.")
+
+
 def warn(text: str) -> None:
     """Say on stderr that something is not as it should be."""
     click.echo(f"{click.style('Warning:', fg='yellow', bold=True)} {text}", err=True)
@@ -330,7 +335,7 @@ def confirm(question: str, *, yes: bool, without: str) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError(f"{question} Nothing was changed: say --yes to do it, or {without}.")
+        raise click.UsageError(f"{question} Nothing was changed. Add --yes to do it, or {without}.")
     try:
         agreed, code = click.confirm(question, err=True), EXIT_DECLINED
     except click.Abort:  # Ctrl-C or Ctrl-D, on the question's line

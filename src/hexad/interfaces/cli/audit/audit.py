@@ -115,7 +115,7 @@ def reviewer(ctx: click.Context) -> None:
 )
 @ledger_option
 def add(*, name: str, expires: str | None, sessions: tuple[str, ...], ledger: Path | None) -> None:
-    """Let NAME read the ledger, and print the credential.
+    """Add the reviewer NAME, and print the credential.
 
     It is shown this once and kept as a hash only. That the reviewer was added is a record of the ledger.
     """
@@ -133,7 +133,7 @@ def _add_lines(credential: str) -> Iterator[str]:
 @click.argument("name")
 @ledger_option
 def revoke(*, name: str, ledger: Path | None) -> None:
-    """Let NAME read the ledger no more."""
+    """Revoke NAME's access to the ledger."""
     with ledger_of(ledger) as log:
         log.reviewers.revoke(name)
     show({"name": name, "revoked": True}, table=f"Revoked {clean(name)}")
@@ -142,7 +142,7 @@ def revoke(*, name: str, ledger: Path | None) -> None:
 @reviewer.command("list", cls=Command)
 @ledger_option
 def list_(*, ledger: Path | None) -> None:
-    """Show who may read the ledger, and who might once."""
+    """List the reviewers, current and former."""
     with ledger_of(ledger) as log:
         reviewers = log.reviewers.list()
     show(reviewers, table=_list_lines(reviewers))
@@ -200,8 +200,10 @@ _asked = each(
 
 @audit.command()
 @_asked
-@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True, help="So many.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the beginning.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many at the start.")
 @click.option(
     "--archive",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -255,7 +257,7 @@ def _query_lines(records: list[AuditRecord]) -> Iterator[str]:
 
 @audit.command()
 @_asked
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: stdout.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Output; default: stdout.")
 def export(*, credential: str | None, ledger: Path | None, out: Path | None, **given: Any) -> None:
     """Write records of the ledger as JSON lines, decrypted.
 

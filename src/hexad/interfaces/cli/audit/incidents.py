@@ -123,7 +123,7 @@ def _show_lines(incident: Incident) -> Iterator[str]:
 
 @incident.command("export", cls=Command)
 @click.argument("name")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Output file.")
 @click.option(
     "--archive",
     "archives",

@@ -102,7 +102,7 @@ def _unread(verification: Verification) -> list[str]:
         unseen.append(
             f"Not seen of {count(verification.archived - verification.read, 'archived record')}: "
             "whether the archives are there and"
-            " as they were made, and the keys to their contents. Give them: --archive FILE."
+            " unchanged, and the keys to their contents. Give them: --archive FILE."
         )
     if verification.skipped:
         sizes = ", ".join(f"{size:,}" for size in verification.skipped)

@@ -25,7 +25,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 @click.command(cls=Command)
 @click.option("--before", required=True, metavar="TIME", help="What is older: RFC 3339 or a date.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Output file.")
 @credential_option
 @ledger_option
 def archive(*, before: str, out: Path, credential: str | None, ledger: Path | None) -> None:
@@ -66,7 +66,7 @@ def _archive_lines(archive: Archive | None, before: str) -> Iterator[str]:
 def retain(
     *, keep: int | None, keep_all: bool, into: Path | None, credential: str | None, ledger: Path | None
 ) -> None:
-    """Move to archives what the ledger's policy lets go.
+    """Archive what the ledger's policy says.
 
     `hexad maintain` does the same. With --keep or --keep-all the policy is set first, which needs the credential of a
     reviewer who may read everything; that it was set is a record.
@@ -100,8 +100,8 @@ def _retain_lines(policy: Retention | None, archives: Sequence[Archive]) -> Iter
     help="With --session: of these ticks alone, both included.",
 )
 @click.option("--subject", metavar="NAME", help="The contents of this person.")
-@click.option("--dry-run", is_flag=True, help="Say how many contents would go, and change none.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only report how many contents would be destroyed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @credential_option
 @ledger_option
 def erase(
@@ -181,7 +181,7 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
 
 
 def _inspect_lines(checked: Archive | IncidentExport, what: str, *, known: bool) -> Iterator[str]:
-    yield f"{count(checked.records, 'record')} {what}, as they were made"
+    yield f"{count(checked.records, 'record')} {what}, unchanged and in recording order"
     if not known:
         note(f"Signed with {checked.key}. Is that the ledger's? Give --key.")
 

@@ -207,9 +207,7 @@ def browse(space: str | None, typed: str) -> None:
     """
     require_terminal()
     if state().json:
-        raise click.UsageError(
-            "The browser prints nothing, so --json means nothing to it; use `hexad memory list`."
-        )
+        raise click.UsageError("The browser has no --json output; use `hexad memory list --json`.")
     with state().opened() as hx:
         if space is not None:
             hx.spaces.get(space)

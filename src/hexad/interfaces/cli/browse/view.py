@@ -188,7 +188,7 @@ def _memories(state: State) -> Iterator[Row]:
         else:
             yield (Span(text, "dim" if memory.status.value != "active" else "plain"),)
     if not state.total and not state.stale:
-        what = "Nothing is like that; Esc clears the filter." if state.filter.text else "There is no memory."
+        what = "Nothing matches; Esc clears the filter." if state.filter.text else "There is no memory."
         yield (Span(f"  {what}", "dim"),)
 
 
@@ -313,7 +313,7 @@ def record_height(state: State) -> int:
 
 @lru_cache(maxsize=1)
 def record_rows(record: Record, width: int) -> Sequence[Row]:
-    """Return a whole record as lines: its text, its fields, what it said before, what says almost the same, links.
+    """Return a whole record as lines: its text, its fields, what it said before, near-duplicates, links.
 
     The last one is kept: a text of a megabyte is wrapped once, not at every key.
     """
@@ -334,7 +334,7 @@ def record_rows(record: Record, width: int) -> Sequence[Row]:
         rows.extend([(), (Span(head, "accent"),)])
         rows.extend((Span(f" {line}"),) for line in wrapped(str(version["raw"]), width - 2))
     if record.near:
-        rows.extend([(), (Span(" Says almost the same", "bold"),)])
+        rows.extend([(), (Span(" Near-duplicates", "bold"),)])
         rows.extend((Span(f" {plain(other)}  {similarity:.2f}"),) for other, similarity in record.near)
     if record.links:
         rows.extend([(), (Span(" Linked", "bold"),)])

@@ -29,7 +29,7 @@ _LAST_TICK = 1 << 53
 @click.command(cls=Command)
 @click.argument("tag", shell_complete=tag_names)
 @target_options
-@click.option("--confidence", type=float, default=1.0, show_default=True, help="0 to 1: how sure it is.")
+@click.option("--confidence", type=float, default=1.0, show_default=True, help="0 to 1: confidence in it.")
 @click.option("--note", "text", help="Why.")
 def tag(*, tag: str, confidence: float, text: str | None, **given: Any) -> None:
     """Put TAG, a tag's id or name, on a timestep, event or range.
@@ -46,13 +46,13 @@ def tag(*, tag: str, confidence: float, text: str | None, **given: Any) -> None:
 @click.command(cls=Command)
 @click.argument("application")
 def untag(application: str) -> None:
-    """Take one use of a tag away, by its id APPLICATION.
+    """Remove one use of a tag, by its id APPLICATION.
 
     The tag stays, and so do its other uses; `hexad tags show TAG` lists them.
     """
     with state().opened() as hx:
         hx.xdb.untag(application)
-    show({"id": application, "removed": True}, table=f"{clean(application)}  taken away")
+    show({"id": application, "removed": True}, table=f"{clean(application)}  removed")
 
 
 @click.command(cls=Command)
@@ -81,12 +81,12 @@ def _tags_lines(uses: list[TagApplication], names: dict[str, str]) -> Iterator[s
 @target_options
 @click.option("--edit", "edited", metavar="ID", help="Change what this comment says, instead of adding one.")
 def comment(*, text: str | None, edited: str | None, **given: Any) -> None:
-    """Remark TEXT on a timestep, an event or a range.
+    """Add the comment TEXT to a timestep, an event or a range.
 
     With --edit the comment of this id says TEXT from now on; the older text is kept in the store.
     """
     if text is None:
-        raise click.UsageError("Nothing to say: give a TEXT.")
+        raise click.UsageError("Nothing to add: give a TEXT.")
     if edited is None:
         require_one_target(given)
     elif any(value is not None for value in given.values()):
@@ -98,14 +98,14 @@ def comment(*, text: str | None, edited: str | None, **given: Any) -> None:
             comment = hx.xdb.edit_comment(edited, text)
     show(
         comment,
-        table=f"{comment.id}  {'remarked' if edited is None else 'edited'}  {clean(target(comment.target))}",
+        table=f"{comment.id}  {'commented' if edited is None else 'edited'}  {clean(target(comment.target))}",
     )
 
 
 @click.command(cls=Command)
 @click.argument("comment")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def uncomment(comment: str, *, dry_run: bool, yes: bool) -> None:
     """Remove a comment for good, by its id COMMENT.
 
@@ -148,4 +148,4 @@ def comments(*, session_id: str, tick_range: tuple[int, int] | None) -> None:
 def _comments_lines(comments: list[Comment]) -> Iterator[str]:
     yield from comment_lines(comments, room=width())
     if not comments:
-        note("There is no comment.")
+        note("No comments.")

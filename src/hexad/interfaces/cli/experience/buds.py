@@ -26,9 +26,9 @@ _STATUSES: Final = [bud_status.value for bud_status in hexad.BudStatus]
 
 
 @click.command(cls=Command)
-@click.option("--status", type=click.Choice(_STATUSES), help="Only those that stand here.")
+@click.option("--status", type=click.Choice(_STATUSES), help="Only those in this state.")
 def buds(status: str | None) -> None:
-    """List the buds: tags that may become something learned."""
+    """List the buds: candidate concepts with examples."""
     with state().opened() as hx:
         tags = hx.xdb.get_buds(status)
     show(tags, table=_buds_lines(tags, status))
@@ -36,7 +36,9 @@ def buds(status: str | None) -> None:
 
 def _buds_lines(tags: list[Tag], status: str | None) -> Iterator[str]:
     if not tags:
-        note("No buds yet; `hexad xdb bud create` makes one." if status is None else "No bud stands there.")
+        note(
+            "No buds yet; `hexad xdb bud create` makes one." if status is None else "No bud is in this state."
+        )
         return
     yield from tag_table(tags, room=table_room())
 
@@ -65,7 +67,7 @@ def _show(tag: hexad.Tag, *, done: str) -> None:
     help="A concept that it is near to; repeatable.",
 )
 def create(name: str, description: str, *, concepts: tuple[str, ...]) -> None:
-    """Create a bud; it stands at collecting.
+    """Create a bud with the status collecting.
 
     Then put it on experience with `hexad xdb tag`.
     """
@@ -77,9 +79,9 @@ def create(name: str, description: str, *, concepts: tuple[str, ...]) -> None:
 @bud.command()
 @click.argument("tag", shell_complete=tag_names)
 def promote(tag: str) -> None:
-    """Make a tag a bud that stands at collecting.
+    """Turn a tag into a bud with the status collecting.
 
-    What it was put on stays.
+    Its uses stay.
     """
     with state().opened() as hx:
         new_tag = hx.xdb.promote_to_bud(tag_of(hx, tag).id)
@@ -107,8 +109,8 @@ def status(tag: str, status: str) -> None:
 
 @bud.command()
 @click.argument("tag", shell_complete=bud_names)
-@click.option("--limit", type=int, default=100, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def examples(tag: str, *, limit: int, offset: int) -> None:
     """Show the timesteps that carry a bud.
 
@@ -128,7 +130,7 @@ _SEE: Final = "see with --dry-run what would become of it"
 @click.argument("bud", shell_complete=bud_names)
 @click.argument("submission")
 def submit(bud: str, submission: str) -> None:
-    """Hand the bud BUD in, under the id SUBMISSION.
+    """Submit the bud BUD under the id SUBMISSION.
 
     Its examples are kept in full detail as evidence until the submission is resolved. `hexad xdb export SUBMISSION`
     writes them as a package.
@@ -141,11 +143,11 @@ def submit(bud: str, submission: str) -> None:
 
 @click.command(cls=Command)
 @click.argument("submission", shell_complete=submission_ids)
-@click.option("--accepted/--rejected", "accepted", default=None, help="What became of it.")
-@click.option("--dry-run", is_flag=True, help="Only say what would become of its windows.")
+@click.option("--accepted/--rejected", "accepted", default=None, help="The outcome.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen to its windows.")
 @click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
 def resolve(submission: str, *, accepted: bool | None, dry_run: bool, yes: bool) -> None:
-    """Say what became of a submission.
+    """Record the outcome of a submission.
 
     --accepted: whoever took it has the evidence; its windows become a summary for each event, and their tokens are
     gone. --rejected: they stay for a time of grace, in which they can be pinned. What another submission needs stays.
@@ -176,11 +178,11 @@ def _resolve_lines(dry_run: bool, what: str, accepted: bool, submission_info: Su
     if dry_run:
         yield f"{clean(submission_info.id)}  {what} would be {'cold' if accepted else 'warm, for a time of grace'}"
     else:
-        yield f"{clean(submission_info.id)}  {submission_info.status.value}  {what} let go"
+        yield f"{clean(submission_info.id)}  {submission_info.status.value}  {what} released"
 
 
 @click.command(cls=Command)
-@click.option("--status", type=click.Choice(_SUBMISSION_STATUSES), help="Only those that stand here.")
+@click.option("--status", type=click.Choice(_SUBMISSION_STATUSES), help="Only those in this state.")
 def submissions(status: str | None) -> None:
     """List submissions, the oldest first."""
     with state().opened() as hx:
@@ -197,7 +199,7 @@ def _submissions_lines(
 ) -> Iterator[str]:
     if not submissions:
         note(
-            "No submissions yet; `hexad xdb submit` hands a bud in."
+            "No submissions yet; `hexad xdb submit` submits a bud."
             if status is None
             else f"No submission is {status}."
         )
@@ -224,7 +226,7 @@ def _submissions_lines(
 
 @click.command(cls=Command)
 @click.argument("submission", shell_complete=submission_ids)
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to; default: exports/ID.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Output; default: exports/ID.")
 def export(submission: str, *, out: Path | None) -> None:
     """Write the evidence of a submission as a package.
 
@@ -241,7 +243,7 @@ def export(submission: str, *, out: Path | None) -> None:
 @click.argument("package", shell_complete=submission_ids)
 @click.pass_context
 def verify(ctx: click.Context, package: str) -> None:
-    """Check that a package of evidence is whole.
+    """Check that a package of evidence is intact.
 
     PACKAGE is a submission's id, or a folder, which needs no store. Exit code 5 when it is not; each line says what is
     wrong.

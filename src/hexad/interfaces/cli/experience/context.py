@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, confirm, note, state
+from hexad.interfaces.cli.app.base import Command, confirm, note, note_more, state
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.experience.options import session_option, time_range
 from hexad.interfaces.cli.experience.render import INDENT, concepts, ticks
@@ -99,7 +99,7 @@ def _window_lines(window: ContextWindow, *, room: int) -> Iterator[str]:
 
 @click.command(cls=Command)
 @session_option("Of this session.", required=True)
-@click.option("--dry-run", is_flag=True, help="Only say how full its window is.")
+@click.option("--dry-run", is_flag=True, help="Only report how full its window is.")
 @click.option("--yes", is_flag=True, help="Do not ask of a session that never compacts by itself.")
 def compact(*, session_id: str, dry_run: bool, yes: bool) -> None:
     """Replace the older half of a session's window by a summary, now.
@@ -137,8 +137,8 @@ def _compact_lines(record: CompactionRecord | None, dry_run: bool, after: dict[s
 
 @click.command(cls=Command)
 @session_option("Only of this session.")
-@click.option("--limit", type=int, default=20, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def compactions(*, session_id: str | None, limit: int, offset: int) -> None:
     """List compactions with their summaries, the oldest first."""
     with state().opened() as hx:
@@ -152,7 +152,7 @@ def _compactions_lines(records: list[CompactionRecord], limit: int) -> Iterator[
     if not records:
         note("Nothing has left a context window.")
     elif len(records) == limit:
-        note(f"{count(limit, 'compaction')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "compactions")
 
 
 def _compaction_lines(record: CompactionRecord, *, room: int) -> Iterator[str]:
@@ -184,8 +184,8 @@ _SOURCES_SHOWN: Final = 100
 @session_option("Only of this session, and of days and more that it is part of.")
 @click.option("--since", metavar="TIME", help="Only what ends after this time: RFC 3339 or a date.")
 @click.option("--until", metavar="TIME", help="Only what begins before this time: RFC 3339 or a date.")
-@click.option("--limit", type=int, default=20, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def compressed(
     *,
     record: str | None,
@@ -228,9 +228,9 @@ def _compressed_lines(
     for compressed_record in records:
         yield from _record_lines(compressed_record, tags, room=room, sources=record is not None)
     if not records:
-        note("No COLD record is like that.")
+        note("No COLD record matches.")
     elif len(records) == limit and record is None:
-        note(f"{count(limit, 'record')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "records")
 
 
 def _record_of(hx: Hexad, record: str) -> CompressedRecord:

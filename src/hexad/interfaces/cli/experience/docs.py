@@ -101,8 +101,8 @@ def list_(doc_type: str | None) -> None:
 @click.option("--type", "doc_type", type=click.Choice(_TYPES), help="Only of this type.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
 @click.option("--any", "any_tag", is_flag=True, help="One of the tags is enough.")
-@click.option("--limit", type=int, default=20, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def search(
     *,
     words: tuple[str, ...],
@@ -125,7 +125,7 @@ def search(
             limit=limit,
             offset=offset,
         )
-    _print(documents, "No document is like that.")
+    _print(documents, "No document matches.")
 
 
 @docs.command("show")
@@ -241,7 +241,7 @@ def update(
 ) -> None:
     """Give DOCUMENT a new text: FILE, or what is piped in.
 
-    What it said stays a version. The same text is none.
+    The earlier text is kept as a version; the same text adds none.
     """
     content = _content(file)
     options["data_subjects"] = several(options["data_subjects"])
@@ -271,10 +271,10 @@ def _show_done(document: Document, done: str) -> None:
 @click.option(
     "--purge", is_flag=True, help="For good, with all its versions; also one that was removed before."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask before a purge.")
 def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
-    """Take DOCUMENT and its working copy away.
+    """Remove DOCUMENT and its working copy.
 
     `hexad docs restore` brings it back, unless it was purged.
     """
@@ -357,7 +357,7 @@ def _removed_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 @docs.command()
 @click.argument("document", shell_complete=document_paths)
 def versions(document: str) -> None:
-    """List what DOCUMENT said, oldest first.
+    """List the versions of DOCUMENT, oldest first.
 
     `hexad docs show DOCUMENT --revision VERSION` prints one.
     """
@@ -384,7 +384,7 @@ def _versions_lines(versions: list[DocumentVersion]) -> Iterator[str]:
 @docs.command()
 @click.option("--read", is_flag=True, help="Take in what was done by hand: changes, and new files.")
 @click.option("--write", is_flag=True, help="Write every copy anew; what was changed by hand is gone.")
-@click.option("--dry-run", is_flag=True, help="Only say what --write would write over.")
+@click.option("--dry-run", is_flag=True, help="Only report what --write would overwrite.")
 @click.option(
     "--yes", is_flag=True, help="Do not ask before a copy that was changed by hand is written over."
 )

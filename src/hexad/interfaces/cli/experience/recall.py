@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, several, state
+from hexad.interfaces.cli.app.base import Command, note, note_more, several, state
 from hexad.interfaces.cli.app.completion import concept_ids, session_ids, tag_names
 from hexad.interfaces.cli.experience.options import (
     CONCEPT,
@@ -20,7 +20,7 @@ from hexad.interfaces.cli.experience.options import (
 )
 from hexad.interfaces.cli.experience.render import event_lines, step_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, show, table_room, width
+from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, show, table_room, width
 
 if TYPE_CHECKING:
     from hexad import EventRecord, Hexad, TimestepRecord
@@ -68,8 +68,8 @@ _MIN_ACTIVATION: Final = 0.5
     "--surprising", is_flag=True, help="Timesteps tagged surprising, confusing, interesting, unexpected."
 )
 @click.option("--full", is_flag=True, help="Show whole events, not the lines around the words.")
-@click.option("--limit", type=int, default=100, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=100, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def recall(
     *,
     words: tuple[str, ...],
@@ -84,7 +84,7 @@ def recall(
     tags: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Find events that hold all WORDS, whatever detail is left.
+    """Find events that contain all WORDS, at any level of detail.
 
     Everything given must hold. A word is found by its beginning, what stands in double quotes as it is. With --tokens
     single timesteps, whose text holds WORDS as they are. Prints nothing on stdout, with exit code 0, when there is
@@ -174,8 +174,8 @@ def _special(
 @click.option(
     "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Only these ticks, both ends included."
 )
-@click.option("--limit", type=int, default=1000, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=1000, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def show_(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, limit: int, offset: int) -> None:
     """Show the session SESSION as a transcript.
 
@@ -204,7 +204,7 @@ def _print_steps_lines(steps: Sequence[TimestepRecord]) -> Iterator[str]:
     if steps:
         yield from step_table(steps, room=table_room())
     else:
-        note("No timestep is like that.")
+        note("No timestep matches.")
 
 
 def print_events(events: Sequence[EventRecord], *, query: str = "", limit: int | None = None) -> None:
@@ -215,9 +215,9 @@ def print_events(events: Sequence[EventRecord], *, query: str = "", limit: int |
 def _print_events_lines(events: Sequence[EventRecord], query: str, limit: int | None) -> Iterator[str]:
     yield from event_lines(events, room=width(), query=query, limit=limit)
     if not events:
-        note("No event is like that.")
+        note("No event matches.")
 
 
 def _more(found: int, limit: int) -> None:
     if found == limit and not state().json:
-        note(f"{count(limit, 'result')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "results")

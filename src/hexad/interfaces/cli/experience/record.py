@@ -144,7 +144,7 @@ _REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
 
 @click.command(cls=Command)
 @click.argument("text", required=False)
-@session_option("Record to this session; begun when new, else gone on with.", required=True)
+@session_option("Record to this session; started when new, else resumed.", required=True)
 @click.option(
     "--type",
     "event_type",

@@ -131,7 +131,9 @@ def _limits(usage: StorageUsage, *, room: int) -> list[Line]:
     type=click.FloatRange(0, 1, min_open=True),
     help="From which share of the limit on, instead of 0.8.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say how many records of which level would go.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only report how many records of each level would be compressed."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
 def compress(*, max_bytes: int | None, threshold: float | None, dry_run: bool, yes: bool) -> None:
     """Make COLD records coarser until they are under their limit.

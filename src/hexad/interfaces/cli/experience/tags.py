@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Function, Group, confirm, note, state
+from hexad.interfaces.cli.app.base import Function, Group, confirm, note, note_more, state
 from hexad.interfaces.cli.app.completion import concept_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.render import application_table, tag_kind, tag_table
@@ -37,10 +37,8 @@ def tags(ctx: click.Context) -> None:
 
 def _page(function: Function) -> Function:
     """Add what shows a part of many."""
-    function = click.option("--offset", type=int, default=0, help="Leave out so many of the first.")(function)
-    return click.option("--limit", type=int, default=100, show_default=True, help="How many at most.")(
-        function
-    )
+    function = click.option("--offset", type=int, default=0, help="Skip this many at the start.")(function)
+    return click.option("--limit", type=int, default=100, show_default=True, help="Maximum number.")(function)
 
 
 def _print(tags: Sequence[Tag], nothing: str, *, limit: int | None = None) -> None:
@@ -53,12 +51,12 @@ def _print_lines(tags: Sequence[Tag], nothing: str, limit: int | None) -> Iterat
         return
     yield from tag_table(tags, room=table_room())
     if len(tags) == limit:
-        note(f"{count(limit, 'tag')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "tags")
 
 
 @tags.command("list")
 @click.option("--type", "tag_type", type=click.Choice(_TYPES), help="Only of this type.")
-@click.option("--status", type=click.Choice(_STATUSES), help="Only buds that stand here.")
+@click.option("--status", type=click.Choice(_STATUSES), help="Only buds in this state.")
 @click.option("--entity-type", help="Only entities of this type, such as person.")
 @_page
 def list_(
@@ -69,7 +67,7 @@ def list_(
         tags = hx.xdb.find_tags(
             tag_type=tag_type, bud_status=status, entity_type=entity_type, limit=limit, offset=offset
         )
-    _print(tags, "No tag is like that.", limit=limit)
+    _print(tags, "No tag matches.", limit=limit)
 
 
 @tags.command()
@@ -89,10 +87,10 @@ def find(pattern: str, *, tag_type: str | None, limit: int, offset: int) -> None
 @tags.command("show")
 @click.argument("tag", shell_complete=tag_names)
 @click.option("--session", "session_id", metavar="ID", help="Only uses in this session.")
-@click.option("--limit", type=int, default=_ROWS, show_default=True, help="How many uses at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=int, default=_ROWS, show_default=True, help="Maximum number of uses.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 def show_(*, tag: str, session_id: str | None, limit: int, offset: int) -> None:
-    """Show a tag, by id or name, and what it is on.
+    """Show a tag, by id or name, and its uses.
 
     Of a concept also what is above, below and beside it.
     """
@@ -130,9 +128,9 @@ def _whole_tag_lines(
         yield ""
         yield from application_table(uses, {}, room=table_room())
     else:
-        note("It is on nothing.")
+        note("No uses.")
     if len(uses) == limit:
-        note(f"{count(limit, 'use')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "uses")
 
 
 def _tag_lines(tag: Tag, concepts: Sequence[str], *, room: int) -> Iterator[str]:
@@ -169,7 +167,7 @@ def _near(hx: Hexad, tag: Tag) -> dict[str, list[tuple[Tag, str]]]:
 def create(
     name: str, *, tag_type: str, concept_id: str | None, entity_type: str | None, description: str | None
 ) -> None:
-    """Create a tag; the same again is the same tag.
+    """Create a tag; an existing one is returned as it is.
 
     A bud is created by `hexad xdb bud create`.
     """
@@ -182,13 +180,13 @@ def create(
 
 @tags.command()
 @click.argument("tag", shell_complete=tag_names)
-@click.option("--force", is_flag=True, help="Also a bud, and a tag that is on something: its uses go too.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--force", is_flag=True, help="Also a bud, and a tag with uses: they go too.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask before uses go.")
 def remove(tag: str, *, force: bool, dry_run: bool, yes: bool) -> None:
     """Remove a tag for good.
 
-    Without --force only one that is on nothing. Concepts of a loaded pack stay.
+    Without --force only a tag without uses. Concepts of a loaded pack stay.
     """
     with state().opened() as hx:
         tag_info = tag_of(hx, tag)
@@ -251,7 +249,7 @@ def _below(hx: Hexad, parent: str | None, depth: int, level: int = 0) -> Iterato
 
 @tags.command()
 @click.argument("query")
-@click.option("--limit", type=int, default=_ROWS, show_default=True, help="How many at most.")
+@click.option("--limit", type=int, default=_ROWS, show_default=True, help="Maximum number.")
 def concepts(query: str, *, limit: int) -> None:
     """Find concepts by term and alias, the best first."""
     with state().opened() as hx:
@@ -262,7 +260,7 @@ def concepts(query: str, *, limit: int) -> None:
 @tags.command("load-pack")
 @click.argument("path", type=click.Path(path_type=Path))
 def load_pack(path: Path) -> None:
-    """Bring the concepts to what the pack at PATH says.
+    """Load the concept pack at PATH.
 
     A .jsonl, .jsonl.gz or .json file, or a folder. The same pack again changes nothing; a newer one keeps what was
     tagged. Makes a store where there is none.

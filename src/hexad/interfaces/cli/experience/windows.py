@@ -46,10 +46,10 @@ def _pin_lines(window: TimeWindow, used: int, quota: int) -> Iterator[str]:
 
 @click.command(cls=Command)
 @click.argument("window", shell_complete=window_ids)
-@click.option("--dry-run", is_flag=True, help="Only say what would become of it.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen to it.")
 @click.option("--yes", is_flag=True, help="Do not ask before detail is given up.")
 def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
-    """Let go of a pinned window, by its id WINDOW.
+    """Unpin a window, by its id WINDOW.
 
     What of it has left its session's context becomes a summary for each event at once, and its tokens are gone; the
     rest is as if it had not been pinned.
@@ -90,7 +90,7 @@ def _left_context(hx: Hexad, window: TimeWindow) -> int:
 @click.option(
     "--ticks", "tick_range", type=TICKS, metavar="A-B", help="Only those that share a tick with these."
 )
-@click.option("--fidelity", type=click.Choice(_FIDELITIES), help="Only those that stand here.")
+@click.option("--fidelity", type=click.Choice(_FIDELITIES), help="Only those in this state.")
 @click.option("--pinned/--unpinned", default=None, help="Only those that are pinned, or that are not.")
 @click.option(
     "--tag", metavar="TAG", shell_complete=tag_names, help="Those that share a tick with what this tag is on."
@@ -128,7 +128,7 @@ def windows(
 
 def _windows_lines(windows: list[TimeWindow]) -> Iterator[str]:
     if not windows:
-        note("No window is like that.")
+        note("No window matches.")
         return
     yield from window_table(windows, room=table_room())
 

@@ -48,12 +48,12 @@ _NOTHING: Final = hexad.Amount()
 
 @xdb.command()
 @click.option("--running", is_flag=True, help="Only those that have not ended.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the last.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many at the end.")
 def sessions(*, running: bool, limit: int, offset: int) -> None:
-    """List the sessions that were begun last, the oldest first.
+    """List the latest sessions, the oldest first.
 
-    With what there is of each, and how full its context window is.
+    With the size of each, and how full its context window is.
     """
     with state().opened() as hx, waiting("Counting"):
         wanted_session_infos = [
@@ -72,9 +72,7 @@ def _sessions_lines(
 ) -> Iterator[str]:
     if not found:
         begin = "`hexad xdb record --session NAME` begins one."
-        note(
-            f"No sessions yet; {begin}" if not running and not offset else f"No session is like that; {begin}"
-        )
+        note(f"No sessions yet; {begin}" if not running and not offset else f"No session matches; {begin}")
         return
     room = table_room()
     heads, rows = _HEADS, [_row(*row) for row in found]
@@ -124,7 +122,7 @@ def _row(session_info: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
 @xdb.command()
 @click.argument("session", shell_complete=session_ids)
 def end(session: str) -> None:
-    """End the session SESSION; recording to it again goes on with it."""
+    """End the session SESSION; recording to it again resumes it."""
     with state().opened() as hx:
         hx.xdb.end_session(session_id=session)
         ended = next(session_info for session_info in hx.xdb.sessions() if session_info.id == session)
@@ -156,8 +154,8 @@ def _shown(value: Any) -> str:
 def seal(ctx: click.Context) -> None:
     """Turn the logs into segments now.
 
-    Those that another program writes to stay. `hexad maintain` seals what is large or old. Exit code 5 when a log is
-    damaged: it stays, and is named.
+    Logs that another program writes to are skipped. `hexad maintain` seals what is large or old. Exit code 5 when a
+    log is damaged: it stays, and is named.
     """
     with state().opened() as hx, waiting("Sealing"):
         report = hx.xdb.seal()

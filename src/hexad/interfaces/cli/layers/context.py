@@ -18,7 +18,7 @@ _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
 
 @click.command(cls=Command)
 @click.argument("task")
-@click.option("--max-tokens", type=int, default=2_000, show_default=True, help="How long it may get.")
+@click.option("--max-tokens", type=int, default=2_000, show_default=True, help="Token budget.")
 @click.option(
     "--layer", "layers", multiple=True, type=click.Choice(_LAYERS), help="Only this layer; may be repeated."
 )
@@ -27,22 +27,22 @@ _LAYERS = ("session", "project", "user", "governance", "graph", "vector")
 )
 @click.option("--space", "spaces", multiple=True, help="Only from this space; may be repeated.")
 @click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
-@click.option("--since", help="Only what is from this time on: RFC 3339 or a date.")
-@click.option("--until", help="Only what is from before this time: RFC 3339 or a date.")
+@click.option("--since", help="Only items from this time on: RFC 3339 or a date.")
+@click.option("--until", help="Only items from before this time: RFC 3339 or a date.")
 @click.option(
-    "--summaries", is_flag=True, help="Leave long texts at their summaries, even where there is room."
+    "--summaries", is_flag=True, help="Use summaries of long texts, even where the whole text fits."
 )
 @click.option(
-    "--deterministic", is_flag=True, help="From the stored state alone: the same state, the same bytes."
+    "--deterministic", is_flag=True, help="Use the stored state alone: the same state gives the same bytes."
 )
 @click.option("--deadlines", is_flag=True, help="Do not wait for slow layers: 50 ms each, 150 ms in all.")
+@click.option("--literal", is_flag=True, help="Do not derive filters from the words of a sentence.")
 @click.option(
-    "--literal", is_flag=True, help="Take the words of a sentence as they are: no filters from them."
+    "--model", help="Classify the task by a model: default, or provider:MODEL. Without it, by rules."
 )
-@click.option("--model", help="Let a model sort the task: default, or provider:MODEL. Without it rules do.")
-@click.option("--plan", "plan_only", is_flag=True, help="Show how it would be answered, and ask nothing.")
+@click.option("--plan", "plan_only", is_flag=True, help="Show the query plan without running it.")
 @click.option(
-    "--explain", is_flag=True, help="Also say why what is in it is there, and what was left out and why."
+    "--explain", is_flag=True, help="Also explain why each item is in it, and what was left out and why."
 )
 def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **options: Any) -> None:
     """Print what all layers know of TASK, for a model.
@@ -97,9 +97,9 @@ def _notes(context: FusedContext, *, explain: bool) -> None:
             f"{count(shown, 'item')}, {count(context.tokens, 'token')} of {context.max_tokens:,}, as {context.format}."
         )
     elif context.dropped:
-        note("Nothing that is known fits; give more --max-tokens.")
+        note("Nothing fits into the budget; raise --max-tokens.")
     else:
-        note("Nothing is known of it.")
+        note("Nothing is known about it.")
     for line in context.notes:
         note(clean(line))
     for layer in context.absent if explain or not shown else ():
@@ -134,9 +134,9 @@ def _show_plan_lines(plan: Plan) -> Iterator[str]:
 
 @click.command(cls=Command)
 @click.argument("id")
-@click.option("--max-tokens", type=int, help="Cut the text to so many.")
+@click.option("--max-tokens", type=int, help="Truncate the text to this many tokens.")
 def expand(id: str, max_tokens: int | None) -> None:
-    """Print the whole of what a context showed in short, by its ID."""
+    """Print the whole text of an item of a context, by its ID."""
     with state().opened(user=id.startswith("user:")) as hx:
         item = hx.expand(id, max_tokens=max_tokens)
     show(item, table=_expand_lines(item))

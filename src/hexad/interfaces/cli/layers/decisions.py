@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("topic")
 @click.option("--space", help="Only decisions of this space.")
-@click.option("--limit", type=int, default=5, show_default=True, help="How many decisions at most.")
+@click.option("--limit", type=int, default=5, show_default=True, help="Maximum number of decisions.")
 def why(topic: str, space: str | None, limit: int) -> None:
     """Print what was decided about TOPIC, and why.
 
@@ -89,11 +89,11 @@ def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iter
     help="A path, document or address it is about; repeatable.",
 )
 @click.option(
-    "--supersedes", metavar="ID", help="The decision, or its memory, whose place it takes; both are kept."
+    "--supersedes", metavar="ID", help="The decision, or its memory, that it supersedes; both are kept."
 )
-@click.option("--depends-on", multiple=True, metavar="ID", help="A memory it rests on; repeatable.")
+@click.option("--depends-on", multiple=True, metavar="ID", help="A memory it depends on; repeatable.")
 @click.option("--by", metavar="NAME", help="Who decided; default: whoever opens the store.")
-@click.option("--space", default="project", show_default=True, help="Where it is kept; made when new.")
+@click.option("--space", default="project", show_default=True, help="Space to store it in; created when new.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @click.option("--importance", type=float, default=0.8, show_default=True, help="0 to 1.")
 @click.option(
@@ -101,7 +101,7 @@ def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iter
     type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
     default="user",
     show_default=True,
-    help="Who vouches for it.",
+    help="Trust level of its author.",
 )
 def decide(title: str, rationale: str, tags: Sequence[str], **options: Any) -> None:
     """Record a decision: TITLE says in one line what was decided.

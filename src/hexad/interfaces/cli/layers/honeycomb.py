@@ -34,7 +34,7 @@ _PARTS: Final = {
 @click.group(cls=Group)
 @click.pass_context
 def honeycomb(ctx: click.Context) -> None:
-    """The association graph: what is around, and walks."""
+    """The association graph: neighbours and walks."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -55,11 +55,11 @@ class _Neighbourhood:
 )
 @click.option("--overflow", is_flag=True, help="Show the edges of overflow rings, too.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="How many nodes at most."
+    "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of nodes."
 )
 @click.option("--dot", is_flag=True, help="Print it as DOT, for Graphviz.")
 def show_(node: str, *, depth: int, overflow: bool, limit: int, dot: bool) -> None:
-    """Show a node and what is around it, as a tree.
+    """Show a node and its neighbours as a tree.
 
     NODE is the number of a node, or the id or path of a memory; a number is a node's where there is one. Each node
     is opened once; → lists the edges to those that stand elsewhere in the tree.
@@ -299,10 +299,14 @@ def _numbers(stats: HoneycombStats) -> Iterator[str]:
 @click.option(
     "--walk",
     type=click.Choice(["best", "breadth"]),
-    help="What comes first; default: best for memories alone.",
+    help="Order of the walk; default: best for memories alone.",
 )
 @click.option(
-    "--entries", type=click.IntRange(min=1), default=1, show_default=True, help="Of a breadth-first walk."
+    "--entries",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of entry nodes of a breadth-first walk.",
 )
 @click.option("--no-overflow", is_flag=True, help="Stay in the main rings.")
 @click.option(
@@ -310,7 +314,7 @@ def _numbers(stats: HoneycombStats) -> Iterator[str]:
     type=click.Choice(["all", "nodes", "memories"]),
     default="all",
     show_default=True,
-    help="What to enter.",
+    help="Which nodes to visit.",
 )
 @click.option("--space", help="Enter memories of this space alone.")
 @click.option("--session", help="Count the walk in this session, for the loop breaker.")
@@ -329,7 +333,7 @@ def context(
     session: str | None,
     trace: bool,
 ) -> None:
-    """Print what a walk brings together.
+    """Print the context that a walk collects.
 
     It begins where QUERY points, and ends where the budget of tokens does.
     """

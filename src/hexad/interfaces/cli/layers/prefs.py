@@ -19,7 +19,7 @@ _LEVELS: Final = ("novice", "intermediate", "advanced", "expert")
 @click.group(cls=Group)
 @click.pass_context
 def prefs(ctx: click.Context) -> None:
-    """Show and change what is known of you across projects.
+    """Show and change your preferences across projects.
 
     It is in user.db, in your own data folder, and all projects share it. Without a command it lists what is preferred.
     """
@@ -33,7 +33,7 @@ def prefs(ctx: click.Context) -> None:
     "--all", "everything", is_flag=True, help="Patterns, expertise, rules, exceptions and suppressions too."
 )
 def list_(everything: bool) -> None:
-    """List what is preferred, the surest first."""
+    """List preferences, the most confident first."""
     with state().opened(user=True) as hx:
         _list(hx, everything=everything)
 
@@ -110,7 +110,9 @@ def _show_lines(preference: ResolvedPreference | None, key: str) -> Iterator[str
 @prefs.command("set")
 @click.argument("key")
 @click.argument("value")
-@click.option("--also", is_flag=True, help="Beside what else is preferred for KEY, not in its place.")
+@click.option(
+    "--also", is_flag=True, help="Add it to the other preferences for KEY instead of replacing them."
+)
 def set_(key: str, value: str, also: bool) -> None:
     """State that you prefer VALUE for KEY."""
     with state().opened(create=True, user=True) as hx:
@@ -122,7 +124,7 @@ def set_(key: str, value: str, also: bool) -> None:
 
 
 @prefs.command()
-@click.option("--limit", type=int, default=10, show_default=True, help="How many at most.")
+@click.option("--limit", type=int, default=10, show_default=True, help="Maximum number.")
 def suggest(limit: int) -> None:
     """Suggest defaults for what is undecided, with their evidence."""
     with state().opened(user=True) as hx:
@@ -141,7 +143,7 @@ def _suggest_lines(suggestions: list[Suggestion]) -> Iterator[str]:
 @click.argument("key")
 @click.argument("value")
 def accept(key: str, value: str) -> None:
-    """Take up what was suggested: it is surer from now on."""
+    """Accept a suggestion: its confidence rises."""
     _judge(key, value, accepted=True)
 
 
@@ -149,7 +151,7 @@ def accept(key: str, value: str) -> None:
 @click.argument("key")
 @click.argument("value")
 def reject(key: str, value: str) -> None:
-    """Turn down what was suggested: it is half as sure."""
+    """Reject a suggestion: its confidence is halved."""
     _judge(key, value, accepted=False)
 
 
@@ -188,7 +190,7 @@ def allow(value: str, key: str | None) -> None:
 @prefs.command("except")
 @click.argument("key")
 @click.argument("value")
-@click.option("--reason", required=True, help="Why; it stands with the exception.")
+@click.option("--reason", required=True, help="The reason; it is stored with the exception.")
 def except_(key: str, value: str, reason: str) -> None:
     """Note that this project uses VALUE for KEY, whatever is usual."""
     with state().opened(user=True) as hx:
@@ -200,7 +202,7 @@ def except_(key: str, value: str, reason: str) -> None:
 @click.argument("text")
 @click.option("--avoid", is_flag=True, help="It is something that you avoid.")
 def pattern(text: str, avoid: bool) -> None:
-    """Note how you work; noted again it is surer."""
+    """Record a habit; recording it again raises its confidence."""
     with state().opened(user=True) as hx:
         pattern = hx.user.observe(text, antipattern=avoid)
     show(
@@ -213,7 +215,7 @@ def pattern(text: str, avoid: bool) -> None:
 @click.argument("area")
 @click.argument("level", type=click.Choice(_LEVELS))
 def know(area: str, level: str) -> None:
-    """Note how well you know AREA."""
+    """Record how well you know AREA."""
     with state().opened(user=True) as hx:
         expertise = hx.user.set_expertise(area, level)
     show(expertise, table=f"{expertise.id}  {clean(expertise.area)}: {expertise.level.value}")
@@ -229,7 +231,7 @@ def rule(text: str) -> None:
 
 
 @prefs.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--dry-run", is_flag=True, help="Only report what would change.")
 def learn(dry_run: bool) -> None:
     """Publish what this project uses, and learn from all projects.
 
@@ -257,7 +259,7 @@ def _learn_lines(report: LearningReport, dry_run: bool) -> Iterator[str]:
 @prefs.command()
 @click.argument("row_id", metavar="ID")
 def forget(row_id: str) -> None:
-    """Remove one thing that is known for good, by its id.
+    """Remove one entry for good, by its id.
 
     `hexad memory wipe --scope user` removes all.
     """

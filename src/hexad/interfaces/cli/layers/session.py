@@ -32,10 +32,10 @@ _of = click.option(
 @click.group(cls=Group)
 @click.pass_context
 def session(ctx: click.Context) -> None:
-    """Show what is being worked on here, and go on with it.
+    """Show and resume what is being worked on here.
 
     A session is of a repository, a worktree and a branch: those of the current folder, if it is a worktree of the
-    store's repository, else of the store's. Without a command it says what was left here.
+    store's repository, else of the store's. Without a command it shows the unfinished session here.
     """
     if ctx.invoked_subcommand is None:
         _say_what_was_left()
@@ -69,13 +69,13 @@ def _say_what_was_left_lines(
     active: WorkingSet | None, offer: Resumable | None, elsewhere: list[WorkingSet]
 ) -> Iterator[str]:
     if active is not None:
-        yield f"Working on {clean(active.subject)} ({active.id}): another program has it in hand."
+        yield f"Working on {clean(active.subject)} ({active.id}): another program works on it."
     if offer is not None:
         yield clean(offer.question)
-        note("`hexad session resume` goes on with it, `hexad session start --fresh` begins anew.")
+        note("`hexad session resume` resumes it, `hexad session start --fresh` starts anew.")
     elif active is None:
-        yield "Nothing was left here."
-        note("`hexad session start TASK` begins.")
+        yield "There is no unfinished session here."
+        note("`hexad session start TASK` starts one.")
     if elsewhere:
         branches = ", ".join(dict.fromkeys(clean(str(working_set.place.branch)) for working_set in elsewhere))
         note(
@@ -86,8 +86,8 @@ def _say_what_was_left_lines(
 @session.command("list", cls=Command)
 @click.option("--here", is_flag=True, help="Only those of this worktree.")
 @click.option("--ended/--going", "ended", default=None, help="Only those that have ended, or that go on.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many at most.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the first.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many at the start.")
 def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
     """List sessions, the last changed first."""
     with state().opened() as hx:
@@ -109,7 +109,7 @@ def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
         for working_set in found
     ]
     if not rows:
-        note("No sessions; `hexad session start TASK` begins one.")
+        note("No sessions; `hexad session start TASK` starts one.")
         return
     room, whole = table_room(), ("session", "changed", "state")
     if room is None or fits(rows, heads=_HEADS, room=room):
@@ -134,7 +134,7 @@ def show_(session_id: str | None) -> None:
 @click.argument("task", required=False)
 @click.option("--ticket", help="The ticket that is worked on.")
 @click.option("--step", "steps", multiple=True, help="A step of the task; may be repeated.")
-@click.option("--fresh", is_flag=True, help="Begin anew: what was left here ends.")
+@click.option("--fresh", is_flag=True, help="Start anew; the unfinished session here ends.")
 @click.option("--id", "session_id", metavar="ID", help="The session's id; default: a new one.")
 @click.option("--subject", "subjects", multiple=True, help="A person whose data it is; may be repeated.")
 def start(
@@ -146,7 +146,7 @@ def start(
     session_id: str | None,
     subjects: tuple[str, ...],
 ) -> None:
-    """Go on with what was left here, or begin with TASK.
+    """Resume the unfinished session here, or start TASK.
 
     Where there is no store yet, one is made.
     """
@@ -166,9 +166,9 @@ def start(
 @session.command(cls=Command)
 @click.argument("session_id", metavar="[ID]", required=False)
 def resume(session_id: str | None) -> None:
-    """Go on with a session, by default with what was left.
+    """Resume a session, by default the unfinished one here.
 
-    A session that has ended goes on when it is named by its ID.
+    A session that has ended is resumed when it is named by its ID.
     """
     with state().opened() as hx:
         working_set = hx.session.resume(session_id, folder=_here(hx), shared=True)
@@ -177,7 +177,7 @@ def resume(session_id: str | None) -> None:
 
 @session.command(cls=Command)
 @_of
-@click.option("--outcome", help="What came of it.")
+@click.option("--outcome", help="The outcome.")
 def end(session_id: str | None, outcome: str | None) -> None:
     """End a session: its task is done."""
     with state().opened() as hx:
@@ -191,7 +191,7 @@ def end(session_id: str | None, outcome: str | None) -> None:
 @_of
 @click.option("--step", "steps", multiple=True, help="A step of the task; may be repeated.")
 def task(text: str, session_id: str | None, steps: tuple[str, ...]) -> None:
-    """Say that the task is TEXT."""
+    """Set the task to TEXT."""
     _change(session_id, lambda hx: hx.session.set_task(text, steps=steps), "task set")
 
 
@@ -270,7 +270,7 @@ def turn(speaker: str, text: str, session_id: str | None) -> None:
 @session.command("note", cls=Command)
 @click.argument("text", required=False)
 @_of
-@click.option("--clear", is_flag=True, help="Take every note off the scratchpad first.")
+@click.option("--clear", is_flag=True, help="Clear the scratchpad first.")
 def note_(text: str | None, session_id: str | None, *, clear: bool) -> None:
     """Write TEXT on the scratchpad; "-" reads it from stdin."""
     if text is None and not clear:
@@ -354,7 +354,7 @@ def _parted(place: str) -> tuple[str, int | None, int | None]:
 def _standing(working_set: WorkingSet) -> str:
     if working_set.ended_at is not None:
         return f"ended ({working_set.boundary.value})" if working_set.boundary else "ended"
-    return "in hand" if working_set.active else "left"
+    return "active" if working_set.active else "unfinished"
 
 
 def _show_whole(working_set: WorkingSet) -> None:

@@ -25,7 +25,7 @@ _OPTIONS: Final[tuple[Callable[[Function], Function], ...]] = (
     click.option("--path", help="Only what is at or under this path, or matches a pattern with *."),
     click.option("--backend", help="The ordering: basic, patricia, raptor, hybrid, temporal."),
     click.option("--order", type=click.Choice(["score", "strict"]), help="strict: pinned first, then high."),
-    click.option("--max-tokens", type=int, help="How long it may get; whole sections are left out."),
+    click.option("--max-tokens", type=int, help="Token budget; whole sections are left out."),
     click.option("--freeze-clock", metavar="TIME", help="Answer as at this time: RFC 3339 or a date."),
     click.option("--follow-links", is_flag=True, help="Add what the sections are linked with."),
     click.option("--digest", is_flag=True, help="Add a digest by the configured text generator."),

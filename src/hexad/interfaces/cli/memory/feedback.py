@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("id", required=False)
 @click.argument("verdict", required=False, type=click.Choice(["helpful", "wrong"]))
-@click.option("--query", help="The question that it answered: questions like it heed what you say.")
+@click.option("--query", help="The question that it answered; the rating counts for similar questions.")
 @click.option("--note", "remark", help="Why.")
 @click.option("--retract", is_flag=True, help="Take back the feedback with this ID.")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many to list at most.")
+@click.option("--limit", type=int, default=50, show_default=True, help="Maximum number to list.")
 def feedback(
     id: str | None, verdict: str | None, query: str | None, remark: str | None, *, retract: bool, limit: int
 ) -> None:
-    """Say that an answer was helpful or wrong.
+    """Rate an answer as helpful or wrong.
 
     Later answers heed it. ID is a memory's, or what a context shows in brackets. Without a verdict what was said is
     listed, of one memory or, without an ID, of all. Nothing is deleted by it, and --retract takes it back.
@@ -37,7 +37,7 @@ def feedback(
         )
     with state().opened() as hx:
         if retract and id is not None:
-            feedback, said = [hx.retract_feedback(id)], "Taken back."
+            feedback, said = [hx.retract_feedback(id)], "Retracted."
         elif id is not None and verdict is not None:
             feedback, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
         else:
@@ -47,7 +47,7 @@ def feedback(
         effect = f" It is {feedback[0].effect}." if feedback[0].effect and not retract else ""
         note(said + effect)
     elif not feedback:
-        note("Nothing was said of answers yet.")
+        note("There is no feedback yet.")
 
 
 def _feedback_lines(found_feedback: list[Feedback]) -> Iterator[str]:

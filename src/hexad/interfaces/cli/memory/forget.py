@@ -50,14 +50,14 @@ class _EachOnce(Command):
 @click.option("--subject", metavar="PERSON", help="About a person: what names them in its data_subjects.")
 @click.option("--before", metavar="TIME", help="From before this moment.")
 @click.option("--purge", is_flag=True, help="Remove it for good, in every file of the store.")
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--yes", is_flag=True, help="Do not ask before a purge.")
-@click.option("--restore", is_flag=True, help="The other way round: bring one memory back into recall.")
-@click.option("--list", "listed", is_flag=True, help="List what was forgotten by selection, or for good.")
+@click.option("--restore", is_flag=True, help="Restore one memory instead.")
+@click.option("--list", "listed", is_flag=True, help="List earlier erasures.")
 def forget(*, id_or_path: str | None, listed: bool, restore: bool, **options: Any) -> None:
     """Archive memories, or remove data for good.
 
-    A memory by its id or path, or everything for which all that is selected holds. Archived memories stay in the store;
+    A memory by its id or path, or everything that matches all selecting options. Archived memories stay in the store;
     --restore, or `hexad memory restore`, brings one back. With --purge it goes for good, with all that belongs to it
     and all that was made of it alone; recorded sessions and documents go with --purge alone. A purge prints a receipt:
     its key, which only you hold, shows on the ledger what was erased.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, several, state
+from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, note_more, several, state
 from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
 from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.output.render import (
@@ -69,15 +69,13 @@ def memory(ctx: click.Context) -> None:
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
 @click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
 @click.option(
-    "--status", type=click.Choice(_STATUSES), default="active", show_default=True, help="Which ones."
+    "--status", type=click.Choice(_STATUSES), default="active", show_default=True, help="Only this status."
 )
-@click.option("--text", help="Only with these words in it, as they are written but for their case.")
+@click.option("--text", help="Only with these words in it, ignoring case.")
 @click.option("--pinned/--unpinned", default=None, help="Only those that are pinned, or that are not.")
-@click.option(
-    "--order", type=click.Choice(_ORDERS), default="updated", show_default=True, help="Which come first."
-)
-@click.option("--limit", type=int, default=50, show_default=True, help="How many at most.")
-@click.option("--offset", type=int, default=0, help="Leave out so many of the first.")
+@click.option("--order", type=click.Choice(_ORDERS), default="updated", show_default=True, help="Sort order.")
+@click.option("--limit", type=int, default=50, show_default=True, help="Maximum number.")
+@click.option("--offset", type=int, default=0, help="Skip this many at the start.")
 @scope_options
 def list_(
     *,
@@ -91,7 +89,7 @@ def list_(
 ) -> None:
     """List memories, the last changed first.
 
-    With --scope all that are of it, whatever their status; then nothing but --limit and --offset chooses among them.
+    With --scope, all memories of the scope whatever their status; only --limit and --offset select among them.
     """
     check_scope(scope, session)
     if scope is not None:
@@ -108,11 +106,11 @@ def list_(
 
 def _list_lines(memories: list[Memory], chosen: str | None, limit: int) -> Iterator[str]:
     if not memories:
-        note("No memory is like that.")
+        note("No memory matches.")
         return
     yield from memory_table(memories, room=table_room(), status=chosen is None)
     if len(memories) == limit:
-        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "memories")
 
 
 def _refuse_others(*, allowed: tuple[str, ...]) -> None:
@@ -136,7 +134,7 @@ def _refuse_others(*, allowed: tuple[str, ...]) -> None:
 def show_(id_or_path: str, space: str | None) -> None:
     """Show a whole record.
 
-    Every field, its text as it is stored, and which memories say almost the same.
+    Every field, the stored text, and its near-duplicates.
     """
     with state().opened() as hx:
         memory = hx.get(id_or_path, space=space)
@@ -148,13 +146,13 @@ def show_(id_or_path: str, space: str | None) -> None:
 def _memory_lines(memory: Memory, near: Sequence[tuple[str, float]]) -> Iterator[str]:
     yield from memory_lines(memory, room=width())
     for other, similarity in near:
-        note(f"Almost the same: {other} ({similarity:.2f})")
+        note(f"Near-duplicate: {other} ({similarity:.2f})")
 
 
 @memory.command()
 @_one
 def history(id_or_path: str, space: str | None) -> None:
-    """Show what a memory said before, oldest first."""
+    """Show the earlier versions of a memory, oldest first."""
     with state().opened() as hx:
         versions = hx.history(id_or_path, space=space)
     show([dict(version) for version in versions], table=_history_lines(versions))
@@ -162,7 +160,7 @@ def history(id_or_path: str, space: str | None) -> None:
 
 def _history_lines(versions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not versions:
-        note("It has always said what it says now.")
+        note("There is no earlier version.")
     for version in versions:
         head = f"version {version['version']}, until {version['replaced_at']}"
         yield click.style(head, bold=True)
@@ -172,14 +170,14 @@ def _history_lines(versions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 @memory.command()
 @_one
 def pin(id_or_path: str, space: str | None) -> None:
-    """Pin a memory: it comes before others."""
+    """Pin a memory: it ranks before others."""
     _change(lambda hx: hx.pin(id_or_path, space=space), "pinned")
 
 
 @memory.command()
 @_one
 def unpin(id_or_path: str, space: str | None) -> None:
-    """Take a memory's pin away."""
+    """Unpin a memory."""
     _change(lambda hx: hx.unpin(id_or_path, space=space), "unpinned")
 
 
@@ -206,7 +204,7 @@ _REMOVAL = re.compile(r"-(?![-C]|h$)")
 @_one
 @click.argument("changes", metavar="[+TAG|-TAG]...", nargs=-1)
 @click.option("--add", multiple=True, metavar="TAG", help="Add this tag, as +TAG does; repeatable.")
-@click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away, as -TAG does; repeatable.")
+@click.option("--remove", multiple=True, metavar="TAG", help="Remove this tag, as -TAG does; repeatable.")
 def tag(
     *,
     id_or_path: str,
@@ -215,9 +213,9 @@ def tag(
     add: tuple[str, ...],
     remove: tuple[str, ...],
 ) -> None:
-    """Add tags to a memory and take tags away: `+new -old`.
+    """Add tags to a memory, or remove them: `+new -old`.
 
-    Everything else of the memory stays. A tag without a sign is added.
+    Everything else stays. A tag without a sign is added.
     """
     added = [*add, *(change.removeprefix("+") for change in changes if not change.startswith(_APART))]
     removed = [*remove, *(change[2:] for change in changes if change.startswith(_APART))]
@@ -232,7 +230,7 @@ def tag(
 @click.argument("space")
 @gc_options
 def gc(*, space: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
-    """Archive what is past its time in the space SPACE.
+    """Archive the expired memories of the space SPACE.
 
     The same as `hexad spaces gc`.
     """
@@ -243,12 +241,12 @@ def gc(*, space: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: b
 @click.argument("id_or_path", metavar="[ID_OR_PATH]", required=False)
 @click.option("--id", "id_", metavar="ID", help="The same, as an option.")
 @click.option("--space", help="Look only in this space (paths may repeat across spaces).")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(*, id_or_path: str | None, id_: str | None, space: str | None, dry_run: bool, yes: bool) -> None:
     """Remove a memory for good.
 
-    What it said before goes too, and what was made of it alone; `hexad forget` archives it instead.
+    Its history goes too, and what was derived from it alone; `hexad forget` archives it instead.
     """
     if (id_or_path is None) == (id_ is None):
         raise click.UsageError("Give the memory once: ID_OR_PATH, or --id ID.")
@@ -270,8 +268,8 @@ def _delete_lines(memory: Memory, dry_run: bool, receipt: ErasureReceipt) -> Ite
 @memory.command()
 @click.argument("space", required=False)
 @scope_options
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: bool, yes: bool) -> None:
     """Remove all memories of a space, or a scope, for good.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.group(cls=Group)
 @click.pass_context
 def quarantine(ctx: click.Context) -> None:
-    """Review what was written and may not stand yet.
+    """Review memories that wait for approval.
 
     Texts that read as instructions, writes to protected places, changes of what is trusted more. docs/security.md
     says what comes here.
@@ -28,9 +28,9 @@ def quarantine(ctx: click.Context) -> None:
 
 @quarantine.command("list", cls=Command)
 @click.option("--space", help="Only this space.")
-@click.option("--limit", type=int, help="How many at most; default: all.")
+@click.option("--limit", type=int, help="Maximum number; default: all.")
 def list_(space: str | None, limit: int | None) -> None:
-    """List what waits, the last changed first."""
+    """List what waits for approval, the last changed first."""
     with state().opened() as hx:
         memories = hx.quarantine.list(space=space, limit=limit)
     show(memories, table=_list_lines(memories))
@@ -59,10 +59,10 @@ def _show_lines(memory: Memory) -> Iterator[str]:
 
 @quarantine.command(cls=Command)
 @click.argument("memory_id", metavar="ID")
-@click.option("--why", required=True, help="The reason; it stands with the memory.")
+@click.option("--why", required=True, help="The reason; it is stored with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
 def release(memory_id: str, why: str, by: str | None) -> None:
-    """Let a memory in: it is recalled from now on."""
+    """Approve a memory: it is recalled from now on."""
     with state().opened(embeds=True) as hx:
         released = hx.quarantine.release(memory_id, why=why, by=by)
     _say(released, "released")
@@ -70,10 +70,10 @@ def release(memory_id: str, why: str, by: str | None) -> None:
 
 @quarantine.command(cls=Command)
 @click.argument("memory_id", metavar="ID")
-@click.option("--why", required=True, help="The reason; it stands with the memory.")
+@click.option("--why", required=True, help="The reason; it is stored with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
 def reject(memory_id: str, why: str, by: str | None) -> None:
-    """Turn a memory away: archive it, and refuse its text."""
+    """Reject a memory: archive it, and refuse its text."""
     with state().opened() as hx:
         rejected = hx.quarantine.reject(memory_id, why=why, by=by)
     _say(rejected, "rejected")

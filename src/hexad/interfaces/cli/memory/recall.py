@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("query")
-@click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most.")
-@click.option("--max-tokens", type=int, help="How long the hits' texts may be together.")
+@click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits.")
+@click.option("--max-tokens", type=int, help="Token budget for the texts of all hits.")
 @click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
 @click.option("--path", help="Only under this path (whole parts), or matching a pattern with *.")
 @click.option("--space", "spaces", multiple=True, help="Only from this space; may be repeated.")
 @click.option("--since", help="Only what was valid or written from this time on: RFC 3339 or a date.")
 @click.option("--until", help="Only what was valid or written before this time: RFC 3339 or a date.")
-@click.option("--as-of", help="What held at this time: facts with the value of then. RFC 3339 or a date.")
+@click.option("--as-of", help="State at this time: facts with the value they had. RFC 3339 or a date.")
 @click.option(
     "--layer",
     "layers",
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     type=click.Choice(["session", "project", "user", "governance", "graph", "vector"]),
     help="Only this layer; may be repeated. Default: project, governance and vector, which are of memories.",
 )
-@click.option("--no-feedback", is_flag=True, help="Leave out what was said of earlier answers.")
+@click.option("--no-feedback", is_flag=True, help="Ignore feedback on earlier answers.")
 @click.option("--explain", is_flag=True, help="Show each hit's score in parts, and what was considered.")
 @click.option(
     "--semantic/--lexical",
     default=False,
-    help="Also compare by meaning, which loads the embedder; default: full text alone, which is fast.",
+    help="Also search by meaning, which loads the embedder; default: full text alone, which is fast.",
 )
 @click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
 def recall(

@@ -29,36 +29,38 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("text", required=False)
-@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
+@click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
 @click.option(
     "--kind", help="guide, config, decision, log, code, note, … (found from the text if not given)."
 )
-@click.option("--path", help="Its place, such as shop/billing/refunds.")
+@click.option("--path", help="Path of the memory inside its space, such as shop/billing/refunds.")
 @click.option("--project", help="First part of the path; default: the space's project, else the store's.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--pin/--no-pin", "pinned", default=None, help="Keep it before others.")
+@click.option("--pin/--no-pin", "pinned", default=None, help="Pin the memory.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")
 @click.option("--importance", type=float, help="0 to 1.")
-@click.option("--confidence", type=float, help="0 to 1: how sure it is.")
-@click.option("--id", "id_", help="Its id; a known one changes that memory and keeps the older text.")
-@click.option("--source-id", help="The id that its source gives it; a known one changes that memory.")
-@click.option("--subject", help="For a fact: whom or what it is about.")
-@click.option("--attribute", help="For a fact: which property.")
+@click.option("--confidence", type=float, help="0 to 1: confidence in it.")
+@click.option(
+    "--id", "id_", help="Id of the memory; an existing one updates that memory and keeps the earlier text."
+)
+@click.option("--source-id", help="Id given by its source; an existing one updates that memory.")
+@click.option("--subject", help="For a fact: its subject.")
+@click.option("--attribute", help="For a fact: its attribute.")
 @click.option("--value", help="For a fact: its value, as JSON, else as text.")
-@click.option("--valid-from", help="Since when it holds: RFC 3339 or a date.")
-@click.option("--valid-to", help="Until when it holds: RFC 3339 or a date.")
+@click.option("--valid-from", help="Start of its validity: RFC 3339 or a date.")
+@click.option("--valid-to", help="End of its validity: RFC 3339 or a date.")
 @click.option(
     "--trust",
     type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
     default="user",
     show_default=True,
-    help="Who vouches for it.",
+    help="Trust level of its author.",
 )
 @click.option(
     "--derived-from",
     multiple=True,
     metavar="ID",
-    help="A memory it was made of: trust falls to its; repeatable.",
+    help="Id of a memory it was derived from; the lowest trust among them applies; repeatable.",
 )
 @click.option(
     "--data-subject", "data_subjects", multiple=True, help="A person whose data this is; repeatable."
@@ -123,7 +125,7 @@ def _remembered_lines(memory: Memory) -> Iterator[str]:
     if receipt.redacted:
         note(f"{taken_out(receipt.redacted, memory.metadata.get('pii_flags'))} taken out: {_rules(memory)}")
     if receipt.near_duplicates:
-        note(f"Says almost the same as {', '.join(receipt.near_duplicates)}; both are kept.")
+        note(f"Near-duplicate of {', '.join(receipt.near_duplicates)}; both are kept.")
 
 
 def _rules(memory: Memory) -> str:
@@ -138,14 +140,17 @@ def _rules(memory: Memory) -> str:
 
 @click.command("remember-raw", cls=Command)
 @click.argument("file", required=False)
-@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
+@click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
 @click.option("--kind", required=True, help="guide, config, decision, log, code, note, …")
-@click.option("--path", help="Its place, or a folder for it when it ends in '/'; may be the file's own path.")
-@click.option("--topic", help="The last part of its place.")
 @click.option(
-    "--project", help="The first part of its place; default: the space's project, else the store's."
+    "--path",
+    help="Path of the memory inside its space, or its folder when it ends in '/'; may be the file's own path.",
 )
-@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated. Others are found in the text.")
+@click.option("--topic", help="Last part of the path.")
+@click.option("--project", help="First part of the path; default: the space's project, else the store's.")
+@click.option(
+    "--tag", "tags", multiple=True, help="Tag; may be repeated. Others are extracted from the text."
+)
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
 @click.option("--relevance", type=click.Choice(["high", "medium", "low"]), help="How much it matters.")
 @click.option(
@@ -153,21 +158,25 @@ def _rules(memory: Memory) -> str:
     type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
     default="user",
     show_default=True,
-    help="Who vouches for it.",
+    help="Trust level of its author.",
 )
 @click.option(
-    "--auto-pin/--no-auto-pin", default=None, help="Pin it; or let neither a rule nor the model pin it."
+    "--auto-pin/--no-auto-pin", default=None, help="Pin it; or keep rules and the model from pinning it."
 )
-@click.option("--id", "id_", help="Its id; a known one changes that memory and keeps the older text.")
-@click.option("--source-id", help="The id that its source gives it; default for a file: its path.")
+@click.option(
+    "--id", "id_", help="Id of the memory; an existing one updates that memory and keeps the earlier text."
+)
+@click.option("--source-id", help="Id given by its source; default for a file: its path.")
 @click.option("--model", help="The model to ask, such as openai:gpt-4o-mini; default: the settings'.")
-@click.option("--temperature", type=float, help="How freely the model writes: 0 to 2.")
-@click.option("--max-tokens", type=int, help="How long its answer may be.")
-@click.option("--strict", is_flag=True, help="Fail when the model does, and store nothing.")
+@click.option("--temperature", type=float, help="Sampling temperature of the model: 0 to 2.")
+@click.option("--max-tokens", type=int, help="Token limit of its answer.")
+@click.option("--strict", is_flag=True, help="Fail and store nothing when the model fails.")
 @click.option(
-    "--refresh", is_flag=True, help="Ask again for a text that the space has, and update its memory."
+    "--refresh",
+    is_flag=True,
+    help="Ask the model again for a text that is already stored, and update its memory.",
 )
-@click.option("--freeze-clock", metavar="TIME", help="Take this as the time, RFC 3339.")
+@click.option("--freeze-clock", metavar="TIME", help="Use this as the current time, RFC 3339.")
 def remember_raw(file: str | None, **options: Any) -> None:
     """Store FILE, and infer path, summaries, tags and relevance.
 
@@ -250,4 +259,4 @@ def _inferred_lines(memory: Memory) -> Iterator[str]:
         what = taken_out(receipt.redacted, memory.metadata.get("pii_flags"))
         note(f"{what} taken out before anything was sent.")
     if receipt.near_duplicates:
-        note(f"Says almost the same as {', '.join(receipt.near_duplicates)}; both are kept.")
+        note(f"Near-duplicate of {', '.join(receipt.near_duplicates)}; both are kept.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Function, confirm, note, state, warn
+from hexad.interfaces.cli.app.base import Command, Function, confirm, note, note_more, state, warn
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.space_files import export as export_space
 from hexad.interfaces.cli.memory.spaces import DRY_RUN
@@ -75,7 +75,7 @@ def _list_scope_lines(
         )
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
     if len(memories) == limit:
-        note(f"{count(limit, 'memory', 'memories')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "memories")
 
 
 def _list_user(*, limit: int, offset: int) -> None:
@@ -98,7 +98,7 @@ def _list_user_lines(rows: list[tuple[str, dict[str, Any]]], offset: int, limit:
     if not rows:
         note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
     if len(rows) == limit:
-        note(f"{count(limit, 'row')}, and maybe more: --limit and --offset show them.")
+        note_more(limit, "rows")
 
 
 def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
@@ -150,7 +150,7 @@ def say_removed(receipts: Sequence[ErasureReceipt]) -> None:
     help="With --scope and --subject: how it is written.",
 )
 @click.option(
-    "--out", metavar="FILE", help="Where to; default: the policy's path; stdout with --scope and --subject."
+    "--out", metavar="FILE", help="Output; default: the policy's path; stdout with --scope and --subject."
 )
 @click.option("--no-archived", is_flag=True, help="Of a space: leave archived memories out.")
 @click.option("--force", is_flag=True, help="Replace FILE also when it is something else.")

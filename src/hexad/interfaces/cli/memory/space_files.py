@@ -47,13 +47,13 @@ def _reading(tried: Callable[[Hexad], object], *, create: bool) -> Iterator[Hexa
 _capped = click.option(
     "--trust",
     type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
-    help="Trust what is new in it no more than this; default: as it says.",
+    help="Highest trust for what is new in it; default: as the file says.",
 )
 
 
 @click.command(cls=Command)
 @click.argument("space")
-@click.option("--out", metavar="FILE", help="Where to; default: the policy's path.")
+@click.option("--out", metavar="FILE", help="Output; default: the policy's path.")
 @click.option("--no-archived", is_flag=True, help="Leave archived memories out.")
 @click.option("--force", is_flag=True, help="Replace FILE also when it is no export of this space.")
 def export(*, space: str, out: str | None, no_archived: bool, force: bool) -> None:
@@ -82,7 +82,7 @@ def _export_lines(report: ExportReport, is_new: bool) -> Iterator[str]:
     "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
 )
 def verify(file: Path, trusted_key: str | None) -> None:
-    """Check that an export is whole, and who signed it.
+    """Check that an export is intact, and who signed it.
 
     Needs no store, but for an export that lies in an encrypted one. Exit code 5 when it does not hold.
     """
@@ -155,7 +155,7 @@ def _restored_lines(report: RestoreReport, *, dry_run: bool) -> Iterator[str]:
     "--name", metavar="SPACE", help="Read it into this space; default: the one that the file names."
 )
 @_capped
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 def read_file(*, file: Path, name: str | None, trust: str | None, dry_run: bool) -> None:
     """Merge a space's file, Hexad's or Lexon's, into its space.
 

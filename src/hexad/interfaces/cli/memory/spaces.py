@@ -42,7 +42,7 @@ _OPTIONS: Final = (
         type=float,
         help="Count as old what was not changed for so many days, instead of the policy's.",
     ),
-    click.option("--dry-run", is_flag=True, help="Only say what would happen."),
+    click.option("--dry-run", is_flag=True, help="Only report what would happen."),
     click.option("--purge", is_flag=True, help="Remove what is old for good, instead of archiving it."),
     click.option("--yes", is_flag=True, help="Do not ask before a purge."),
 )
@@ -183,7 +183,7 @@ def show_(name: str) -> None:
 @click.argument("name")
 @click.option("--metadata", metavar="JSON", help="A JSON object about the space.")
 @click.option("--reset", is_flag=True, help="Empty the space if it is there: its memories are gone for good.")
-@click.option("--dry-run", is_flag=True, help="Only say what --reset would remove.")
+@click.option("--dry-run", is_flag=True, help="Only report what --reset would remove.")
 @click.option("--yes", is_flag=True, help="Do not ask before a space is emptied.")
 def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: bool) -> None:
     """Create the space NAME, or empty it with --reset.
@@ -207,7 +207,7 @@ def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: 
 @click.argument("name")
 @click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--set", "whole", metavar="JSON", help="Replace all of it with this object.")
-@click.option("--unset", multiple=True, metavar="KEY", help="Take this name out; repeatable.")
+@click.option("--unset", multiple=True, metavar="KEY", help="Remove this name; repeatable.")
 def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tuple[str, ...]) -> None:
     """Show the metadata of the space NAME, or change it.
 
@@ -230,7 +230,7 @@ def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tu
 def _metadata_lines(space: SpaceInfo, name: str) -> Iterator[str]:
     yield from _named_lines(space.metadata, room=width())
     if not space.metadata:
-        note(f"Nothing is said of the space {clean(name)!r}.")
+        note(f"The space {clean(name)!r} has no metadata.")
 
 
 def _changes(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def _require_known(unset: Sequence[str], there: Mapping[str, Any]) -> None:
 @click.option(
     "--file", "file", type=click.Path(path_type=Path), help="Replace it with the object in this file."
 )
-@click.option("--unset", multiple=True, metavar="KEY", help="Take this setting out; repeatable.")
+@click.option("--unset", multiple=True, metavar="KEY", help="Remove this setting; repeatable.")
 @click.option("--pii", "pii", multiple=True, help="Redact this, such as email, phone or all; repeatable.")
 @click.option("--env-allow", multiple=True, help="Keep this variable's value in .env files; repeatable.")
 def policy(
@@ -321,7 +321,7 @@ def _whole(text: str | None, file: Path | None) -> Mapping[str, Any] | None:
 @click.argument("name")
 @gc_options
 def gc(*, name: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bool) -> None:
-    """Archive what is past its time in the space NAME.
+    """Archive the expired memories of the space NAME.
 
     The policy's ttl_days and retention say what is old; its allow_delete must be true. Archived memories can be
     brought back until the policy's purge_after_days, or --purge, removes them for good.
@@ -331,8 +331,8 @@ def gc(*, name: str, ttl_days: float | None, dry_run: bool, purge: bool, yes: bo
 
 @spaces.command()
 @click.argument("name")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete(*, name: str, dry_run: bool, yes: bool) -> None:
     """Delete the space NAME with everything in it, for good.
 

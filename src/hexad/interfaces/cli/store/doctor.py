@@ -140,7 +140,7 @@ class _Diagnosis:
 @click.command(cls=Command)
 @click.argument("file", required=False)
 @click.option("--quick", is_flag=True, help="Do not look through the store for damage.")
-@click.option("--memories", is_flag=True, help="Say what the memories are worth; nothing is changed.")
+@click.option("--memories", is_flag=True, help="Audit the quality of the memories; nothing is changed.")
 @click.option("--space", help="With --memories: only of this space.")
 @click.option(
     "--from",

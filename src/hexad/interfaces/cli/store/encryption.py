@@ -112,7 +112,7 @@ def warn_of_place(store: str | Path, path: Path | None) -> None:
         )
 
 
-_dry_run = click.option("--dry-run", is_flag=True, help="Only say how much would be written.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Only report how much would be written.")
 _user = click.option(
     "--user", is_flag=True, help="The user layer, with a key of its own, in place of the project's store."
 )
@@ -149,9 +149,9 @@ def encrypt(*, provider: str | None, key_file: Path | None, dry_run: bool, user:
 @click.command(cls=Command)
 @_dry_run
 @_user
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def decrypt(*, dry_run: bool, yes: bool, user: bool) -> None:
-    """Make an encrypted store plain.
+    """Decrypt the store.
 
     Afterwards whoever can read its files can read everything in it.
     """

@@ -29,21 +29,23 @@ _SKIPS_SHOWN: Final = 10
 
 @click.command(cls=Command)
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
-@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
-@click.option("--kind", type=click.Choice(_KINDS), help="What the source is, when its content does not say.")
-@click.option("--tag", "tags", multiple=True, help="A tag for all of it; may be repeated.")
+@click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), help="Kind of the source, where its content does not tell."
+)
+@click.option("--tag", "tags", multiple=True, help="Tag for everything in it; may be repeated.")
 @click.option("--project", help="First part of the paths; default: the folder's name.")
 @click.option(
     "--trust",
     type=click.Choice(["user", "agent", "tool", "web", "unknown"]),
     default="tool",
     show_default=True,
-    help="Who vouches for it; a saved web page is `web`.",
+    help="Trust level of the source; `web` for a saved web page.",
 )
 @click.option(
-    "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
+    "--no-embed", is_flag=True, help="Do not compute vectors now; `hexad maintain` or a background run does."
 )
-@click.option("--dry-run", is_flag=True, help="Store nothing; only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Store nothing; only report what would be done.")
 @click.option("--verbose", is_flag=True, help="Name everything that was skipped, not only the first ten.")
 @click.option(
     "--from",
@@ -69,8 +71,7 @@ def ingest(
     """Bring each SOURCE into the store, or up to date.
 
     A SOURCE is a file, a folder, conversations or documents as .jsonl, `git:RANGE` or `git:FOLDER?RANGE` for
-    a repository's commits, or `-` for a text on stdin. What did not change costs one look; what vanished is
-    archived.
+    a repository's commits, or `-` for a text on stdin. Unchanged items are skipped; items that vanished are archived.
 
     With --from lexon it is a `.lexon` folder, or the project that has one: ids, times, pins, policies and spaces
     are taken over, and a second run changes nothing; --trust is then the most that what is new is trusted. A file that
@@ -266,7 +267,7 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
     if report.quarantined:
         yield f"  {report.quarantined:,} wait for a review: `hexad memory quarantine list`"
     if report.near_duplicates:
-        yield f"  {report.near_duplicates:,} say almost the same as another"
+        yield f"  {count(report.near_duplicates, 'near-duplicate')}"
     for repeat in report.repeats if verbose else report.repeats[:skips]:
         yield clip(f"  not stored again {repeat.source_id}: {repeat.reason}", width())
     shown = report.skipped if verbose else report.skipped[:skips]
@@ -280,8 +281,8 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
 
 @click.command(cls=Command)
 @click.argument("folder")
-@click.option("--space", default="default", show_default=True, help="Where it belongs; made when new.")
-@click.option("--tag", "tags", multiple=True, help="A tag for all of it; may be repeated.")
+@click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
+@click.option("--tag", "tags", multiple=True, help="Tag for everything in it; may be repeated.")
 @click.option("--git", is_flag=True, help="New commits become memories, too.")
 @click.pass_context
 def watch(ctx: click.Context, *, folder: str, space: str, tags: tuple[str, ...], git: bool) -> None:

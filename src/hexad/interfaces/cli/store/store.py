@@ -92,17 +92,17 @@ def _check_lines(found: list[str], path: Path) -> Iterator[str]:
 
 
 @click.command(cls=Command)
-@click.option("--vectors", is_flag=True, help="Compute all vectors anew, too.")
+@click.option("--vectors", is_flag=True, help="Recompute all vectors, too.")
 @click.option(
     "--embedder",
     metavar="SPEC",
     help="Re-embed everything with this one: default, hashing, or openai:MODEL@https://host/v1.",
 )
 @click.option(
-    "--no-embed", is_flag=True, help="Leave the vectors to the next process that has time for them."
+    "--no-embed", is_flag=True, help="Do not compute vectors now; `hexad maintain` or a background run does."
 )
 def reindex(*, vectors: bool, embedder: str | None, no_embed: bool) -> None:
-    """Build full text, vectors and links anew.
+    """Rebuild full text, vectors and links.
 
     All are derived from the memories, whose ids stay. Vectors only on request; of the honeycomb's edges, those that
     somebody inserted stay as they are.
@@ -124,7 +124,7 @@ def _reindex_lines(report: ReindexReport, embedded: int) -> Iterator[str]:
 @click.command(cls=Command)
 @click.pass_context
 def maintain(ctx: click.Context) -> None:
-    """Do the work that waits.
+    """Run the pending background work.
 
     Queued sources are ingested, what is due is consolidated (`hexad consolidate` does it at any time), what is past the
     time that a policy gives it is archived or purged, missing vectors are computed, and what was recalled is noted. Of
@@ -151,7 +151,7 @@ def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
     if report.archived or report.purged:
         yield f"{count(report.archived, 'old memory', 'old memories')} archived, {report.purged:,} purged"
     if report.consolidated:
-        yield f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` tells of them)"
+        yield f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` lists them)"
     if report.user_layer:
         yield f"user layer: {clean(report.user_layer)}"
     if report.linked:
@@ -159,7 +159,7 @@ def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
     experience = (
         (report.sealed, count(report.sealed, "timestep"), "sealed"),
         (report.compacted, count(report.compacted, "context window"), "compacted"),
-        (report.let_go, count(report.let_go, "window"), "let go after its time of grace"),
+        (report.let_go, count(report.let_go, "window"), "released after its grace period"),
         (report.compressed, count(report.compressed, "COLD record"), "compressed"),
         (report.freed_bytes, size(report.freed_bytes), "freed of timesteps that are COLD"),
     )
@@ -175,7 +175,7 @@ def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
 @click.command(cls=Command)
 @click.argument("file")
 def cat(file: str) -> None:
-    """Write what an encrypted FILE of the store says.
+    """Print the content of an encrypted FILE of the store.
 
     Working copies, space files, exports, packages of evidence and segments of the stream: their content goes to
     standard output as it is, and no file is written. With --json only its length and its SHA-256.
@@ -209,18 +209,18 @@ _DONE: Final = {
 @click.option(
     "--scope",
     type=click.Choice(["session", "project", "user"]),
-    help="What ended sessions left, the project by itself, or what is known of you; default: all three.",
+    help="Ended sessions, the project, or the user layer; default: all three.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be done.")
 @click.option(
-    "--archive-months", type=float, metavar="N", help="Archive what was untouched for so long; once."
+    "--archive-months", type=float, metavar="N", help="Archive what was untouched for N months; once."
 )
 @click.option("--all", "everything", is_flag=True, help="Show every change, not only the first of each kind.")
 @click.pass_context
 def consolidate(
     ctx: click.Context, *, scope: str | None, dry_run: bool, archive_months: float | None, everything: bool
 ) -> None:
-    """Put what is known in order.
+    """Consolidate memories, sessions and preferences.
 
     What ended tasks left becomes memories of the project; duplicates are merged; what hardly matters or was untouched
     for long is archived; drafts, patterns and preferences that are not seen any more become less sure; layers over
