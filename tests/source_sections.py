@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 
 def assert_sections_cover(text: str, sections: Sequence[Section], *, first_line: int = 1) -> None:

@@ -105,8 +105,8 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
     (
         "hexad.search.recall.recaller",
-        "hexad.search.recall.fusion",
-    ): "only where the time of a fact has come since the last upkeep",
+        "hexad.search.recall.overdue_facts",
+    ): "a recall from a cold start does without",
     ("hexad.services", "hexad.database.migrations"): "a recall from a cold start does without",
     ("hexad.services", "hexad.experience.component"): "a recall from a cold start does without",
     ("hexad.services", "hexad.experience.service"): "as the experience database itself",
@@ -270,11 +270,15 @@ EMPTY_NAMES = {"one"}
 RECALL_MODULES = 150
 """So many modules of ours a recall on the command line may load: each costs time at every start."""
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
+ROOT_MODULES, FOLDER_FILES, COLD_MODULES = 8, 20, 153
 _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
 MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
+}
+REPEATED_CLASSES = {
+    "Span": "`hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public"
 }
 BROAD_EXCEPTS = {
     (
@@ -391,6 +395,23 @@ def test_files_are_written_by_storage_alone(modules):
 
 def test_modules_stay_short(modules):
     report(shape.long_modules(modules, limit=MODULE_LINES, allowed=LONG_MODULES))
+
+
+def test_folders_and_the_root_stay_small():
+    """A folder that holds more than twenty files is two systems, or one that was split by length."""
+    package = REPOSITORY / "src" / ROOT
+    sizes = {
+        str(folder.relative_to(package)): len(list(folder.glob("*.py")))
+        for folder in [package, *package.rglob("*")]
+        if folder.is_dir()
+    }
+
+    assert {} == {name: size for name, size in sizes.items() if size > FOLDER_FILES}
+    assert sizes["."] <= ROOT_MODULES
+
+
+def test_no_class_name_stands_twice(modules):
+    report(shape.repeated_classes(modules, allowed=REPEATED_CLASSES))
 
 
 def test_functions_stay_short(modules):

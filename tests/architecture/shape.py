@@ -25,6 +25,23 @@ def long_modules(modules: Modules, *, limit: int, allowed: Mapping[str, str]) ->
     ]
 
 
+def repeated_classes(modules: Modules, *, allowed: Mapping[str, str]) -> list[Violation]:
+    """Return the classes whose name another class of the package has, wherever they stand in a module."""
+    places: dict[str, list[tuple[str, int]]] = {}
+    for module in modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append((module.name, node.lineno))
+    return [
+        Violation(
+            module=where[0][0], line=where[0][1], message=f"{name} is a class in {others} too; rename one"
+        )
+        for name, where in places.items()
+        if len(where) > 1 and name not in allowed
+        for others in [", ".join(module for module, _ in where[1:])]
+    ]
+
+
 def long_functions(modules: Modules, *, limit: int) -> list[Violation]:
     found = []
     for module, name, node in _all_functions(modules):

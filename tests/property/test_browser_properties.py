@@ -12,7 +12,7 @@ import hexad
 from example_counts import SHARED_FIXTURES, examples
 from hexad import Hexad
 from hexad.interfaces.cli.browse.browse import Browser
-from hexad.interfaces.cli.browse.model import State
+from hexad.interfaces.cli.browse.model import BrowserState
 from hexad.interfaces.cli.browse.view import Screen, plain, wrapped
 from hexad.interfaces.cli.output.render import columns
 
@@ -82,7 +82,7 @@ def store() -> Iterator[Hexad]:
 )
 @given(bursts=st.lists(st.tuples(KEYS, SIZES), max_size=6))
 def test_no_keys_and_no_size_break_the_browser(store, bursts):
-    Browser(store, Fingers([*bursts])).run(State())  # type: ignore[arg-type]
+    Browser(store, Fingers([*bursts])).run(BrowserState())  # type: ignore[arg-type]
 
     assert 25 == store.count(status=None)
 

@@ -32,7 +32,7 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
 from hexad.text.graphemes import cut
-from hexad.text.similarity.containment import look_of_fact
+from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
 

@@ -40,7 +40,7 @@ from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
-from hexad.redaction.policy import parse_pii
+from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
 from hexad.services import Program, Services, StoreHold
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Citation, Memory, Relevance, Status, Trust, Turn
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

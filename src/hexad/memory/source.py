@@ -10,7 +10,7 @@ from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Citation, Turn
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

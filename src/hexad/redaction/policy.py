@@ -9,32 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.redaction.personal_data import DETECTORS
-
-
-class Pii(StrEnum):
-    """The setting `[privacy] pii`: which personal data are taken out of every text before it is stored."""
-
-    SENSITIVE = "sensitive"
-    """What check digits or structure prove: numbers of payment cards, IBANs, US social security numbers."""
-    ALL = "all"
-    """Everything that has a detector: e-mail addresses, telephone numbers and IP addresses too."""
-    KEEP = "keep"
-    """Nothing: the project has opted in to storing them. A space's policy may still ask for some."""
-
-
-def parse_pii(given: str) -> Pii:
-    """Return the choice of that name; raises `InvalidInput` for one that there is not."""
-    try:
-        return Pii(given)
-    except ValueError:
-        valid = ", ".join(member.value for member in Pii)
-        raise InvalidInput(f"pii = {given!r} is not one of {valid}.", argument="pii") from None
-
+from hexad.redaction.pii_setting import Pii, parse_pii
 
 PATTERN_LIMIT: Final = 500
 """Longest regular expression of a policy, in characters."""

@@ -11,26 +11,11 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from hexad.errors import InvalidInput
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A span of an item's text that its reader knows as a unit: a heading's body, a definition, a cell.
-
-    Offsets are in characters, lines count from 1. Sections of one item do not overlap and are in order.
-    """
-
-    start: int
-    end: int
-    first_line: int
-    last_line: int
-    heading: str = ""
-
+from hexad.text.sections import Section
 
 MAX_TOKENS: Final = 220
 """Default size of a chunk: the default embedder reads 256 word pieces, and a heading goes in front."""

@@ -14,7 +14,7 @@ from hexad.ingest.write.enrich import importance_of, new_chunks, understand
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Turn
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 SECRET = "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 

@@ -12,7 +12,7 @@ from hexad.interfaces.cli.browse import model as browse_edit
 from hexad.interfaces.cli.browse import model as browse_query
 from hexad.interfaces.cli.browse import view as browse_view
 from hexad.interfaces.cli.browse.browse import Browser
-from hexad.interfaces.cli.browse.model import State, resized, understand
+from hexad.interfaces.cli.browse.model import BrowserState, resized, understand
 from hexad.interfaces.cli.browse.view import Screen, wrapped
 from hexad.interfaces.cli.output.render import columns
 
@@ -45,11 +45,11 @@ class Keyboard:
 
 
 def browsed(
-    hx: Hexad, *presses: Iterable[str], size: tuple[int, int] = (80, 24), state: State | None = None
+    hx: Hexad, *presses: Iterable[str], size: tuple[int, int] = (80, 24), state: BrowserState | None = None
 ) -> list[str]:
     """Press keys, burst by burst, and return what the screen showed after each burst."""
     keyboard = Keyboard(*presses, size=size)
-    Browser(hx, keyboard).run(state or State())  # type: ignore[arg-type]
+    Browser(hx, keyboard).run(state or BrowserState())  # type: ignore[arg-type]
     return ["\n".join("".join(span.text for span in row) for row in shown.rows) for shown in keyboard.screens]
 
 
@@ -121,7 +121,7 @@ def test_each_part_of_a_filter_does_what_it_says(shelf, typed, total):
     shelf.pin("mem_01")
     shelf.forget("mem_02")
 
-    shown = browsed(shelf, state=State().filtered(typed))
+    shown = browsed(shelf, state=BrowserState().filtered(typed))
 
     assert f" of {total} memor" in shown[0].splitlines()[0]
 
@@ -207,7 +207,7 @@ def test_an_open_memory_shows_its_whole_record_its_history_and_what_is_alike(hx)
     hx.remember("Gates are painted green.", id="mem_gate", space="fleet", path="fleet/gates/paint")
     hx.link("mem_a", "mem_gate", kind="based-on")
 
-    text = browsed(hx, ["enter"], size=(100, 60), state=State(space="default"))[-1]
+    text = browsed(hx, ["enter"], size=(100, 60), state=BrowserState(space="default"))[-1]
 
     assert "closes at one" in text and "What it said before" in text and "closes at noon" in text
     assert "Near-duplicates" in text and "mem_b" in text
@@ -247,7 +247,7 @@ def test_what_another_process_wrote_appears_after_r(shelf, opened):
             return pressed
 
         keyboard.read = read  # type: ignore[method-assign]
-        Browser(shelf, keyboard).run(State())  # type: ignore[arg-type]
+        Browser(shelf, keyboard).run(BrowserState())  # type: ignore[arg-type]
 
     assert "61 memories" in keyboard.text and "3 of 61" in keyboard.text  # the cursor stays on its memory
     assert 1 == keyboard.redrawn
@@ -285,7 +285,7 @@ def test_no_memory_breaks_the_layout_at_any_size(hx, size):
     states += [["enter"], ["end"], ["n"], ["n"], ["n"], ["n"], ["n"], ["n"], ["n"], ["t"], ["esc"], ["esc"]]
 
     keyboard = Keyboard(*states, size=size)
-    Browser(hx, keyboard).run(State())  # type: ignore[arg-type]
+    Browser(hx, keyboard).run(BrowserState())  # type: ignore[arg-type]
 
     for shown in keyboard.screens:
         assert len(shown.rows) <= height
@@ -298,7 +298,7 @@ def test_no_memory_breaks_the_layout_at_any_size(hx, size):
 
 
 def test_a_smaller_terminal_keeps_the_cursor_in_sight():
-    state = State(width=80, height=40, total=1000, cursor=30, top=0, stale=False)
+    state = BrowserState(width=80, height=40, total=1000, cursor=30, top=0, stale=False)
 
     small = resized(state, 80, 12)
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.errors import InvalidInput
-from hexad.text.chunking import LineIndex, Section, chunk, estimate_pieces
+from hexad.text.chunking import LineIndex, chunk, estimate_pieces
+from hexad.text.sections import Section
 
 FAMILY = "👨‍👩‍👧‍👦"
 PARTS = st.one_of(

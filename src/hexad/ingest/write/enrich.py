@@ -14,12 +14,12 @@ from hexad.core.json_types import JSONValue
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Chunk, Relevance
 from hexad.memory.tables.memories import NewChunk
-from hexad.text.chunking import Section
 from hexad.text.chunking import chunk as cut
 from hexad.text.dates import date_words
 from hexad.text.identifiers import split_identifiers
 from hexad.text.normalize import slug, slugs
 from hexad.text.paths import normalize_path
+from hexad.text.sections import Section
 from hexad.text.summary.summarize import Summaries, summaries
 
 DEFAULT_KIND: Final = "note"

@@ -17,8 +17,8 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.resolver import Identity
-from hexad.text.similarity.containment import look_of_fact
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, passage_hashes, shingles
+from hexad.text.similarity.lookalikes import look_of_fact
 
 NEAR_DUPLICATE_SIMILARITY: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""

@@ -20,7 +20,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.memory.write_protection import DEFAULT_KEYS, DEFAULT_PATHS, Protected
 from hexad.text.paths import matches
-from hexad.text.similarity.containment import look_of, look_of_fact, look_of_path
+from hexad.text.similarity.lookalikes import look_of, look_of_fact, look_of_path
 
 INSTRUCTIONS: Final = "instruction_like"
 PROTECTED_PATH: Final = "protected_path"

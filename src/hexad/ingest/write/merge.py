@@ -30,9 +30,9 @@ from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
 from hexad.redaction.redact import PiiFlag
 from hexad.search.indexer import Indexer
-from hexad.text.chunking import Section
 from hexad.text.normalize import slug
-from hexad.text.similarity.containment import look_of_fact
+from hexad.text.sections import Section
+from hexad.text.similarity.lookalikes import look_of_fact
 
 
 def new_memory(write: PreparedDraft, memory_id: str) -> Memory:

@@ -22,9 +22,10 @@ from hexad.memory.draft import Draft
 from hexad.memory.memory import Relevance, Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules
-from hexad.text.chunking import LineIndex, Section
+from hexad.text.chunking import LineIndex
 from hexad.text.chunking import chunk as cut
 from hexad.text.normalize import clean, slugs
+from hexad.text.sections import Section
 
 SPANS_LIMIT: Final = 2_000
 """Most chunks of one memory that a caller may cut."""

@@ -19,8 +19,8 @@ from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.store import Stores
 from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 from hexad.redaction.secrets.blocks import is_env_path
-from hexad.text.chunking import Section
 from hexad.text.normalize import clean, slug, slugs
+from hexad.text.sections import Section
 
 _BREAK = re.compile(r"\n")
 _PART = re.compile(r"#part-\d+$")

@@ -25,7 +25,7 @@ from hexad.search.recall.query_terms import LIMIT_MOST, RecallOptions, check_que
 from hexad.search.recall.recaller import Recaller
 from hexad.search.recall.results import follow, layer_of, more_linked
 from hexad.text.search_terms import search_terms
-from hexad.text.similarity.containment import look_of_fact
+from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.tokens import estimate_tokens
 
 OF_MEMORIES: Final = (MemoryLayer.PROJECT, MemoryLayer.GOVERNANCE, MemoryLayer.VECTOR)

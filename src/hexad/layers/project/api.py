@@ -45,7 +45,7 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.indexer import Indexer
-from hexad.text.similarity.containment import look_of, look_of_fact
+from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 COMPONENT: Final = "component"
 SUMMARY: Final = "summary"

@@ -30,8 +30,9 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.indexer import Indexer
 from hexad.text.normalize import fold
-from hexad.text.similarity.containment import look_of_fact, says_the_same
+from hexad.text.similarity.containment import says_the_same
 from hexad.text.similarity.fingerprints import bands, minhash, passage_hashes
+from hexad.text.similarity.lookalikes import look_of_fact
 
 SPACE: Final = "project"
 CONFIDENCE: Final = 0.5

@@ -25,8 +25,8 @@ from hexad.memory.source import FOREIGN, Item
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.rows import batches
-from hexad.text.similarity.containment import look_of_fact
 from hexad.text.similarity.fingerprints import passage_hashes
+from hexad.text.similarity.lookalikes import look_of_fact
 
 LISTED: Final = 100
 _PEOPLE: Final = (

@@ -13,7 +13,7 @@ from hexad.database.connection import Connection, Database, Row
 from hexad.memory.fact import FactRow, Review
 from hexad.memory.memory import Status, Trust
 from hexad.memory.tables.rows import seen_sql
-from hexad.text.similarity.containment import look_of, look_of_fact
+from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 _COLUMNS: Final = (
     "m.no, m.id, s.name, m.subject, m.attribute, m.value, m.content_hash, m.raw, m.kind, m.trust, m.status,"

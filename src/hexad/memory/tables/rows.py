@@ -12,7 +12,7 @@ from hexad.database.connection import SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.memory import Chunk, Citation, Memory, Relevance, Status, Trust, Turn
 from hexad.memory.query import Filters
-from hexad.text.similarity.containment import look_of_fact
+from hexad.text.similarity.lookalikes import look_of_fact
 
 
 def dump_citations(citations: Sequence[Citation]) -> str:

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.redaction.injection.shapes import InjectionRule
-from hexad.text.similarity.containment import ALIKE, SEEN_NOWHERE
+from hexad.text.similarity.lookalikes import ALIKE, SEEN_NOWHERE
 
 KINDS: Final = (
     "addressed", "autonomy", "covert", "encoded", "exfiltration", "hidden", "markup", "override", "persistence",

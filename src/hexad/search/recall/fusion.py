@@ -8,17 +8,11 @@ conversation are also heard through their neighbours, the best turn of their ses
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from math import log
 from typing import Final, NamedTuple
 
-from hexad.memory.fact import FactRow, displaced, family_of, successor
-from hexad.memory.query import Replaced
-from hexad.memory.store import Stores
-from hexad.memory.tables.facts import Facts
 from hexad.search.vectors.index import VectorAnswer
 
 
@@ -254,40 +248,3 @@ def near_floor(answer: VectorAnswer | None) -> float:
     if answer.vectors < SMALL_STORE_ROWS:
         return EVIDENCE_SMALL  # of few values none is far from the mean: the greatest z of n is (n - 1) / sqrt(n)
     return answer.mean + NEAR_DEVIATIONS * answer.deviation
-
-
-class OverdueFact(NamedTuple):
-    """A fact that is over: the id of what holds instead, and what it was."""
-
-    by: str
-    was: Replaced
-
-
-def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> dict[int, OverdueFact]:
-    """Return the active facts under these keys that are over by now, by row number.
-
-    `keys` are looks of facts with their spaces' numbers. Nothing is written: `maintain` does that.
-    """
-    facts = Facts(stores.db, roles=stores.roles)
-    found_facts: dict[int, OverdueFact] = {}
-    for look, space_no in keys:
-        families: dict[str, list[FactRow]] = {}
-        for row in facts.line(look, space_no=space_no):
-            families.setdefault(family_of(row.kind), []).append(row)
-        for line in families.values():
-            if not facts.holds_many(line[0].attribute):
-                begun = [row for row in line if row.valid_from <= now]
-                for row in displaced(line, now):
-                    if (after := successor(row, begun)) is not None:
-                        found_facts[row.no] = OverdueFact(by=after.id, was=_was(row, after))
-    return found_facts
-
-
-def _was(row: FactRow, after: FactRow) -> Replaced:
-    return Replaced(
-        id=row.id,
-        text=row.text,
-        value=None if row.value is None else json.loads(row.value),
-        valid_from=row.valid_from,
-        valid_to=after.valid_from,
-    )

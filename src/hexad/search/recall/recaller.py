@@ -406,7 +406,7 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            from hexad.search.recall.fusion import overdue
+            from hexad.search.recall.overdue_facts import overdue
 
             candidates.over = overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)

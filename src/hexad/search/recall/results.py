@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.search.recall.fusion import OverdueFact
+    from hexad.search.recall.overdue_facts import OverdueFact
 
 
 class Boost(NamedTuple):

@@ -15,8 +15,8 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Chunk, Citation, Memory, Relevance, Status, Trust, Turn
-from hexad.text.chunking import Section
 from hexad.text.normalize import clean, slug
+from hexad.text.sections import Section
 
 DEFAULTS: Final[Mapping[str, JSONValue]] = {
     "importance": 0.5, "confidence": 1.0, "valid_from": None, "valid_to": None, "supersedes": None, "trust": "user",

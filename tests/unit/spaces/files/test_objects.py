@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Chunk, Memory
 from hexad.spaces.files.fields import KNOWN, locate, object_of, parse_object
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 RAW = "lamp\nlamp\n\nwick and lamp\n"

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.ingest.sources.formats.code_languages import BRACES, FLAT, BraceLanguage, FlatLanguage
-from hexad.text.chunking import LineIndex, Section
+from hexad.text.chunking import LineIndex
+from hexad.text.sections import Section
 
 NESTING_LIMIT: Final = 8
 """Containers inside containers that become sections; what lies deeper is part of the last."""

@@ -41,7 +41,7 @@ def parse_html(text: str) -> Parsed:
     Line ends are the source's own, so that line numbers hold; tags become blanks, and scripts and styles
     nothing at all. Broken markup is read as a browser would: what is no tag is text.
     """
-    reader = _Reader()
+    reader = _HtmlReader()
     try:
         reader.feed(text)
         reader.close()
@@ -65,7 +65,7 @@ def parse_html(text: str) -> Parsed:
     return Parsed(text=seen, sections=tuple(sections), title=title or None)
 
 
-class _Reader(HTMLParser):
+class _HtmlReader(HTMLParser):
     """Collects the text that is seen; `headings` holds (level, words, offset)."""
 
     def __init__(self) -> None:

@@ -10,8 +10,9 @@ from typing import Final
 
 from hexad.ingest.sources.formats.frontmatter import read_front_matter
 from hexad.ingest.sources.formats.parsed import Parsed
-from hexad.text.chunking import TRAIL, LineIndex, Section
+from hexad.text.chunking import TRAIL, LineIndex
 from hexad.text.normalize import clean
+from hexad.text.sections import Section
 
 _HEADING_LIMIT: Final = 120
 _FENCE: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from hexad.text.chunking import Section
+from hexad.text.sections import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,9 @@ from hexad.interfaces.cli.app.base import Command, state
 from hexad.interfaces.cli.browse.model import (
     MOVES,
     Action,
+    BrowserState,
     Mode,
     Record,
-    State,
     loaded,
     opened,
     pressed,
@@ -27,7 +27,7 @@ from hexad.interfaces.cli.browse.model import (
     scrolled_within,
     told,
 )
-from hexad.interfaces.cli.browse.view import Screen, Span, record_height, screen
+from hexad.interfaces.cli.browse.view import Screen, StyledSpan, record_height, screen
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -120,7 +120,7 @@ class Terminal:
             self._window.move(min(line, height - 1), min(column, width - 1))
         self._window.refresh()
 
-    def _draw(self, at: int, row: tuple[Span, ...], width: int) -> None:
+    def _draw(self, at: int, row: tuple[StyledSpan, ...], width: int) -> None:
         column = 0
         for span in row:
             text = span.text.encode(self._encoding, "replace").decode(self._encoding)
@@ -212,7 +212,7 @@ def browse(space: str | None, typed: str) -> None:
         if space is not None:
             hx.spaces.get(space)
         with terminal(colors=not state().plain) as shown:
-            Browser(hx, shown).run(State(space=space).filtered(typed))
+            Browser(hx, shown).run(BrowserState(space=space).filtered(typed))
 
 
 class Browser:
@@ -222,9 +222,9 @@ class Browser:
         self._hx = hx
         self._shown = shown
 
-    def run(self, at: State) -> None:
+    def run(self, at: BrowserState) -> None:
         """Show the browser until the user leaves it."""
-        before: State | None = None
+        before: BrowserState | None = None
         while True:
             at = self._up_to_date(at)
             if at is not before:
@@ -239,7 +239,7 @@ class Browser:
                 if action is not None:
                     at = self._up_to_date(self._done(at, action))
 
-    def _up_to_date(self, at: State) -> State:
+    def _up_to_date(self, at: BrowserState) -> BrowserState:
         width, height = self._shown.size()
         if (width, height) != (at.width, at.height):
             at = resized(at, width, height)
@@ -249,7 +249,7 @@ class Browser:
             at = scrolled_within(at, record_height(at))
         return at
 
-    def _read(self, at: State) -> State:
+    def _read(self, at: BrowserState) -> BrowserState:
         """Read the part of the list that shows, and as much before and behind it."""
         start = max(0, at.top - at.room)
         options = {"space": at.space, **at.wanted.options()}
@@ -262,14 +262,14 @@ class Browser:
             return told(loaded(at, (), start=0, total=0), str(error), is_error=True)
         return loaded(at, rows, start=start, total=at.total)
 
-    def _done(self, at: State, action: Action) -> State:
+    def _done(self, at: BrowserState, action: Action) -> BrowserState:
         """Do what a key asked for; what the store refuses is said, and nothing else changes."""
         try:
             return self._do(at, action)
         except hexad.HexadError as error:
             return told(at, str(error), is_error=True)
 
-    def _do(self, at: State, action: Action) -> State:
+    def _do(self, at: BrowserState, action: Action) -> BrowserState:
         hx, id_ = self._hx, action.id
         match action.what:
             case "open":
@@ -294,7 +294,7 @@ class Browser:
                 hx.restore(id_)
                 return self._again(at, "Back in recall.")
 
-    def _again(self, at: State, message: str) -> State:
+    def _again(self, at: BrowserState, message: str) -> BrowserState:
         at = told(replace(at, stale=True), message)
         return opened(at, self._record(at.record.memory.id)) if at.record is not None else at
 

@@ -164,7 +164,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class BrowserState:
     """All that the screen shows. `rows` is the loaded part of the list, from number `loaded_from` on."""
 
     width: int = 80
@@ -206,7 +206,7 @@ class State:
         at = self.cursor - self.loaded_from
         return self.rows[at] if 0 <= at < len(self.rows) else None
 
-    def filtered(self, typed: str) -> State:
+    def filtered(self, typed: str) -> BrowserState:
         """Return the state with this in its filter line."""
         return replace(self, filter=Line.ending(typed))
 
@@ -220,7 +220,7 @@ class State:
 # What comes back from the store ---------------------------------------------------------------------------------
 
 
-def loaded(state: State, rows: Sequence[Memory], *, start: int, total: int) -> State:
+def loaded(state: BrowserState, rows: Sequence[Memory], *, start: int, total: int) -> BrowserState:
     """Return the state with a part of the list; the cursor stays on its memory where that is in the part."""
     old = state.selected
     state = replace(state, rows=tuple(rows), loaded_from=start, total=total, stale=False)
@@ -228,30 +228,30 @@ def loaded(state: State, rows: Sequence[Memory], *, start: int, total: int) -> S
     return _placed(state, state.cursor if here is None else start + here)
 
 
-def opened(state: State, record: Record) -> State:
+def opened(state: BrowserState, record: Record) -> BrowserState:
     """Return the state with a memory open; one that was open already keeps its place."""
     again = state.record is not None and state.record.memory.id == record.memory.id
     mode = state.mode if state.mode in (Mode.TAGS, Mode.HELP) else Mode.RECORD
     return replace(state, record=record, mode=mode, scroll=state.scroll if again else 0)
 
 
-def told(state: State, message: str, *, is_error: bool = False) -> State:
+def told(state: BrowserState, message: str, *, is_error: bool = False) -> BrowserState:
     """Return the state with something said to the user."""
     return replace(state, message=message, is_error=is_error)
 
 
-def resized(state: State, width: int, height: int) -> State:
+def resized(state: BrowserState, width: int, height: int) -> BrowserState:
     """Return the state for a terminal of another size."""
     return _placed(replace(state, width=max(1, width), height=max(1, height)), state.cursor)
 
 
-def scrolled_within(state: State, lines: int) -> State:
+def scrolled_within(state: BrowserState, lines: int) -> BrowserState:
     """Return the state scrolled no further than an open record of so many lines goes."""
     most = max(0, lines - max(1, state.height - RECORD_CHROME))
     return replace(state, scroll=min(max(0, state.scroll), most))
 
 
-def _placed(state: State, cursor: int) -> State:
+def _placed(state: BrowserState, cursor: int) -> BrowserState:
     cursor = max(0, min(cursor, state.total - 1))
     top = min(max(state.top, cursor - state.room + 1), cursor)
     return replace(state, cursor=cursor, top=max(0, min(top, state.total - state.room)))
@@ -260,7 +260,7 @@ def _placed(state: State, cursor: int) -> State:
 # What a key does ------------------------------------------------------------------------------------------------
 
 
-def pressed(state: State, key: str) -> tuple[State, Action | None]:
+def pressed(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     """Return the state after a key, and what is to be done in the store.
 
     A key is the character that it types, or a name: up, down, enter, esc, page-up, ctrl-u, …
@@ -280,7 +280,7 @@ def pressed(state: State, key: str) -> tuple[State, Action | None]:
             return replace(state, mode=state.back, back=Mode.LIST), None
 
 
-def _in_list(state: State, key: str) -> tuple[State, Action | None]:
+def _in_list(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     match key:
         case "q":
             return state, Action(what="quit")
@@ -302,7 +302,7 @@ def _in_list(state: State, key: str) -> tuple[State, Action | None]:
     return _on_memory(state, key)
 
 
-def _in_filter(state: State, key: str) -> tuple[State, Action | None]:
+def _in_filter(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     match key:
         case "enter" | "down" | "tab":
             return replace(state, mode=Mode.LIST), None
@@ -314,7 +314,7 @@ def _in_filter(state: State, key: str) -> tuple[State, Action | None]:
     return replace(state, filter=line), None
 
 
-def _in_record(state: State, key: str) -> tuple[State, Action | None]:
+def _in_record(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     if key in ("q", "esc", "left", "enter"):
         return replace(state, mode=Mode.LIST, record=None, scroll=0), None
     if key in ("n", "b"):
@@ -330,7 +330,7 @@ def _in_record(state: State, key: str) -> tuple[State, Action | None]:
 _END: Final = 1 << 31  # further than any record: `scrolled_within` knows how far it goes
 
 
-def _on_memory(state: State, key: str) -> tuple[State, Action | None]:
+def _on_memory(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     """The keys that do the same in the list and in an open record."""
     memory = state.selected
     match key:
@@ -352,7 +352,7 @@ def _on_memory(state: State, key: str) -> tuple[State, Action | None]:
     return state, None
 
 
-def _in_tags(state: State, key: str) -> tuple[State, Action | None]:
+def _in_tags(state: BrowserState, key: str) -> tuple[BrowserState, Action | None]:
     if key == "esc":
         return replace(state, mode=state.back, back=Mode.LIST), None
     if key != "enter":
@@ -385,12 +385,12 @@ def _moved(at: int, key: str, *, page: int, last: int) -> int | None:
     return None
 
 
-def _in_other_space(state: State, step: int) -> State:
+def _in_other_space(state: BrowserState, step: int) -> BrowserState:
     shown: list[str | None] = [None, *state.spaces]
     at = shown.index(state.space) if state.space in shown else 0
     return _asking(state, space=shown[(at + step) % len(shown)])
 
 
-def _asking(state: State, **changed: Any) -> State:
+def _asking(state: BrowserState, **changed: Any) -> BrowserState:
     """Return a state whose list is another one: it begins at its top."""
     return replace(state, **changed, top=0, cursor=0, rows=(), loaded_from=0, stale=True)

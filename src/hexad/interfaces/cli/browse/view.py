@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from hexad.interfaces.cli.browse.model import RECORD_CHROME, SYNTAX, Line, Mode, Record, State
+from hexad.interfaces.cli.browse.model import RECORD_CHROME, SYNTAX, BrowserState, Line, Mode, Record
 from hexad.interfaces.cli.output.render import clean, clip, columns, count
 
 TAB: Final = 4
@@ -36,14 +36,14 @@ KEYS: Final = (
 )
 
 
-class Span(NamedTuple):
+class StyledSpan(NamedTuple):
     """A part of a line and how it looks: plain, bold, dim, accent, bar, selected or error."""
 
     text: str
     style: str = "plain"
 
 
-Row = tuple[Span, ...]
+Row = tuple[StyledSpan, ...]
 
 
 class Screen(NamedTuple):
@@ -112,7 +112,7 @@ def _fitting(line: str, room: int) -> int:
 # The screens ------------------------------------------------------------------------------------------------------
 
 
-def screen(state: State) -> Screen:
+def screen(state: BrowserState) -> Screen:
     """Return what a state looks like: as many lines as the terminal has, or fewer."""
     if state.mode is Mode.HELP:
         shown = Screen(_help(state))
@@ -125,11 +125,11 @@ def screen(state: State) -> Screen:
 
 
 def _fitted(row: Row, room: int) -> Row:
-    kept_spans: list[Span] = []
+    kept_spans: list[StyledSpan] = []
     for span in row:
         text = span.text if columns(span.text) <= room else clip(span.text, room) if room > 0 else ""
         room -= columns(text)
-        kept_spans.append(Span(text, span.style))
+        kept_spans.append(StyledSpan(text, span.style))
     return tuple(kept_spans)
 
 
@@ -138,10 +138,10 @@ def _bar(left: str, right: str, width: int) -> Row:
     gap = width - columns(left) - columns(right)
     if gap < 2:
         right, gap = "", max(0, width - columns(left))
-    return (Span(left + " " * gap + right, "bar"),)
+    return (StyledSpan(left + " " * gap + right, "bar"),)
 
 
-def _list(state: State) -> Screen:
+def _list(state: BrowserState) -> Screen:
     name = plain(state.space) if state.space is not None else _ALL
     shown = f"{min(state.cursor + 1, state.total):,} of {count(state.total, 'memory', 'memories')}"
     rows: list[Row] = [_bar(f" hexad  {name}", f"{shown}, by {_ORDER_NAMES[state.order]} ", state.width)]
@@ -150,15 +150,15 @@ def _list(state: State) -> Screen:
         line, cursor = _typed(" filter: ", state.filter, row=1, width=state.width)
         rows.append(line)
     elif state.filter.text:
-        rows.append((Span(" filter: "), Span(plain(state.filter.text), "bold")))
+        rows.append((StyledSpan(" filter: "), StyledSpan(plain(state.filter.text), "bold")))
     else:
-        rows.append((Span(" / filters: words kind: tag: path: status: is:pinned", "dim"),))
-    rows.append((Span(_columns_of(state, "  changed", "kind", "space", "path", "summary"), "bold"),))
+        rows.append((StyledSpan(" / filters: words kind: tag: path: status: is:pinned", "dim"),))
+    rows.append((StyledSpan(_columns_of(state, "  changed", "kind", "space", "path", "summary"), "bold"),))
     rows.extend(_memories(state))
     rows.extend([()] * (state.height - 2 - len(rows)))
     foot, at = _foot(state)
     rows.append(foot)
-    rows.append((Span(_keys(state), "dim"),))
+    rows.append((StyledSpan(_keys(state), "dim"),))
     return Screen(rows, cursor if at is None else (state.height - 2, at))
 
 
@@ -171,7 +171,7 @@ _ORDER_NAMES: Final = {
 }
 
 
-def _memories(state: State) -> Iterator[Row]:
+def _memories(state: BrowserState) -> Iterator[Row]:
     end = min(state.top + state.room, state.total)
     for number in range(state.top, end):
         at = number - state.loaded_from
@@ -184,15 +184,15 @@ def _memories(state: State) -> Iterator[Row]:
             state, f"{mark} {time:%Y-%m-%d}", memory.kind, memory.space, memory.path, memory.summary_micro
         )
         if number == state.cursor:
-            yield (Span(text + " " * (state.width - columns(text)), "selected"),)
+            yield (StyledSpan(text + " " * (state.width - columns(text)), "selected"),)
         else:
-            yield (Span(text, "dim" if memory.status.value != "active" else "plain"),)
+            yield (StyledSpan(text, "dim" if memory.status.value != "active" else "plain"),)
     if not state.total and not state.stale:
         what = "Nothing matches; Esc clears the filter." if state.filter.text else "There is no memory."
-        yield (Span(f"  {what}", "dim"),)
+        yield (StyledSpan(f"  {what}", "dim"),)
 
 
-def _columns_of(state: State, time: str, kind: str, space: str, path: str, summary: str) -> str:
+def _columns_of(state: BrowserState, time: str, kind: str, space: str, path: str, summary: str) -> str:
     """Lay out a line of the list; path and summary share what the others leave."""
     cells = [(time, _DATE + 2), (kind, _KIND)]
     if state.space is None and len(state.spaces) > 1:
@@ -222,16 +222,16 @@ def _cell(text: str, room: int) -> str:
     return text + " " * (room - columns(text))
 
 
-def _foot(state: State) -> tuple[Row, int | None]:
+def _foot(state: BrowserState) -> tuple[Row, int | None]:
     """The line above the keys: what is typed, said, or known of the selected memory."""
     if state.mode is Mode.TAGS:
         return _typed(" tags: ", state.tags, row=0, width=state.width, accent=True)[0], _cursor_in(
             " tags: ", state.tags, state.width
         )
     if state.message:
-        return (Span(f" {plain(state.message)}", "error" if state.is_error else "accent"),), None
+        return (StyledSpan(f" {plain(state.message)}", "error" if state.is_error else "accent"),), None
     if (problem := state.wanted.problem) is not None:
-        return (Span(f" {plain(problem)}", "error"),), None
+        return (StyledSpan(f" {plain(problem)}", "error"),), None
     memory = state.selected
     if memory is None:
         return (), None
@@ -239,7 +239,7 @@ def _foot(state: State) -> tuple[Row, int | None]:
     facts = [memory.id, memory.relevance.value]
     if memory.status.value != "active":
         facts.append(memory.status.value)
-    return (Span(f" {plain('  '.join([*facts, tags]))}", "accent"),), None
+    return (StyledSpan(f" {plain('  '.join([*facts, tags]))}", "accent"),), None
 
 
 def _typed(
@@ -253,14 +253,14 @@ def _typed(
     end = start + _fitting(text[start:], room) if columns(text[start:]) > room else len(text)
     at = columns(label) + columns(plain(text[start : line.at]))
     style = "accent" if accent else "bold"
-    return (Span(label, style), Span(plain(text[start:end]))), (row, at)
+    return (StyledSpan(label, style), StyledSpan(plain(text[start:end]))), (row, at)
 
 
 def _cursor_in(label: str, line: Line, width: int) -> int:
     return _typed(label, line, row=0, width=width)[1][1]
 
 
-def _keys(state: State) -> str:
+def _keys(state: BrowserState) -> str:
     match state.mode:
         case Mode.FILTER:
             hints = ["Enter keeps it", "Esc clears it", SYNTAX]
@@ -278,20 +278,22 @@ def _keys(state: State) -> str:
     )
 
 
-def _help(state: State) -> list[Row]:
+def _help(state: BrowserState) -> list[Row]:
     rows: list[Row] = [_bar(" hexad  keys", "any key goes back ", state.width), ()]
     names = max(columns(keys) for keys, _ in KEYS)
     for keys, meaning in KEYS:
         first, *rest = wrapped(meaning, state.width - names - 4)
-        rows.append((Span("  " + keys + " " * (names - columns(keys)), "bold"), Span(f"  {first}")))
-        rows.extend((Span(" " * (names + 4) + line),) for line in rest)
+        rows.append(
+            (StyledSpan("  " + keys + " " * (names - columns(keys)), "bold"), StyledSpan(f"  {first}"))
+        )
+        rows.extend((StyledSpan(" " * (names + 4) + line),) for line in rest)
     return rows
 
 
 # An open record -----------------------------------------------------------------------------------------------------
 
 
-def _record(state: State, record: Record) -> Screen:
+def _record(state: BrowserState, record: Record) -> Screen:
     memory = record.memory
     body = record_rows(record, state.width)
     room = max(1, state.height - RECORD_CHROME)
@@ -302,11 +304,11 @@ def _record(state: State, record: Record) -> Screen:
     rows.extend([()] * (state.height - 2 - len(rows)))
     foot, at = _foot(state)
     rows.append(foot)
-    rows.append((Span(_keys(state), "dim"),))
+    rows.append((StyledSpan(_keys(state), "dim"),))
     return Screen(rows, None if at is None else (state.height - 2, at))
 
 
-def record_height(state: State) -> int:
+def record_height(state: BrowserState) -> int:
     """Return how many lines the open record has at this width; 0 when none is open."""
     return len(record_rows(state.record, state.width)) if state.record is not None else 0
 
@@ -319,31 +321,31 @@ def record_rows(record: Record, width: int) -> Sequence[Row]:
     """
     memory = record.memory
     rows: list[Row] = [()]
-    rows.extend((Span(f" {line}"),) for line in wrapped(memory.raw, width - 2))
+    rows.extend((StyledSpan(f" {line}"),) for line in wrapped(memory.raw, width - 2))
     rows.append(())
     fields = list(_fields(record))
     names = max(columns(name) for name, _ in fields)
     for name, value in fields:
         first, *rest = wrapped(value, width - names - 4)
-        rows.append((Span(f" {name}{' ' * (names - columns(name))}  ", "accent"), Span(first)))
-        rows.extend((Span(" " * (names + 3) + line),) for line in rest)
+        rows.append((StyledSpan(f" {name}{' ' * (names - columns(name))}  ", "accent"), StyledSpan(first)))
+        rows.extend((StyledSpan(" " * (names + 3) + line),) for line in rest)
     for number, version in enumerate(reversed(record.history)):
         if not number:
-            rows.extend([(), (Span(" What it said before", "bold"),)])
+            rows.extend([(), (StyledSpan(" What it said before", "bold"),)])
         head = f" version {version['version']}, until {version['replaced_at']}"
-        rows.extend([(), (Span(head, "accent"),)])
-        rows.extend((Span(f" {line}"),) for line in wrapped(str(version["raw"]), width - 2))
+        rows.extend([(), (StyledSpan(head, "accent"),)])
+        rows.extend((StyledSpan(f" {line}"),) for line in wrapped(str(version["raw"]), width - 2))
     if record.near:
-        rows.extend([(), (Span(" Near-duplicates", "bold"),)])
-        rows.extend((Span(f" {plain(other)}  {similarity:.2f}"),) for other, similarity in record.near)
+        rows.extend([(), (StyledSpan(" Near-duplicates", "bold"),)])
+        rows.extend((StyledSpan(f" {plain(other)}  {similarity:.2f}"),) for other, similarity in record.near)
     if record.links:
-        rows.extend([(), (Span(" Linked", "bold"),)])
+        rows.extend([(), (StyledSpan(" Linked", "bold"),)])
     for link in record.links:
         to = link.source.id == memory.id
         other = link.target if to else link.source
-        rows.append((Span(plain(f" {'to' if to else 'from'} {other.space}:{other.path}"), "accent"),))
+        rows.append((StyledSpan(plain(f" {'to' if to else 'from'} {other.space}:{other.path}"), "accent"),))
         told = f"{link.kind}  {other.id}  {other.summary_micro}"
-        rows.extend((Span(f"   {line}"),) for line in wrapped(told, width - 4))
+        rows.extend((StyledSpan(f"   {line}"),) for line in wrapped(told, width - 4))
     return rows
 
 

@@ -50,7 +50,7 @@ class ConceptRange(NamedTuple):
     high: float | None
 
 
-class Concept(click.ParamType):  # type: ignore[type-arg]
+class ConceptParam(click.ParamType):  # type: ignore[type-arg]
     """A concept's id, alone or with scores, as `ID`, `ID:MIN` or `ID:MIN:MAX`; a colon at the end ends the id."""
 
     name = "concept"
@@ -69,7 +69,7 @@ class Concept(click.ParamType):  # type: ignore[type-arg]
 
 
 TICKS: Final = Ticks()
-CONCEPT: Final = Concept()
+CONCEPT: Final = ConceptParam()
 
 
 def concept_ranges(concept_ranges: tuple[ConceptRange, ...]) -> dict[str, tuple[float, float]] | None:

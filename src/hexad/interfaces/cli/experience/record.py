@@ -38,7 +38,7 @@ _ROW: Final = re.compile(r"Row ([\d,]+): ")
 """How `record_many` begins what it says of one row, counted from 0."""
 
 
-class Rows:
+class InputRows:
     """The rows that lines say, blank ones left out; `before` lines came earlier, `advance` takes how many rows came."""
 
     def __init__(self, lines: Iterable[bytes], advance: Callable[[int], None], *, before: int = 0) -> None:
@@ -246,7 +246,7 @@ def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[H
 def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
     """Refuse what the store would refuse, before it is made or a session begun; with `follow` only the first line."""
     lines = [line for line in given if isinstance(line, bytes)]
-    rows = Rows(lines, lambda _: None)
+    rows = InputRows(lines, lambda _: None)
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.xdb.start_session(session_id, **window)
         if not follow and given and not lines:
@@ -300,7 +300,7 @@ class _Recorded:
 def _piped(hx: Hexad, session_id: str, lines: Iterable[bytes], done: _Recorded) -> None:
     """Record what is piped in when all of it is there."""
     with meter("Recording", clock=hx.clock, unit="timesteps") as advance:
-        rows = Rows(lines, advance)
+        rows = InputRows(lines, advance)
         try:
             done.add(hx.xdb.record_many(rows, session_id=session_id))
         except _REFUSED as error:
@@ -312,12 +312,12 @@ def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: 
     before = 0
     with meter("Recording", clock=hx.clock, unit="timesteps") as advance:
         for lines in batches:
-            rows = Rows(lines, lambda number: advance(done.number + number), before=before)
+            rows = InputRows(lines, lambda number: advance(done.number + number), before=before)
             try:
                 done.add(hx.xdb.record_many(rows, session_id=session_id))
             except _REFUSED as error:
                 good = lines[: rows.good(str(error))]
-                done.add(hx.xdb.record_many(Rows(good, lambda _: None), session_id=session_id))
+                done.add(hx.xdb.record_many(InputRows(good, lambda _: None), session_id=session_id))
                 kept = f"{count(done.number, 'timestep')} before it stay."
                 raise type(error)(f"{rows.placed(str(error))} {kept}") from error
             before += len(lines)
