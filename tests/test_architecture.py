@@ -265,7 +265,7 @@ WRITES = {
 }
 
 # Names that no variable and no parameter has: they do not say what they hold.
-EMPTY_NAMES = {"one"}
+EMPTY_NAMES = {"one", "two", "three"}
 
 RECALL_MODULES = 150
 """So many modules of ours a recall on the command line may load: each costs time at every start."""

@@ -288,25 +288,25 @@ def _rule_support(
 ) -> UserRule | None:
     if given[0] == other[0]:
         return None
-    first, two = book.uses[given], book.uses[other]
-    both = len(first.projects & two.projects)
+    first, second = book.uses[given], book.uses[other]
+    both = len(first.projects & second.projects)
     deciding = len(first.projects & book.saying[other[0]])
     if both < PROJECTS_LEAST or both / deciding < TOGETHER_LEAST:
         return None
-    if both / deciding <= len(two.projects) / len(book.saying[other[0]]):
+    if both / deciding <= len(second.projects) / len(book.saying[other[0]]):
         return None  # no more often than anyhow
     return UserRule(
         id="",
         user_id=user_id,
-        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {two.value} for {other[0].replace('_', ' ')}.",
+        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {second.value} for {other[0].replace('_', ' ')}.",
         source=Source.INFERRED,
         confidence=round(max(INFERRED_CONFIDENCE, INFERRED_MOST * both / deciding), 6),
         evidence_count=both,
         key=other[0],
-        value=two.value,
+        value=second.value,
         given_key=given[0],
         given_value=first.value,
-        last_seen=min(max(first.last_seen, two.last_seen), at),
+        last_seen=min(max(first.last_seen, second.last_seen), at),
     )
 
 

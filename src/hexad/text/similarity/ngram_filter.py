@@ -70,12 +70,13 @@ def _places(text: str) -> Collection[int]:
     wide = memoryview(text.encode("utf-32-le", "surrogatepass")).cast("I").tolist()
     grams = set(zip(wide, wide[1:], wide[2:], strict=False))
     pairs = set(pairwise(wide))
-    grams.update((first, two, _NONE) for first, two in pairs if first > 127 or two > 127)
+    grams.update((first, second, _NONE) for first, second in pairs if first > 127 or second > 127)
     grams.update((character, _NONE, _NONE) for character in set(wide) if character > 127)
     return _hashed(grams)
 
 
 def _hashed(grams: Iterable[tuple[int, int, int]]) -> set[int]:
     return {
-        (first * _FIRST + two * _SECOND + three * _THIRD & _WORD) >> _SHIFT for first, two, three in grams
+        (first * _FIRST + second * _SECOND + third * _THIRD & _WORD) >> _SHIFT
+        for first, second, third in grams
     }
