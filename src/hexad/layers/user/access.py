@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.arguments import is_text, parse_text, quoted
-from hexad.core.clock import Clock
 from hexad.database.encryption.record import KeyGiven
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
 from hexad.layers.user.learning import state_preference
@@ -31,34 +31,25 @@ _STATED: Final = "stated"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserNeeds:
-    """What the user layer is handed. `learning` is whether this project takes part, `encrypted` whether its store is;
-    `place` is where it is in its repository, None outside of one; `facts` are the project's, `hidden` the spaces that
-    hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that names the
-    project, `noted` when the project published or left. `require_open` raises once the store is closed.
+    """What the user layer is handed besides the store's context: `folder` is where it lies, `user_id` whose it is.
+
+    `place` is where the project is in its repository, None outside of one; `facts` are the project's, `hidden` the
+    spaces that hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that
+    names the project, `noted` when the project published or left.
     """
 
+    context: StoreContext
     folder: Path
     user_id: str
-    clock: Clock
     project_id: Callable[[], str]
     place: Callable[[], str | None]
     facts: Callable[[], Sequence[Memory]]
     hidden: Callable[[], frozenset[str]]
     rules: Callable[[], RedactionRules]
-    salt: Callable[[], bytes]
     stated: Callable[[], Mapping[str, tuple[str, ...]]]
     key: KeyGiven
-    learning: bool
-    drift_projects: int
-    allow_plain: bool
-    encrypted: bool
-    readonly: bool
-    may_see: bool
-    actor: str
-    purpose: str
     naming: Callable[[], None]
     noted: Callable[[], None]
-    require_open: Callable[[], None]
 
 
 class UserAccess:
@@ -76,15 +67,15 @@ class UserAccess:
         """Return the layer to read from; None where there is none yet. Raises what opening a store raises, and
         `InvalidInput` once the project's store is closed.
         """
-        self.needs.require_open()
+        self.needs.context.db.require_open()
         self._require_owner()
         with self._lock:
             if self._store is None:
                 if not is_there(self.needs.folder):
-                    if self.needs.readonly or self._refused() or not self.needs.stated():
+                    if self.needs.context.db.readonly or self._refused() or not self.needs.stated():
                         return None  # nothing is known of anybody
                     return self._open(readonly=False)
-                return self._open(readonly=self.needs.readonly or self._refused())
+                return self._open(readonly=self.needs.context.db.readonly or self._refused())
             return self._store
 
     def writing(self, *, removes: bool = False) -> UserStore:
@@ -93,9 +84,9 @@ class UserAccess:
         Raises `AccessDenied` for an actor that is not the owner, and for an encrypted project where the layer is
         plain; `StorageFailure` in a store that was opened read-only, `InvalidInput` once it is closed.
         """
-        self.needs.require_open()
+        self.needs.context.db.require_open()
         self._require_owner()
-        if self.needs.readonly:
+        if self.needs.context.db.readonly:
             raise StorageFailure(
                 "Cannot write to the user layer: the store was opened read-only. Open it for writing."
             )
@@ -115,16 +106,16 @@ class UserAccess:
         store = open_user_store(
             needs.folder,
             user_id=needs.user_id,
-            clock=needs.clock,
+            clock=needs.context.clock,
             given=needs.key,
             readonly=readonly,
-            purpose=needs.purpose,
+            purpose=needs.context.actor.agent or "library",
         )
         self._store, self._readonly = store, readonly
         try:
             if not readonly:
                 self.read_file(store)
-                if not needs.learning:
+                if not needs.context.settings.user.learning:
                     self.leave(store)
         except BaseException:
             self.close()
@@ -139,16 +130,17 @@ class UserAccess:
                 store.close()
 
     def _require_owner(self) -> None:
-        if not self.needs.may_see:
+        context = self.needs.context
+        if not context.may_see_user:
             raise AccessDenied(
-                f"The user layer is not for a role, and {self.needs.actor} has one. Open the store without a role, or "
-                "with the role 'owner'."
+                f"The user layer is not for a role, and {context.actor.describe()} has one. Open the store without a "
+                "role, or with the role 'owner'."
             )
 
     def _refused(self) -> bool:
         """Whether the layer is plain though the project is encrypted, and may not be."""
         needs = self.needs
-        if not needs.encrypted or needs.allow_plain:
+        if needs.context.crypt is None or needs.context.settings.user.allow_plain:
             return False
         if self._store is not None:
             return not self._store.encrypted
@@ -158,7 +150,7 @@ class UserAccess:
 
     def require_learning(self) -> None:
         """Raise `AccessDenied` where this project does not take part in learning."""
-        if not self.needs.learning:
+        if not self.needs.context.settings.user.learning:
             raise AccessDenied(
                 "This project does not take part in learning ([user] learning = false in hexad.toml); nothing was "
                 "learned. `hx.user.prefer` states a preference."
@@ -194,7 +186,7 @@ class UserAccess:
         if before == digest or (before is None and not stated):
             return 0
         changed = 0
-        now = self.needs.clock.now()
+        now = self.needs.context.clock.now()
         with store.db.transaction():
             for row in store.preferences.all():
                 preference = row.preference
@@ -254,7 +246,7 @@ class UserAccess:
         from hexad.redaction.redact import redact
 
         plain = self._plain(text, name, TEXT_CHARS_LIMIT)
-        return redact(plain, rules=self.needs.rules(), salt=self.needs.salt()).text.strip()
+        return redact(plain, rules=self.needs.rules(), salt=self.needs.context.salt()).text.strip()
 
     def objection(self, text: str) -> str | None:
         """Return why a value may not leave its project; None where it may."""

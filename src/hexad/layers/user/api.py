@@ -83,6 +83,7 @@ class UserFacade:
 
     def __init__(self, needs: UserNeeds) -> None:
         self._needs = needs
+        self._clock, self._settings = needs.context.clock, needs.context.settings.user
         self._access = UserAccess(needs)
         self._statements = StatementCache()
 
@@ -99,7 +100,7 @@ class UserFacade:
     @property
     def learns(self) -> bool:
         """Whether this project takes part in learning."""
-        return self._needs.learning
+        return self._settings.learning
 
     # Patterns, expertise, rules ---------------------------------------------------------------------------------
 
@@ -112,7 +113,7 @@ class UserFacade:
         self._access.require_learning()
         text = " ".join(self._access.text(description, "description").split())
         kind = PatternType.ANTIPATTERN if antipattern else PatternType.PATTERN
-        delta, now = evidence_of(delta_evidence), self._needs.clock.now()
+        delta, now = evidence_of(delta_evidence), self._clock.now()
         store = self._access.writing()
         with store.db.transaction():
             pattern = store.patterns.pattern(kind, text)
@@ -172,7 +173,7 @@ class UserFacade:
                     level=found_level,
                     source=kind,
                     confidence=EXPLICIT_CONFIDENCE if kind is Source.EXPLICIT else sure,
-                    last_seen=self._needs.clock.now(),
+                    last_seen=self._clock.now(),
                 )
             )
 
@@ -194,7 +195,7 @@ class UserFacade:
                     source=Source.EXPLICIT,
                     confidence=EXPLICIT_CONFIDENCE,
                     evidence_count=1,
-                    last_seen=self._needs.clock.now(),
+                    last_seen=self._clock.now(),
                 )
             )
 
@@ -253,7 +254,7 @@ class UserFacade:
             return ()
         if not dry_run:
             store = self._access.writing()
-        now = self._needs.clock.now()
+        now = self._clock.now()
         with store.db.read() if dry_run else store.db.transaction():
             found = rescore(
                 RescoreInput(
@@ -263,7 +264,7 @@ class UserFacade:
                     lowered=json.loads(store.projects.state(LOWERED) or "{}"),
                 ),
                 now=now,
-                recent=self._needs.drift_projects,
+                recent=self._settings.drift_projects,
             )
             if not dry_run:
                 for pattern in found.patterns:
@@ -310,7 +311,7 @@ class UserFacade:
         'Prefers Postgres for db.'
         """
         key, value = self._access.key(key), self._access.value(value)
-        store, now = self._access.writing(), self._needs.clock.now()
+        store, now = self._access.writing(), self._clock.now()
         with store.db.transaction():
             stored_preference = store.preferences.get(key, value)
             stands = stored_preference is not None and _stands(stored_preference)
@@ -447,7 +448,7 @@ class UserFacade:
         if here:
             self._needs.naming()
         with store.db.transaction():
-            return store.projects.suppress(text, key=name, project_id=project, at=self._needs.clock.now())
+            return store.projects.suppress(text, key=name, project_id=project, at=self._clock.now())
 
     def allow(self, value: str, *, key: str | None = None) -> int:
         """Take back every `suppress` of a value, or those of one key; return how many. Raises `NotFound` for none."""
@@ -484,7 +485,7 @@ class UserFacade:
                 value=text,
                 usual=None if usual is None or look(usual.value) == look(text) else usual.value,
                 reason=why,
-                created_at=self._needs.clock.now(),
+                created_at=self._clock.now(),
             )
             return store.projects.put_exception(exception)
 
@@ -506,7 +507,7 @@ class UserFacade:
         Raises `AccessDenied` as every change of the layer does.
         """
         needs = self._needs
-        now = needs.clock.now()
+        now = self._clock.now()
         if dry_run:
             store = self._access.reading()
             published = self._published(now)
@@ -523,7 +524,7 @@ class UserFacade:
                 stored_preferences,
                 user_id=self.user_id,
                 at=now,
-                drift_projects=needs.drift_projects,
+                drift_projects=self._settings.drift_projects,
             )
             return self._report(published, mined, self._patterns(store, values), dry_run=True)
         store = self._access.writing()
@@ -535,7 +536,7 @@ class UserFacade:
                 store.preferences.all(),
                 user_id=self.user_id,
                 at=now,
-                drift_projects=needs.drift_projects,
+                drift_projects=self._settings.drift_projects,
             )
             for held_one in mined.put:
                 store.preferences.put(held_one)
@@ -564,7 +565,7 @@ class UserFacade:
 
     def stated(self) -> Sequence[UserStatement]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
-        if not self._needs.may_see:
+        if not self._needs.context.may_see_user:
             return ()
         store = self._access.reading()
         return () if store is None else self._statements.get(store, self._here)
@@ -572,7 +573,7 @@ class UserFacade:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _weighed(self, store: UserStore, key: str, value: str, delta: int) -> Preference:
-        stored_preference, now = store.preferences.get(key, value), self._needs.clock.now()
+        stored_preference, now = store.preferences.get(key, value), self._clock.now()
         if stored_preference is None and delta < 0:
             raise NotFound(
                 f"There is no preference {value!r} for {key!r}, so nothing speaks against it; "
@@ -597,9 +598,7 @@ class UserFacade:
             if not self._counted(store, mark, name, text, delta, verdict):
                 return stored_preference.preference
             preference = store.preferences.put(
-                apply_evidence(
-                    stored_preference, stored_preference.preference, delta, at=self._needs.clock.now()
-                )
+                apply_evidence(stored_preference, stored_preference.preference, delta, at=self._clock.now())
             )
             field = "accepted" if delta > 0 else "rejected"
             changed = replace(preference, **{field: getattr(preference, field) + 1})
@@ -627,7 +626,7 @@ class UserFacade:
             value=value,
             verdict=verdict,
             delta=delta,
-            at=self._needs.clock.now(),
+            at=self._clock.now(),
         )
 
     def _patterns(self, store: UserStore | None, values: Sequence[ProjectValue]) -> LearnedPatterns:
@@ -655,7 +654,7 @@ class UserFacade:
 
     def _published(self, now: datetime) -> PublishedValues:
         needs = self._needs
-        if not needs.learning:
+        if not self._settings.learning:
             return PublishedValues(values=[], left_out={})
         return publishable(
             needs.project_id(),

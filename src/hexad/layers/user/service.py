@@ -79,28 +79,18 @@ class UserService:
         folder = self._folder or default_user_dir()
         return UserFacade(
             UserNeeds(
+                context=context,
                 folder=folder,
                 user_id=actor.user or DEFAULT_USER,
-                clock=context.clock,
                 project_id=lambda: everything.meta.get(STORE_ID) or "",
                 place=self._place,
                 facts=self._facts,
                 hidden=self._hidden,
                 rules=lambda: self._rules,
-                salt=context.salt,
                 stated=lambda: load_preferences(folder),
                 key=KeyGiven.of(self._key, **settings.user_keys),
-                learning=settings.user.learning,
-                drift_projects=settings.user.drift_projects,
-                allow_plain=settings.user.allow_plain,
-                encrypted=context.crypt is not None,
-                readonly=context.db.readonly,
-                may_see=context.may_see_user,
-                actor=actor.describe(),
-                purpose=actor.agent or "library",
                 naming=self._note_named,
                 noted=self._note_learning,
-                require_open=context.db.require_open,
             )
         )
 
