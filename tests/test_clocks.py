@@ -35,7 +35,7 @@ CLOCKS: Final[dict[str, str]] = {
     "test_working_sets.py": HANG,
     "test_xdb_program_end.py": PACE,
     "unit/ingest/write/test_salience.py": GROWTH,
-    "unit/interfaces/test_cli_progress.py": HANG,
+    "unit/interfaces/cli/output/test_progress.py": HANG,
     "unit/providers/generators/test_hosted.py": HANG + "; and what waits a second takes no less",
     "unit/redaction/injection/test_detector.py": "CPU time of a text against that of one an eighth as long",
     "unit/spaces/bundles/orderings/test_entity_map.py": GROWTH,

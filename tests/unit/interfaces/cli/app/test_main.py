@@ -12,7 +12,7 @@ import pytest
 from hexad.interfaces.cli.app.base import Group, shared_options
 from hexad.interfaces.cli.app.main import root
 
-PAGE = Path(__file__).parents[3] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[5] / "docs" / "cli.md"
 SHARED = {option for parameter in shared_options() for option in parameter.opts} | {
     "-h",
     "--help",
