@@ -31,7 +31,7 @@ STORE = DATA / "store.tar.xz"
 GROUPS = {**QUESTIONS, **CALLS, **PRINTED}
 VECTORS = frozenset({
     "recall", "contexts", "bundles", "honeycomb", "spaces", "store", "encryption", "memory_calls", "imports",
-    "honeycomb_calls", "commands", "command_writes", "command_texts",
+    "honeycomb_calls", "settings", "key_changes", "commands", "command_writes", "command_texts",
 })  # fmt: skip
 """The groups whose numbers rest on products of vectors, which differ in their last digits from processor to processor."""
 ANEW = re.compile(

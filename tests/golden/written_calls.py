@@ -14,6 +14,7 @@ from typing import Any
 import hexad
 from golden.written_questions import RECEIPT, SIZES, Answers, Reader, outcome, plain, stopped_clock, without
 from golden.written_store import DATA, FILES
+from hexad.audit import AuditLog, AuditLogWriter, AuditRecord
 from hexad.testing import ScriptedGenerator
 
 LENS = "example.org/workshop::"
@@ -481,6 +482,181 @@ def functions(reader: Reader) -> Answers:
     )
 
 
+def plans(reader: Reader) -> Answers:
+    """What a question is taken for: its class, its layers, and the filters that a plain sentence carries."""
+    with reader.opened() as hx:
+        for name in ("routing.tsv", "plain.tsv"):
+            lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+            for question in dict.fromkeys(line.split("\t")[-1] for line in lines[::6]):
+                yield f"{name}: {question}", outcome(hx.plan, question)
+        for words in _TIMES:
+            yield f"time: {words}", outcome(hx.plan, f"what was decided about retries {words}?")
+
+
+_TIMES = (
+    "yesterday", "last week", "in March", "on 3 March 2026", "since Tuesday", "before 2026-02-01", "this month",
+    "in the last three days", "between January and March", "in Q1", "two weeks ago", "last spring", "on the 5th", "in 2025",
+)  # fmt: skip
+
+
+def settings(reader: Reader) -> Answers:
+    """What other settings in `hexad.toml` change, and how those are refused that cannot be used."""
+    file = reader.root / "project" / ".hexad" / "hexad.toml"
+    file.write_text(_TOML, encoding="utf-8")
+    with reader.opened() as hx:
+        day = hx.xdb.start_session("friday")
+        for number in range(6):
+            day.record("output", f" {number}", {f"{LENS}Testing": 0.6 + number / 20, f"{LENS}Rollback": 0.2})
+        hx.xdb.flush()
+        yield (
+            "tagged",
+            [hx.xdb.tag_applications("Testing", session_id="*"), hx.xdb.get_tags_for_timestep("ts-friday-6")],
+        )
+        yield (
+            "seen",
+            [
+                hx.xdb.recall(session_id="friday"),
+                hx.xdb.recall_by_concept(f"{LENS}Deployment", session_id="*"),
+            ],
+        )
+        yield "activity", hx.xdb.activity(by="month", session_id="*")
+        yield "redacted", hx.remember("Ada's mail is ada@example.org, her number +44 20 7946 0018.")
+        yield "ordered", hx.recall_context("default", "deploy")
+        yield "weighed", hx.query("gateway retries")
+        yield "rules", hx.honeycomb.rules
+        yield "budget", hx.spaces.budget()
+        yield "consolidate", hx.consolidate(dry_run=True)
+        yield "learn", hx.user.learn()
+        yield "compressed", [hx.maintain().consolidated, hx.xdb.usage().total_limit_bytes]
+        yield "check", hx.check()
+    for text in (
+        "embedder = 7",
+        'durability = "never"',
+        "[router]\nlayer_ms = -1",
+        "nonsense = 1",
+        "= 1",
+        "[privacy]\npii = 'some'",
+    ):
+        file.write_text(text, encoding="utf-8")
+        yield f"refused {text!r}", outcome(_opens, reader)
+
+
+_TOML = """
+lenses = ["example.org/workshop::Testing", "example.org/workshop::Rollback"]
+auto_tag_threshold = 0.7
+memory_backend = "raptor"
+xdb_max_storage_bytes = 40000
+xdb_top_k_activations = 2
+[privacy]
+pii = "all"
+[budget]
+usd = 3.0
+period = "month"
+[user]
+learning = false
+[consolidation]
+archive_months = 1.0
+quotas = {project = 5}
+[router]
+weights = {relevance = 0.2, recency = 0.6, authority = 0.1, confidence = 0.05, importance = 0.05, decay = 0.01}
+[honeycomb]
+cosine_weight = 0.5
+decay_weight = 0.5
+loop_limit = 1
+"""
+
+
+def ledger_calls(reader: Reader) -> Answers:
+    """The ledgers: what each call that writes them, moves their records or takes reviewers in returns."""
+    place, rita = reader.root / "ledger", reader.credential("ledger")
+    with AuditLogWriter(place, "being-2", clock=reader.clock) as writer:
+        yield (
+            "record",
+            writer.record("later", 0, "input", "Who is there?", {"p::Seen": 0.5}, [], subject="bob"),
+        )
+        rows = (
+            {"session_id": "later", "tick": tick, "event_type": "output", "raw_content": f"w{tick}"}
+            for tick in range(1, 5)
+        )
+        yield "many", writer.record_many(rows)
+        with writer.recorder(batch=2) as recorder:
+            for tick in range(5, 10):
+                recorder.record("later", tick, "output", f"w{tick}", {}, [{"directive": "calm"}])
+            yield "flushed", recorder.flush()
+        yield "badly", outcome(writer.record, "later", -1, "shout", "x", {}, [])
+    with AuditLog(place, clock=reader.clock) as log:
+        yield "later", [_unsealed(entry) for entry in log.query(reviewer_credential=rita, session_id="later")]
+        yield "counted", [log.verify().records, log.verify().ok]
+        zoe = log.reviewers.add("zoe", expires_at="2026-08-01", sessions=["later"])
+        yield "zoe", [log.reviewers.list(), len(log.query(reviewer_credential=zoe))]
+        yield "twice", outcome(log.reviewers.add, "zoe")
+        yield "zoe may not", outcome(log.erase, reviewer_credential=zoe, session_id="later")
+        yield "revoked", [log.reviewers.revoke("zoe"), outcome(log.query, reviewer_credential=zoe)]
+        yield (
+            "marked",
+            log.incidents.mark(
+                "later", "Why?", reviewer_credential=rita, session_id="later", tick_range=(0, 2)
+            ),
+        )
+        yield "shown", log.incidents.get("later", reviewer_credential=rita)
+        yield (
+            "exported",
+            log.export_to(reader.root / "later.jsonl", reviewer_credential=rita, session_id="later"),
+        )
+        yield "erased", log.erase(reviewer_credential=rita, subject="bob")
+        yield "left", [_unsealed(entry) for entry in log.query(reviewer_credential=rita, session_id="later")]
+        reader.clock.advance(days=40)
+        yield (
+            "policy",
+            [
+                log.retention.set(30, reviewer_credential=rita, folder=reader.root / "old"),
+                log.retention.policy,
+            ],
+        )
+        moved = log.retention.retain()
+        yield "moved", [without(plain(archive), "path", "root", "bytes", "sha256") for archive in moved]
+        yield "whole", [log.verify(archives=sorted((reader.root / "old").iterdir())).ok, log.verify().records]
+        yield "kinds", [entry.kind for entry in log.query(reviewer_credential=rita, limit=500)]
+
+
+def _unsealed(entry: AuditRecord) -> Any:
+    return without(plain(entry), "record_hash", "prev_record_hash", "four_field_hash", "nonce", "subject")
+
+
+def _opens(reader: Reader, **options: Any) -> str:
+    with reader.opened(**options) as hx:
+        return f"{hx.count()} memories"
+
+
+def key_changes(reader: Reader) -> Answers:
+    """A plain store that is encrypted, gets other keys and is read with them."""
+    first, second = reader.root / "first.key", bytes(range(32))
+    first.write_bytes(bytes(range(32, 64)))
+    first.chmod(0o600)
+    place = reader.root / "project"
+    yield "before", hexad.encryption_state(place)
+    yield "encrypted", without(plain(hexad.encrypt(place, key=first, clock=reader.clock)), *SIZES, "key_id")
+    yield "again", outcome(hexad.encrypt, place, key=first, clock=reader.clock)
+    yield "without", outcome(_opens, reader)
+    with reader.opened(key=first) as hx:
+        yield "check", hx.check()
+        yield "recall", hx.recall("When do we deploy?")
+        yield "experience", hx.xdb.recall_events(session_id="monday")
+        yield "document", hx.xdb.get_document("ops/runbook")
+    yield (
+        "other keys",
+        without(plain(hexad.rekey(place, key=first, new_key=second, clock=reader.clock)), *SIZES, "key_id"),
+    )
+    yield "old key", outcome(_opens, reader, key=first)
+    with reader.opened(key=second) as hx:
+        hx.remember("Written under other keys.", id="under")
+        hx.maintain()
+        yield "under", [hx.get("under"), hx.check(), hx.xdb.usage().warm_used_tokens]
+    with AuditLog(place, clock=reader.clock, key=second) as log:
+        yield "ledger", [log.verify().ok, len(log.query(reviewer_credential=reader.credential("project")))]
+    yield "export", hexad.verify_export(place / "scratch.json").objects
+
+
 class Odd:
     """What no argument may be."""
 
@@ -556,6 +732,10 @@ CALLS = {
         imports,
         erasure,
         functions,
+        plans,
+        settings,
+        ledger_calls,
+        key_changes,
         refusals,
     )
 }
