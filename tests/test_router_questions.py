@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hexad import QueryClass, TaskType
-from hexad.layers.router import question_rules
-from hexad.layers.router.classify import classify
+from hexad.layers import router
+from hexad.layers.router.classify import classify, read_rules
 
 DATA = Path(__file__).parent / "data"
 
@@ -146,12 +146,10 @@ def test_only_questions_for_a_reason_or_a_decision_ask_why(question, asks):
 
 
 def test_every_line_of_the_rules_is_read_as_what_it_is():
-    lines = (
-        Path(question_rules.__file__).with_name("question_rules.txt").read_text(encoding="utf-8").splitlines()
-    )
+    lines = Path(router.__file__).with_name("question_rules.txt").read_text(encoding="utf-8").splitlines()
     heads = [line for line in lines if line.startswith("[")]
 
-    rules = question_rules.read_rules()
+    rules = read_rules()
     assert heads == [f"[{rule.query_class} {rule.weight}] {rule.reason}" for rule in rules]
     assert all(rule.pattern.pattern for rule in rules)
 

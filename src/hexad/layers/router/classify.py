@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from hexad.layers.contract import TaskType
-from hexad.layers.router.question_rules import read_rules
 from hexad.layers.router.question_words import (
     CONTRACTIONS,
     DECISION,
@@ -34,10 +35,46 @@ from hexad.layers.router.question_words import (
     RESEARCH_ASKED,
     UNKNOWN_VERB,
     VERBS,
+    WH,
     WHY,
     WISHED,
 )
 from hexad.memory.layer_names import QueryClass
+
+_NAME: Final = re.compile(r"([A-Z_]+) = (.+)")
+_HEAD: Final = re.compile(r"\[([a-z]+) ([0-9.]+)\] (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern on the question without its politeness, what it speaks for, how much, and in words why."""
+
+    query_class: QueryClass
+    weight: float
+    pattern: re.Pattern[str]
+    reason: str
+
+
+@cache
+def read_rules() -> tuple[Rule, ...]:
+    """Return the rules in the order in which they stand; read once, and only where a question is classified."""
+    text = Path(__file__).with_name("question_rules.txt").read_text(encoding="utf-8")
+    names = {"{WH}": WH}
+    rules: list[tuple[re.Match[str], list[str]]] = []
+    for line in text.replace("\n    ", "").splitlines():
+        for name in re.findall(r"\{[A-Z_]+\}", line):
+            line = line.replace(name, names[name])
+        if named := _NAME.fullmatch(line):
+            names[f"{{{named[1]}}}"] = named[2]
+        elif head := _HEAD.fullmatch(line):
+            rules.append((head, []))
+        elif line and not line.startswith("#"):
+            rules[-1][1].append(line)
+    return tuple(
+        Rule(QueryClass(head[1]), float(head[2]), re.compile("|".join(patterns)), head[3])
+        for head, patterns in rules
+    )
+
 
 READ_CHARACTERS: Final = 2_000
 """Of a question, so much is looked at: what it asks stands at its beginning or at its end."""

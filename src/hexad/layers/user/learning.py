@@ -298,7 +298,8 @@ def _rule_support(
     return UserRule(
         id="",
         user_id=user_id,
-        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {second.value} for {other[0].replace('_', ' ')}.",
+        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {second.value} for "
+        f"{other[0].replace('_', ' ')}.",
         source=Source.INFERRED,
         confidence=round(max(INFERRED_CONFIDENCE, INFERRED_MOST * both / deciding), 6),
         evidence_count=both,
