@@ -96,13 +96,11 @@ _LATE_SESSION = "a recall from a cold start has no session"
 _LATE_CONSOLIDATION = "a recall from a cold start puts nothing in order"
 _LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
 OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("hexad.layers.user.access", "hexad.redaction.redact"): "reading the layer of the person does without",
     (
         "hexad.lifecycle.opening",
         "hexad.database.encryption.file_swap",
     ): "only where a change of the encryption was interrupted",
     ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
-    ("hexad.lifecycle.opening", "hexad.honeycomb.service"): "only where the settings speak of the graph",
     (
         "hexad.search.recall.recaller",
         "hexad.search.recall.overdue_facts",

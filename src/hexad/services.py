@@ -765,6 +765,14 @@ def memory_tables() -> Sequence[MemoryTable]:
     return [table for component in components() for table in component.memory_tables]
 
 
+def check_honeycomb(table: Mapping[str, object]) -> None:
+    """Raise `InvalidInput` for a table `[honeycomb]` that cannot be used; the graph is loaded only for one."""
+    if table:
+        from hexad.honeycomb.service import rules_of
+
+        rules_of(table)
+
+
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:
     """Raise `InvalidSpace` for a policy whose redaction rules cannot be used."""
     from hexad.ingest.service import check_policy

@@ -42,7 +42,7 @@ from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.services import Program, Services, StoreHold
+from hexad.services import Program, Services, StoreHold, check_honeycomb
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
     with _naming(settings, "privacy"):
         parse_pii(settings.pii)
     with _naming(settings, "honeycomb"):
-        _honeycomb(settings)
+        check_honeycomb(settings.honeycomb)
     with _naming(settings, "lenses"):
         parse_lenses(settings.lenses or ())
     if generator == "default" and settings.generator is not None:
@@ -346,13 +346,6 @@ def _durability(settings: Settings) -> Durability:
         raise InvalidInput(
             f"durability = {settings.durability!r} is not one of {valid}.", argument="durability"
         ) from None
-
-
-def _honeycomb(settings: Settings) -> None:
-    if settings.honeycomb:
-        from hexad.honeycomb.service import rules_of
-
-        rules_of(settings.honeycomb)
 
 
 def _stream_durability(settings: Settings) -> None:

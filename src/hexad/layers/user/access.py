@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hexad.core.arguments import is_text, parse_text, quoted
 from hexad.database.encryption.record import KeyGiven
@@ -21,9 +21,7 @@ from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
 from hexad.memory.memory import Memory
 from hexad.redaction.injection.detector import instructions_in
-
-if TYPE_CHECKING:
-    from hexad.redaction.redact import RedactionRules
+from hexad.redaction.redact import RedactionRules, find, redact
 
 _STATED: Final = "stated"
 """What the user's own file said when it was last read."""
@@ -243,15 +241,11 @@ class UserAccess:
 
     def text(self, text: str, name: str) -> str:
         """Return a text without the secrets and personal data that it holds."""
-        from hexad.redaction.redact import redact
-
         plain = self._plain(text, name, TEXT_CHARS_LIMIT)
         return redact(plain, rules=self.needs.rules(), salt=self.needs.context.salt()).text.strip()
 
     def objection(self, text: str) -> str | None:
         """Return why a value may not leave its project; None where it may."""
-        from hexad.redaction.redact import find
-
         if "\0" in text or not _encodes(text):
             return "not a text"
         findings = find(text, rules=self.needs.rules())
@@ -260,8 +254,6 @@ class UserAccess:
         return "reads as instructions" if instructions_in(text) else None
 
     def _require_harmless(self, text: str, name: str) -> None:
-        from hexad.redaction.redact import find
-
         findings = find(text, rules=self.needs.rules())
         if findings:
             raise InvalidInput(
