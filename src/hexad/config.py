@@ -78,43 +78,43 @@ def parse_consolidation(table: Mapping[str, object], file: str) -> Consolidation
     7
     """
     slots = ConsolidationSettings.__slots__
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for name, value in table.items():
         if name not in slots:
             raise InvalidInput(
                 f"[consolidation] in {file}: unknown setting {name!r}; known are {', '.join(slots)}."
             )
-        found[name] = _consolidation_value(
+        settings[name] = _consolidation_value(
             name, value, f"[consolidation] in {file}: {name} = {quoted(value)}"
         )
-    return ConsolidationSettings(**found)  # type: ignore[arg-type]  # each was looked at above
+    return ConsolidationSettings(**settings)  # type: ignore[arg-type]  # each was looked at above
 
 
-def _consolidation_value(name: str, value: object, said: str) -> object:
+def _consolidation_value(name: str, value: object, source: str) -> object:
     if name in _CONSOLIDATION_BOUNDS:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 <= cast("float", value) <= _CONSOLIDATION_BOUNDS[name]:
-            raise InvalidInput(f"{said} should be a number from 0 to {_CONSOLIDATION_BOUNDS[name]:,g}.")
+            raise InvalidInput(f"{source} should be a number from 0 to {_CONSOLIDATION_BOUNDS[name]:,g}.")
         return float(cast("float", value))
     if name in ("quotas", "quota_bytes"):
-        return _quotas(value, said)
+        return _quotas(value, source)
     if name == "nightly" and value == WEEKLY:
         return value
     if not isinstance(value, bool):
         allowed = 'true, false or "weekly"' if name == "nightly" else "true or false"
-        raise InvalidInput(f"{said} should be {allowed}.")
+        raise InvalidInput(f"{source} should be {allowed}.")
     return value
 
 
-def _quotas(value: object, said: str) -> dict[str, int]:
+def _quotas(value: object, source: str) -> dict[str, int]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{said} should be a table, such as {{project = 50000}}.")
+        raise InvalidInput(f"{source} should be a table, such as {{project = 50000}}.")
     for layer, most in value.items():
         if layer not in LAYERS:
-            raise InvalidInput(f"{said}: unknown layer {quoted(layer)}; known are {', '.join(LAYERS)}.")
+            raise InvalidInput(f"{source}: unknown layer {quoted(layer)}; known are {', '.join(LAYERS)}.")
         whole = isinstance(most, int) and not isinstance(most, bool)
         if not whole or not 1 <= most <= _QUOTA_MOST:
-            raise InvalidInput(f"{said}: {layer} = {quoted(most)} should be a whole number of at least 1.")
+            raise InvalidInput(f"{source}: {layer} = {quoted(most)} should be a whole number of at least 1.")
     return dict(value)
 
 
@@ -349,9 +349,9 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     origins = {name: f"{name} in {CONFIG_FILE}" for name in values}
     for name in _KEYS:
         for variable in (f"HEXAD_{name.upper()}", _ALIASES.get(name, "")):
-            given = environ.get(variable, "")
-            if given.strip() and name not in _TABLES:
-                values[name] = _from_environment(name, variable, given)
+            value = environ.get(variable, "")
+            if value.strip() and name not in _TABLES:
+                values[name] = _from_environment(name, variable, value)
                 origins[name] = variable
                 break
     if environ.get(_KEY_FILE):
@@ -486,8 +486,8 @@ def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> floa
 _Number = TypeVar("_Number", int, float)
 
 
-def _or(given: float | None, default: float) -> float:
-    return default if given is None else float(given)
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else float(value)
 
 
 def _bounded(
@@ -530,23 +530,23 @@ def _from_file(path: Path) -> dict[str, object]:
     return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
 
 
-def _from_environment(name: str, variable: str, given: str) -> object:
+def _from_environment(name: str, variable: str, value: str) -> object:
     if _KEYS[name] is list:
-        return [part.strip() for part in given.split(",") if part.strip()]
+        return [part.strip() for part in value.split(",") if part.strip()]
     if _KEYS[name] is bool:
-        if given.strip().lower() in {"1", "true", "yes", "on"}:
+        if value.strip().lower() in {"1", "true", "yes", "on"}:
             return True
-        if given.strip().lower() in {"0", "false", "no", "off"}:
+        if value.strip().lower() in {"0", "false", "no", "off"}:
             return False
-        raise InvalidInput(f"{variable}={given!r} is neither true nor false; write 1 or 0.")
+        raise InvalidInput(f"{variable}={value!r} is neither true nor false; write 1 or 0.")
     if _KEYS[name] is float:
         try:
-            return float(given)
+            return float(value)
         except ValueError as error:
-            raise InvalidInput(f"{variable}={given!r} is not a number.") from error
+            raise InvalidInput(f"{variable}={value!r} is not a number.") from error
     if _KEYS[name] is int:
         try:
-            return int(given)
+            return int(value)
         except ValueError as error:
-            raise InvalidInput(f"{variable}={given!r} is not a whole number.") from error
-    return given
+            raise InvalidInput(f"{variable}={value!r} is not a whole number.") from error
+    return value

@@ -57,8 +57,8 @@ class ArchivedEntry:
 
     def said(self) -> dict[str, Any]:
         """Return what the record says in the clear."""
-        said: dict[str, Any] = json.loads(self.body)
-        return said
+        record: dict[str, Any] = json.loads(self.body)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +154,14 @@ class ArchiveFile:
                     break
                 return
             kind, _, rest = line.partition(b"\t")
-            said, _, encoded = rest.rpartition(b"\t")
+            body, _, encoded = rest.rpartition(b"\t")
             try:
                 data = base64.b64decode(encoded, validate=True)
                 if kind == b"R":
-                    yield ArchivedEntry(seq, said, data or None)
+                    yield ArchivedEntry(seq, body, data or None)
                     seq += 1
                     continue
-                level = int(said)
+                level = int(body)
             except (ValueError, binascii.Error) as error:
                 raise self._damaged("a line is none of an archive") from error
             if kind != b"H" or not 0 <= level < 63 or len(data) != HASH_BYTES:
@@ -185,10 +185,10 @@ class ArchiveFile:
                 frontier.add(item.level, item.top)
                 before = ""
                 continue
-            said = self._said(item)
-            if said["seq"] != item.seq or (before and said["prev"] != before):
+            record = self._said(item)
+            if record["seq"] != item.seq or (before and record["prev"] != before):
                 raise self._damaged(f"audit-{item.seq} does not follow the one before it")
-            if said["payload"] is None and item.ciphertext is not None:
+            if record["payload"] is None and item.ciphertext is not None:
                 raise self._damaged(f"audit-{item.seq} has contents that it was not made with")
             before = item.digest.hex()
             frontier.add(0, leaf_hash(item.digest))
@@ -202,8 +202,8 @@ class ArchiveFile:
 
     def _said(self, record: ArchivedEntry) -> dict[str, Any]:
         try:
-            said: dict[str, Any] = json.loads(record.body)
-            return {name: said[name] for name in ("seq", "prev", "payload")}
+            entry: dict[str, Any] = json.loads(record.body)
+            return {name: entry[name] for name in ("seq", "prev", "payload")}
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(f"audit-{record.seq} is no record") from error
 

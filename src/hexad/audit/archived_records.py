@@ -73,12 +73,12 @@ def whose(kept_contents: Sequence[KeptContents]) -> str:
     """Return the hash by which the record of an archive says whose the contents of a run are; erasing changes nothing
     of it.
     """  # fmt: skip
-    said = hashlib.sha256()
+    digest = hashlib.sha256()
     for contents in kept_contents:
-        said.update(
+        digest.update(
             json.dumps([contents.seq, contents.ref.hex(), contents.session, contents.tick]).encode() + b"\n"
         )
-    return said.hexdigest()
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,9 +327,9 @@ def erase_archived(
 
 
 def _built(level: int, place: int, known: Mapping[tuple[int, int], bytes]) -> bytes:
-    found = known.get((level, place))
-    if found is not None:
-        return found
+    digest = known.get((level, place))
+    if digest is not None:
+        return digest
     if not level:
         raise LedgerBroken(f"Record audit-{place} is not there. Run `hexad audit verify`.")
     return node_hash(_built(level - 1, 2 * place, known), _built(level - 1, 2 * place + 1, known))

@@ -387,5 +387,5 @@ def _checkpoint(text: str) -> Checkpoint:
     return Checkpoint(origin=origin, size=int(lines[0]), root=root, extensions=tuple(lines[2:]))
 
 
-def _no_key(given: str) -> InvalidInput:
-    return InvalidInput(f"{given[:120]!r} is no public key of a checkpoint; it looks like NAME+ID+BASE64.")
+def _no_key(value: str) -> InvalidInput:
+    return InvalidInput(f"{value[:120]!r} is no public key of a checkpoint; it looks like NAME+ID+BASE64.")

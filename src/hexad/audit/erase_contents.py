@@ -28,9 +28,9 @@ def destroy(ledger: Ledger, works: Sequence[Work]) -> dict[str, JSONValue]:
             references.update(all_references)
         if isinstance(session, str):
             ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
-            found = ledger.with_contents(session, ticks)
-            seqs.update(found)
-            count += ledger.erase(found)[0]
+            places = ledger.with_contents(session, ticks)
+            seqs.update(places)
+            count += ledger.erase(places)[0]
             if ticks is None:
                 subject = f"session:{session}"
         # What is kept under the ledger's own subject is nobody's of that name: it goes with everything alone.
@@ -45,26 +45,26 @@ def destroy(ledger: Ledger, works: Sequence[Work]) -> dict[str, JSONValue]:
 
 def meant(ledger: Ledger, works: Sequence[Work]) -> int:
     """Return how many contents `destroy` would take."""
-    found = set[int]()
+    sessions = set[int]()
     for work in works:
         session, subject = work.get("session"), work.get("subject")
         if work.get("everything"):
-            found.update(ledger.gaps.all_contents())
+            sessions.update(ledger.gaps.all_contents())
         if isinstance(session, str):
             ticks = cast("Sequence[tuple[int, int]] | None", work.get("ticks"))
-            found.update(ledger.with_contents(session, ticks))
+            sessions.update(ledger.with_contents(session, ticks))
             if ticks is None:
                 subject = f"session:{session}"
         if isinstance(subject, str) and subject != SYSTEM:
-            found.update(ledger.contents_of(subject))
-    return len(found)
+            sessions.update(ledger.contents_of(subject))
+    return len(sessions)
 
 
 def _ranges(seqs: Collection[int]) -> list[JSONValue]:
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for seq in sorted(seqs):
-        if found and found[-1][1] == seq - 1:
-            found[-1][1] = seq
+        if ranges and ranges[-1][1] == seq - 1:
+            ranges[-1][1] = seq
         else:
-            found.append([seq, seq])
-    return [list[JSONValue](span) for span in found]
+            ranges.append([seq, seq])
+    return [list[JSONValue](span) for span in ranges]

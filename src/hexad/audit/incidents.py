@@ -59,18 +59,18 @@ def span_of(
     )
 
 
-def times_of(given: tuple[datetime | str, datetime | str] | None) -> tuple[datetime, datetime] | None:
+def times_of(time_range: tuple[datetime | str, datetime | str] | None) -> tuple[datetime, datetime] | None:
     """Return two times in their order; raises `InvalidInput`."""
-    if given is None:
+    if time_range is None:
         return None
-    if not isinstance(given, tuple | list) or len(given) != 2:
+    if not isinstance(time_range, tuple | list) or len(time_range) != 2:
         raise InvalidInput(
-            f"time_range = {quoted(given)} is no range; give (since, until).", argument="time_range"
+            f"time_range = {quoted(time_range)} is no range; give (since, until).", argument="time_range"
         )
-    since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(given))
+    since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(time_range))
     if since is None or until is None or since > until:
         raise InvalidInput(
-            f"time_range = {given!r} is no range; give (since, until), the earlier first.",
+            f"time_range = {time_range!r} is no range; give (since, until), the earlier first.",
             argument="time_range",
         )
     return since, until
@@ -92,7 +92,7 @@ class Incidents:
             )
         if not isinstance(reason, str) or not reason.strip() or len(reason) > _REASON_CHARS:
             raise InvalidInput(f"Say why it is an incident, in at most {_REASON_CHARS:,} characters.")
-        said: dict[str, JSONValue] = {
+        detail: dict[str, JSONValue] = {
             "name": name,
             "author": author,
             "session": span.session,
@@ -104,7 +104,7 @@ class Incidents:
             kind=INCIDENT,
             at=self._clock.now(),
             subject=SYSTEM,
-            detail=said,
+            detail=detail,
             payload={"detail": {"reason": mask(reason)}},  # it may speak of persons: kept as contents are
         )
         (seq,) = self._ledger.append([record])
@@ -140,10 +140,10 @@ class Incidents:
 
     def numbers(self, spans: Iterable[Span]) -> list[int]:
         """Return the numbers of the records of these spans that are in the ledger, each once, in their order."""
-        found = set[int]()
+        numbers = set[int]()
         for span in spans:
-            found.update(self._ledger.numbers(self.asked(span)))
-        return sorted(found)
+            numbers.update(self._ledger.numbers(self.asked(span)))
+        return sorted(numbers)
 
     def newest(self) -> int:
         """Return the number of the record that marked last, -1 where nothing is marked."""
@@ -195,16 +195,16 @@ def _span(detail: dict[str, Any]) -> Span:
     )
 
 
-def _pair(given: Sequence[int] | None) -> tuple[int, int] | None:
-    return None if given is None else (given[0], given[1])
+def _pair(ticks: Sequence[int] | None) -> tuple[int, int] | None:
+    return None if ticks is None else (ticks[0], ticks[1])
 
 
-def _is_range(given: object) -> bool:
+def _is_range(value: object) -> bool:
     return (
-        isinstance(given, tuple | list)
-        and len(given) == 2
-        and all(type(bound) is int for bound in given)
-        and 0 <= given[0] <= given[1] < 1 << 62
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(type(bound) is int for bound in value)
+        and 0 <= value[0] <= value[1] < 1 << 62
     )
 
 
@@ -312,25 +312,27 @@ def check_incident(path: Path | str, *, verifiers: Sequence[str] = ()) -> Incide
         raise _wrong(place, "a line is none of such a file") from error
 
 
-def _check(path: Path, said: dict[str, Any], checkpoint: Checkpoint) -> None:
-    body = said["body"].encode("utf-8", "replace")
+def _check(path: Path, entry: dict[str, Any], checkpoint: Checkpoint) -> None:
+    body = entry["body"].encode("utf-8", "replace")
     stated = json.loads(body)
-    proof = [base64.b64decode(sibling, validate=True) for sibling in said["proof"]]
+    proof = [base64.b64decode(sibling, validate=True) for sibling in entry["proof"]]
     digest = hashlib.sha256(body).digest()
-    if digest.hex() != said["record_hash"] or stated["seq"] != said["seq"]:
-        raise _wrong(path, f"{said['id']} has another hash than its bytes")
-    if not verify_inclusion(leaf_hash(digest), said["seq"], checkpoint.size, proof, checkpoint.root):
-        raise _wrong(path, f"{said['id']} is not where its proof says")
-    if said["contents"] is None:
-        if stated["payload"] is not None and not said["erased"]:
-            raise _wrong(path, f"the contents of {said['id']} are missing")
+    if digest.hex() != entry["record_hash"] or stated["seq"] != entry["seq"]:
+        raise _wrong(path, f"{entry['id']} has another hash than its bytes")
+    if not verify_inclusion(leaf_hash(digest), entry["seq"], checkpoint.size, proof, checkpoint.root):
+        raise _wrong(path, f"{entry['id']} is not where its proof says")
+    if entry["contents"] is None:
+        if stated["payload"] is not None and not entry["erased"]:
+            raise _wrong(path, f"the contents of {entry['id']} are missing")
         return
-    contents = said["contents"].encode("utf-8", "replace")
-    if hashlib.sha256(bytes.fromhex(said["salt"]) + contents).hexdigest() != stated["payload"]["salted"]:
-        raise _wrong(path, f"the contents of {said['id']} are not those that it was made with")
+    contents = entry["contents"].encode("utf-8", "replace")
+    if hashlib.sha256(bytes.fromhex(entry["salt"]) + contents).hexdigest() != stated["payload"]["salted"]:
+        raise _wrong(path, f"the contents of {entry['id']} are not those that it was made with")
     plain = json.loads(contents)
-    if any(said[name] != plain.get(name) for name in ("raw_content", "lens_activations", "steering_applied")):
-        raise _wrong(path, f"{said['id']} says something else than its contents")
+    if any(
+        entry[name] != plain.get(name) for name in ("raw_content", "lens_activations", "steering_applied")
+    ):
+        raise _wrong(path, f"{entry['id']} says something else than its contents")
 
 
 def _require_signed(verifier: Verifier, signature: bytes, body: bytes) -> None:

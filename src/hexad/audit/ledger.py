@@ -81,20 +81,20 @@ def conditions(query: LedgerQuery) -> tuple[str, dict[str, SQLValue]]:
     return " AND ".join(where), params
 
 
-def holds(query: LedgerQuery, said: dict[str, Any]) -> bool:
+def holds(query: LedgerQuery, record: dict[str, Any]) -> bool:
     """Whether a record that says this is asked for; limit and offset left aside."""
     types = None if query.event_types is None else [event_type.value for event_type in query.event_types]
     return (
-        said["seq"] > query.after
-        and (query.before is None or said["seq"] < query.before)
-        and (query.sessions is None or said["session"] in query.sessions)
-        and (query.kinds is None or said["kind"] in query.kinds)
-        and (types is None or said["event_type"] in types)
+        record["seq"] > query.after
+        and (query.before is None or record["seq"] < query.before)
+        and (query.sessions is None or record["session"] in query.sessions)
+        and (query.kinds is None or record["kind"] in query.kinds)
+        and (types is None or record["event_type"] in types)
         and (
             query.ticks is None
-            or (said["tick"] is not None and query.ticks[0] <= said["tick"] <= query.ticks[1])
+            or (record["tick"] is not None and query.ticks[0] <= record["tick"] <= query.ticks[1])
         )
-        and (query.times is None or to_micros(query.times[0]) <= said["at"] < to_micros(query.times[1]))
+        and (query.times is None or to_micros(query.times[0]) <= record["at"] < to_micros(query.times[1]))
     )
 
 
@@ -191,11 +191,11 @@ class Ledger:
             for record in records:
                 if record.at is not when:  # a batch shares its time, and turning it into a number has a price
                     when, at = record.at, to_micros(record.at)
-                found = known.get(record.subject)
-                if found is None:
+                known_subject = known.get(record.subject)
+                if known_subject is None:
                     new_subject = self._subject(con, record.subject)
-                    found = known[record.subject] = new_subject, new_subject.keyed()
-                subject, keyed = found
+                    known_subject = known[record.subject] = new_subject, new_subject.keyed()
+                subject, keyed = known_subject
                 payload = "null"
                 if record.payload is not None:
                     nonce = nonces[(size - first) * _NONCE_BYTES :][:_NONCE_BYTES]
@@ -398,37 +398,37 @@ class Ledger:
     def _record(self, row: Row) -> AuditRecord:
         data, digest, nonce, ciphertext, key, name, ref = row[1:]
         seq = row[0]
-        said = json.loads(data)
+        record = json.loads(data)
         payload: dict[str, Any] = {}
         if ciphertext is not None and key is not None:
             payload = self._opened(
-                seq, said, nonce, ciphertext,
+                seq, record, nonce, ciphertext,
                 self._unwrap(key, ref),
             )  # fmt: skip
         known = None if name is None else self._unwrap(name, ref).decode()
         return AuditRecord(
             id=f"audit-{seq}",
             seq=seq,
-            timestamp=from_micros(said["at"]),
-            kind=said["kind"],
-            session_id=said["session"],
-            tick=said["tick"],
-            event_type=None if said["event_type"] is None else EventType(said["event_type"]),
-            subject=known or said["subject"],
+            timestamp=from_micros(record["at"]),
+            kind=record["kind"],
+            session_id=record["session"],
+            tick=record["tick"],
+            event_type=None if record["event_type"] is None else EventType(record["event_type"]),
+            subject=known or record["subject"],
             lens_activations=payload.get("lens_activations"),
             steering_applied=payload.get("steering_applied"),
             raw_content=payload.get("raw_content"),
-            detail={**said["detail"], **payload.get("detail", {})},
-            erased=said["payload"] is not None and not payload,
-            prev_record_hash=said["prev"],
+            detail={**record["detail"], **payload.get("detail", {})},
+            erased=record["payload"] is not None and not payload,
+            prev_record_hash=record["prev"],
             record_hash=digest.hex(),
             four_field_hash=None
             if "raw_content" not in payload
-            else four_field_hash(said["prev"], said["session"], said["tick"], payload["raw_content"]),
+            else four_field_hash(record["prev"], record["session"], record["tick"], payload["raw_content"]),
         )
 
     def _opened(
-        self, seq: int, said: Mapping[str, Any], nonce: bytes, ciphertext: bytes, key: bytes
+        self, seq: int, record: Mapping[str, Any], nonce: bytes, ciphertext: bytes, key: bytes
     ) -> dict[str, Any]:
         from cryptography.exceptions import InvalidTag
 
@@ -439,7 +439,7 @@ class Ledger:
             raise LedgerBroken(
                 f"The contents of record audit-{seq} were changed. Run `hexad audit verify`."
             ) from error
-        if hashlib.sha256(salt + plain).hexdigest() != said["payload"]["salted"]:
+        if hashlib.sha256(salt + plain).hexdigest() != record["payload"]["salted"]:
             raise LedgerBroken(f"The contents of record audit-{seq} are not those that it was made with.")
         return cast("dict[str, Any]", json.loads(plain))
 

@@ -145,8 +145,8 @@ class Marking:
         for path in archives:
             archive, _ = self._desk.archiver.named(Path(path))
             for record in archive.kept():
-                said = record.said()
-                if any(holds(each, said) for each in queries):
+                document = record.said()
+                if any(holds(each, document) for each in queries):
                     shown = Shown.of(
                         ledger, record.seq, record.body, ledger.gaps.nonce(record.seq), record.ciphertext
                     )

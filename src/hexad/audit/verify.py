@@ -120,9 +120,9 @@ class _Check:
         ledger: Ledger,
         wanted: Mapping[int, bytes],
         archives: Sequence[ArchiveFile],
-        told: Callable[[int], object],
+        progress: Callable[[int], object],
     ) -> None:
-        self._ledger, self._wanted, self._told = ledger, wanted, told
+        self._ledger, self._wanted, self._told = ledger, wanted, progress
         self._archives = archives
         self.frontier, self._agreed = Frontier(), 0
         self.archived = self.read = self.contents = 0
@@ -252,12 +252,12 @@ class _Check:
     ) -> None:
         leaves, last = list[bytes](), before.hex() or GENESIS
         for record in itertools.islice(reader, gap.past - gap.first):
-            said = json.loads(record.body)
-            if said["seq"] != record.seq or said["prev"] != last or record.seq != gap.first + len(leaves):
+            entry = json.loads(record.body)
+            if entry["seq"] != record.seq or entry["prev"] != last or record.seq != gap.first + len(leaves):
                 raise _Wrong(
                     record.seq, f"The archived record audit-{record.seq} does not follow the one before it."
                 )
-            self._compare_archived(record, said, keys.get(record.seq))
+            self._compare_archived(record, entry, keys.get(record.seq))
             last = record.digest.hex()
             leaves.append(leaf_hash(record.digest))
         self.read += len(leaves)
@@ -268,11 +268,11 @@ class _Check:
         self._extend(leaves)
 
     def _compare_archived(
-        self, record: ArchivedEntry, said: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
+        self, record: ArchivedEntry, document: Mapping[str, Any], key: tuple[bytes, bytes | None] | None
     ) -> None:
-        subject = said["subject"]
+        subject = document["subject"]
         if key is None or key[1] is None:
-            if said["payload"] is not None and not self._beside.is_erased(record.seq, subject):
+            if document["payload"] is not None and not self._beside.is_erased(record.seq, subject):
                 raise _Wrong(
                     record.seq, f"The key to the archived contents of audit-{record.seq} is missing."
                 )
@@ -280,7 +280,7 @@ class _Check:
         ref, nonce = key
         if ref.hex() != subject or record.ciphertext is None or nonce is None:
             raise _Wrong(record.seq, f"The archived contents of audit-{record.seq} are missing or another's.")
-        if sha256(nonce + record.ciphertext).hexdigest() != said["payload"]["ciphertext"]:
+        if sha256(nonce + record.ciphertext).hexdigest() != document["payload"]["ciphertext"]:
             raise _Wrong(
                 record.seq, f"The archived contents of audit-{record.seq}, or the key to them, were changed."
             )
@@ -288,11 +288,11 @@ class _Check:
 
 def _complete(db: Database, state: tuple[int, bytes, bytes], last: bytes, check: _Check) -> None:
     """Compare what the ledger goes on from with the records that were read."""
-    size, said, edge = state
+    size, root, edge = state
     frontier = check.frontier
     if frontier.size < size:
         raise _Wrong(frontier.size, f"Of {size} records {size - frontier.size} are missing at the end.")
-    if frontier.size > size or said != last or edge != b"".join(frontier.subtrees):
+    if frontier.size > size or root != last or edge != b"".join(frontier.subtrees):
         raise _Wrong(min(size, frontier.size), "The state of the ledger does not belong to its records.")
     for table, level, place in (
         ("tiles", "level > 0", "(place << level)"), ("contents", "true", "seq"), ("gaps", "true", "past - 1"),
@@ -349,8 +349,8 @@ def _compare(row: _Row, before: str, beside: _Beside) -> None:
         raise _Wrong(seq, f"The time of record audit-{seq} was changed.")
     of_kind, end = body_kind(kind, event_type), len(text) - len(tail)
     if ciphertext is not None and nonce is not None:
-        said = of_kind + sealed(nonce, ciphertext)
-        if not text.startswith(said, end - _SEALED_CHARS - len(of_kind)):
+        expected = of_kind + sealed(nonce, ciphertext)
+        if not text.startswith(expected, end - _SEALED_CHARS - len(of_kind)):
             raise _Wrong(seq, f"The contents or the kind of record audit-{seq} were changed.")
         if subject not in beside.subjects:
             raise _Wrong(seq, f"The key to the contents of record audit-{seq} is missing or was changed.")

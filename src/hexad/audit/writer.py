@@ -110,17 +110,17 @@ class AuditLogWriter(Closing):
     def made(self, row: Mapping[str, Any], now: datetime) -> NewAuditRecord:
         """Return the record of a row, whose text is still to be looked through; raises `InvalidInput`."""
         get = self._checked(row).get
-        stated, given, session_id, steering = (
+        stated, kind, session_id, steering = (
             get("timestamp"), get("event_type"), row["session_id"], get("steering_applied"),
         )  # fmt: skip
-        event_type = _TYPES.get(given) if isinstance(given, str) else None
+        event_type = _TYPES.get(kind) if isinstance(kind, str) else None
         return NewAuditRecord(
             TIMESTEP,
             now if stated is None else parse_time(stated, "timestamp") or now,
             get("subject") or f"session:{session_id}",
             session_id,
             row["tick"],
-            event_type or parse_choice(EventType, str(given), "event_type"),
+            event_type or parse_choice(EventType, str(kind), "event_type"),
             {
                 "raw_content": row["raw_content"],
                 "lens_activations": dict(get("lens_activations") or ()),
@@ -212,19 +212,19 @@ class AuditLogWriter(Closing):
                 raise InvalidInput(f"The activation of {lens!r} is {quoted(score)}; give a finite number.")
         return row
 
-    def _steering(self, given: object) -> list[JSONValue]:
+    def _steering(self, value: object) -> list[JSONValue]:
         """Return the steering as JSON without secrets; raises `InvalidInput` for what is no list of mappings."""
-        if not given:
+        if not value:
             return []
-        if not isinstance(given, list | tuple) or not all(isinstance(entry, Mapping) for entry in given):
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, Mapping) for entry in value):
             raise InvalidInput(
-                f"steering_applied = {quoted(given)} is no list of mappings.", argument="steering_applied"
+                f"steering_applied = {quoted(value)} is no list of mappings.", argument="steering_applied"
             )
         try:
-            plain = json.loads(json.dumps(given, allow_nan=False, default=_plain))
+            plain = json.loads(json.dumps(value, allow_nan=False, default=_plain))
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"steering_applied = {quoted(given)} cannot be kept as JSON: {error}.",
+                f"steering_applied = {quoted(value)} cannot be kept as JSON: {error}.",
                 argument="steering_applied",
             ) from error
         if _nests_deeper(plain, _DEPTH_LIMIT):

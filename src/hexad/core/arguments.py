@@ -71,13 +71,13 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
         raise InvalidInput(
             f'{name} = {shown} must be a list of strings; write ["{shown[1:-1]}"].', argument=name
         )
-    found = value_list(words, name, of="strings")
-    for word in found:
+    strings = value_list(words, name, of="strings")
+    for word in strings:
         if not isinstance(word, str):
             raise InvalidInput(
                 f"{name} hold {quoted(word)}, which is not a string; give a list of strings.", argument=name
             )
-    return found
+    return strings
 
 
 def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[str, ...]:
@@ -179,10 +179,10 @@ def is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def said_by(error: BaseException, given: Iterable[str]) -> str:
+def said_by(error: BaseException, texts: Iterable[str]) -> str:
     """Return what a foreign error says, its kind first; its kind alone where it repeats what it was given."""
     kind, words = type(error).__name__, str(error)
-    for text in given:
+    for text in texts:
         pieces = (
             text[at : at + _REPEATED] for at in range(0, max(1, len(text) - _REPEATED + 1), _REPEATED // 2)
         )
@@ -244,16 +244,16 @@ def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
     def checked(*args: Any, **kwargs: Any) -> Any:
         for at, what, kind in wanted:
             if at < len(args):
-                given = args[at]
+                value = args[at]
             elif what in kwargs:
-                given = kwargs[what]
+                value = kwargs[what]
             else:
                 continue
             if kind in _FLAGS:
-                if not isinstance(given, bool):
-                    raise InvalidInput(f"{what} must be {_FLAGS[kind]}, not {quoted(given)}.", argument=what)
-            elif not isinstance(given, str) and (given is not None or kind == "str"):
-                raise InvalidInput(f"{what} must be {_TEXTS[kind]}, not {quoted(given)}.", argument=what)
+                if not isinstance(value, bool):
+                    raise InvalidInput(f"{what} must be {_FLAGS[kind]}, not {quoted(value)}.", argument=what)
+            elif not isinstance(value, str) and (value is not None or kind == "str"):
+                raise InvalidInput(f"{what} must be {_TEXTS[kind]}, not {quoted(value)}.", argument=what)
         return call(*args, **kwargs)
 
     return cast("_Call", checked)

@@ -79,12 +79,12 @@ class Selection:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return what is given, as JSON."""
-        said: dict[str, JSONValue] = {
+        document: dict[str, JSONValue] = {
             name: getattr(self, name) for name in ("id", *_TEXTS) if getattr(self, name) is not None
         }
         if self.before is not None:
-            said["before"] = format_time(self.before)
-        return {**said, "project": True} if self.project else said
+            document["before"] = format_time(self.before)
+        return {**document, "project": True} if self.project else document
 
 
 def parse_selection(given: Mapping[str, object]) -> Selection:
@@ -107,18 +107,18 @@ def parse_selection(given: Mapping[str, object]) -> Selection:
         )
     texts = {name: _text(given.get(name), name) for name in ("id", *_TEXTS)}
     chosen = Selection(**texts, before=parse_time(before, "before"), project=False)
-    said = chosen.to_dict()
-    if not said:
+    document = chosen.to_dict()
+    if not document:
         raise InvalidInput(
             "Nothing says what to forget; name a memory, or give space, source, tag, path, session, subject or before."
         )
-    if chosen.id is not None and set(said) - {"id", "space"}:
+    if chosen.id is not None and set(document) - {"id", "space"}:
         raise InvalidInput(
-            f"{chosen.id!r} names one memory; leave out {', '.join(sorted(set(said) - {'id', 'space'}))}, "
+            f"{chosen.id!r} names one memory; leave out {', '.join(sorted(set(document) - {'id', 'space'}))}, "
             "or leave out the memory."
         )
     if not chosen.realms:
-        raise InvalidInput(f"{', '.join(said)} have nothing in common: nothing can be all of that.")
+        raise InvalidInput(f"{', '.join(document)} have nothing in common: nothing can be all of that.")
     return chosen
 
 
@@ -329,24 +329,26 @@ class ErasureReceipt:
 def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
     """Return the receipt that `to_dict` or `to_json` wrote; raises `InvalidInput` for what is none."""
     try:
-        said = json.loads(given if isinstance(given, str) else json.dumps(given))
-        selection, at = said["selection"], parse_time(said["at"], "at")
+        document = json.loads(given if isinstance(given, str) else json.dumps(given))
+        selection, at = document["selection"], parse_time(document["at"], "at")
         read = ErasureReceipt(
-            id=said["id"],
+            id=document["id"],
             at=at or datetime.min,
-            actor=said["actor"],
-            purge=said["purge"],
-            dry_run=said["dry_run"],
+            actor=document["actor"],
+            purge=document["purge"],
+            dry_run=document["dry_run"],
             selection=None if selection is None else parse_selection(selection),
-            erased=tuple(Erased(**entry) for entry in said["erased"]),
-            pending=tuple(Pending(place=entry["place"], reason=entry["reason"]) for entry in said["pending"]),
-            kept=tuple(LeftInPlace(**entry) for entry in said["kept"]),
-            flagged=tuple(said["flagged"]),
-            files=tuple(said["files"]),
-            selection_mac=said["selection_mac"],
-            key=said["key"],
-            mac=said["mac"],
-            ledger_seq=said["ledger_seq"],
+            erased=tuple(Erased(**entry) for entry in document["erased"]),
+            pending=tuple(
+                Pending(place=entry["place"], reason=entry["reason"]) for entry in document["pending"]
+            ),
+            kept=tuple(LeftInPlace(**entry) for entry in document["kept"]),
+            flagged=tuple(document["flagged"]),
+            files=tuple(document["files"]),
+            selection_mac=document["selection_mac"],
+            key=document["key"],
+            mac=document["mac"],
+            ledger_seq=document["ledger_seq"],
         )
         texts = (
             read.id,
@@ -399,8 +401,8 @@ def _settled(receipt: ErasureReceipt) -> dict[str, JSONValue]:
     }
 
 
-def _mac(key: bytes, said: Mapping[str, JSONValue]) -> str:
-    text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _mac(key: bytes, document: Mapping[str, JSONValue]) -> str:
+    text = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
 
 

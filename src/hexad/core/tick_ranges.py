@@ -23,17 +23,17 @@ def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 def intersection(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Ranges:
     """Return the ticks that both cover. Both must be as `union` returns them."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     i = j = 0
     while i < len(left) and j < len(right):
         first, last = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
         if first <= last:
-            found.append((first, last))
+            spans.append((first, last))
         if left[i][1] < right[j][1]:
             i += 1
         else:
             j += 1
-    return tuple(found)
+    return tuple(spans)
 
 
 def difference(left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> Ranges:

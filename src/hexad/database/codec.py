@@ -53,12 +53,12 @@ def load_object(text: object) -> dict[str, JSONValue]:
 def load_objects(texts: Sequence[str]) -> list[dict[str, JSONValue]]:
     """Return the JSON objects of many columns, as `load_object` of each would, in a third of the time."""
     try:
-        found = json.loads(f"[{','.join(texts)}]")
+        objects = json.loads(f"[{','.join(texts)}]")
     except ValueError:
-        found = []
-    if len(found) != len(texts):  # one of them is damaged: say which
+        objects = []
+    if len(objects) != len(texts):  # one of them is damaged: say which
         return [load_object(text) for text in texts]
-    return cast("list[dict[str, JSONValue]]", found)
+    return cast("list[dict[str, JSONValue]]", objects)
 
 
 def load_strings(text: object) -> tuple[str, ...]:

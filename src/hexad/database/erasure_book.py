@@ -315,10 +315,10 @@ class Erasures:
             " WHERE p.place = ? AND e.log_no IN (SELECT value FROM json_each(?)) ORDER BY p.no",
             (LEDGER, json.dumps(sorted(log_numbers))),
         )
-        found: dict[int, list[Mapping[str, JSONValue]]] = {}
+        entries_by_erasure: dict[int, list[Mapping[str, JSONValue]]] = {}
         for number, work in rows:
-            found.setdefault(number, []).append(parse(work))
-        return found
+            entries_by_erasure.setdefault(number, []).append(parse(work))
+        return entries_by_erasure
 
     def not_on_ledger(self, through: int) -> dict[str, int]:
         """Return the erasures with notes up to this one whose record is not known, by id with their numbers."""
@@ -349,8 +349,8 @@ class Erasures:
 
 
 def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:
-    said = dict.fromkeys((cast("str", place), cast("str", reason)) for place, reason in rows)
-    return tuple(Pending(place=place, reason=reason) for place, reason in said)
+    reasons = dict.fromkeys((cast("str", place), cast("str", reason)) for place, reason in rows)
+    return tuple(Pending(place=place, reason=reason) for place, reason in reasons)
 
 
 ERASURE_DDL: Final = """

@@ -374,15 +374,15 @@ class Xdb:
         ...     [dict(bucket.concepts) for bucket in hx.xdb.activity(by="day")]
         [{'pack::Weather': ConceptActivity(count=2, mean=0.5, peak=0.75)}]
         """
-        given = None
+        names = None
         if concepts is not None:
-            given = list(
+            names = list(
                 dict.fromkeys(name(concept, "a concept") for concept in word_list(concepts, "concepts"))
             )
         return self._experience.activity(
             ActivityQuestion(
                 unit=parse_choice(ActivityUnit, by, "by"),
-                concepts=given,
+                concepts=names,
                 session_id=self._experience.scope(session_id),
                 times=time_range_of(time_range),
                 limit=whole_number(limit, "limit", low=1),

@@ -34,10 +34,10 @@ class ExperienceLog:
         Raises `Conflict` for a tick that may have been used and for a session that has ended, `NotFound` for one that
         was never started, `InvalidInput` for what cannot be recorded, a COLD record for one.
         """
-        given: object = record
-        if not isinstance(given, TimestepRecord):
+        value: object = record
+        if not isinstance(value, TimestepRecord):
             raise InvalidInput(
-                f"record = {quoted(given)} is no timestep; give a TimestepRecord.", argument="record"
+                f"record = {quoted(value)} is no timestep; give a TimestepRecord.", argument="record"
             )
         if record.fidelity is Fidelity.COLD:
             raise InvalidInput(f"{record.id[:80]!r} stands for {record.timesteps} timesteps; record those.")
@@ -98,20 +98,20 @@ class ExperienceLog:
 
         Raises as `Xdb.tag` does, and `Conflict` for an id that is taken.
         """
-        given: object = application
-        if not isinstance(given, TagApplication):
+        value: object = application
+        if not isinstance(value, TagApplication):
             raise InvalidInput(
-                f"application = {quoted(given)} is no use of a tag; give a TagApplication.",
+                f"application = {quoted(value)} is no use of a tag; give a TagApplication.",
                 argument="application",
             )
         return self._tagging.add_application(application).id
 
     def add_comment(self, comment: Comment) -> str:
         """Store a comment, and return its id, a new one where it has none. Raises as `add_tag` does."""
-        given: object = comment
-        if not isinstance(given, Comment):
+        value: object = comment
+        if not isinstance(value, Comment):
             raise InvalidInput(
-                f"comment = {quoted(given)} is no comment; give a Comment.", argument="comment"
+                f"comment = {quoted(value)} is no comment; give a Comment.", argument="comment"
             )
         return self._tagging.add_comment(comment).id
 

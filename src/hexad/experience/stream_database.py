@@ -213,9 +213,9 @@ class Experience:
     ) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
         wanted, number = self._writable_session(session_id)
-        given = self.recorder.add(number, fields, tick)
+        tick_no = self.recorder.add(number, fields, tick)
         self.accounts.add(number, fields.tokens)
-        return wanted, given
+        return wanted, tick_no
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""

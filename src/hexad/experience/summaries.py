@@ -353,13 +353,13 @@ class Summarizer:
         if self._own is not None:
             return self._own.generate
         try:
-            found = self._configured()
+            generator_and_model = self._configured()
         except HexadError as error:
             log.warning("A summary is made locally: %s", error)
             return None
-        if found is None:
+        if generator_and_model is None:
             return None
-        metered, model = found
+        metered, model = generator_and_model
         return lambda prompt: metered.generate(replace(prompt, model=model), space=None, operation=operation)
 
     def _generated_summary(
@@ -386,10 +386,10 @@ class Summarizer:
 
     def _prompt(self, texts: Sequence[str], order: SummaryOrder) -> Prompt:
         tokens = min(order.most, max(order.aim, 1))
-        told = texts
+        content = texts
         if order.speakers:
-            told = [f"{who}: {text}" for who, text in zip(order.speakers, texts, strict=True)]
-        shown = _excerpt("\n\n".join(told))
+            content = [f"{who}: {text}" for who, text in zip(order.speakers, texts, strict=True)]
+        shown = _excerpt("\n\n".join(content))
         named = json.dumps(list(order.concepts), ensure_ascii=False) if order.concepts else ""
         fence = fence_of(shown + named)
         system = _SYSTEM.format(

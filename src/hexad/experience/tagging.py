@@ -225,8 +225,8 @@ class CommentPlaces:
         waiting = self._comments.open_events(session_id)
         if not waiting or self._events is None:
             return []
-        told: Mapping[str, Sequence[TickRange]] = self._events.ticks_of(session_id, waiting)
-        return [event for event, ranges in told.items() if intersection(union(ranges), [ticks])]
+        ticks_by_event: Mapping[str, Sequence[TickRange]] = self._events.ticks_of(session_id, waiting)
+        return [event for event, ranges in ticks_by_event.items() if intersection(union(ranges), [ticks])]
 
 
 def _in_all(answers: Sequence[Mapping[str, TaggedTicks]]) -> dict[str, TaggedTicks]:
@@ -253,13 +253,13 @@ class StreamEvents:
     def ticks_of(self, session_id: str, event_ids: Sequence[str]) -> Mapping[str, Sequence[TickRange]]:
         """Return the ranges of ticks of these events; one that the stream does not have is left out."""
         places, cold = self._places(session_id, event_ids)
-        found = {
+        ranges = {
             event_id: union(
                 [*(places[event_id].ranges if event_id in places else ()), *cold.get(event_id, ())]
             )
             for event_id in event_ids
         }
-        return {event_id: ranges for event_id, ranges in found.items() if ranges}
+        return {event_id: ranges for event_id, ranges in ranges.items() if ranges}
 
     def events_at(self, session_id: str, tick: int) -> Sequence[str]:
         """Return the event that the timestep at `tick` belongs to, if any."""
@@ -403,7 +403,7 @@ class Tagging:
     ) -> TagApplication:
         """Apply a tag, which is created where there is none of this id or name; return the application."""
         target, sure = self.target(named), check_confidence(confidence)
-        said = None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT))
+        remark = None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT))
         with self._db.transaction():
             application = TagApplication(
                 id=self._ids.new("ta"),
@@ -412,7 +412,7 @@ class Tagging:
                 confidence=sure,
                 source=TagSource.MANUAL,
                 created_at=self._db.clock.now(),
-                note=said,
+                note=remark,
             )
             self._add(application)
         return application
@@ -560,9 +560,9 @@ class Tagging:
 
     def edit_comment(self, comment_id: str, content: str) -> Comment:
         """Change a remark; what it said is kept. Raises `NotFound`."""
-        said = self._remark(content)
+        remark = self._remark(content)
         with self._db.transaction():
-            return self._comments.edit(comment_id, said, at=self._db.clock.now())
+            return self._comments.edit(comment_id, remark, at=self._db.clock.now())
 
     def remove_comment(self, comment_id: str) -> None:
         """Take a remark away, with what it said before; raises `NotFound`."""

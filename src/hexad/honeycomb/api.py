@@ -259,8 +259,8 @@ class HoneycombFacade:
             raise InvalidInput(
                 f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
             )
-        given = {name: python_number(value) for name, value in changes.items()}
-        self._needs.rules.current = replace(self.rules, **given)  # type: ignore[arg-type]  # checked by the values
+        values = {name: python_number(value) for name, value in changes.items()}
+        self._needs.rules.current = replace(self.rules, **values)  # type: ignore[arg-type]  # checked by the values
         return self.rules
 
     # Nodes ------------------------------------------------------------------------------------------------------
@@ -292,21 +292,21 @@ class HoneycombFacade:
 
         Raises what `add_node` does.
         """
-        given = parse_pairs(nodes, "nodes", of="a text, and a vector or None")
+        items = parse_pairs(nodes, "nodes", of="a text, and a vector or None")
         kind = parse_choice(EmbeddingFormat, format, "format")
         names = [("text", "embedding")]
-        if len(given) > 1:
-            names = [(f"nodes[{place}].text", f"nodes[{place}].embedding") for place in range(len(given))]
+        if len(items) > 1:
+            names = [(f"nodes[{place}].text", f"nodes[{place}].embedding") for place in range(len(items))]
         vectors = [
             None if vector is None else parse_vector(cast("Iterable[float]", vector), name)
-            for (_, vector), (_, name) in zip(given, names, strict=False)
+            for (_, vector), (_, name) in zip(items, names, strict=False)
         ]
         limit = self.rules.max_data_bytes
         texts = [
             parse_node_text(
                 self._needs.mask(parse_node_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
             )
-            for (text, _), (name, _) in zip(given, names, strict=False)
+            for (text, _), (name, _) in zip(items, names, strict=False)
         ]  # all of them before any is embedded, and paid for
         missing = [place for place, vector in enumerate(vectors) if vector is None]
         if missing and self._needs.embed is not None:
@@ -329,7 +329,7 @@ class HoneycombFacade:
         with self._stores.db.read():
             node_id = self._node(node)
             row = self._nodes.of([node_id])[node_id]
-            said = self._nodes.texts([node_id])[node_id]
+            text = self._nodes.texts([node_id])[node_id]
             content = self._nodes.contents([node_id]).get(node_id)
             vector = self._vectors({node_id: row}).get(node_id)
             main = self._nodes.main([node_id]).get(node_id, [])
@@ -337,14 +337,14 @@ class HoneycombFacade:
         access = self._needs.breaker.of(node_id, session)
         return HoneycombNode(
             id=node_id,
-            data=said.text,
+            data=text.text,
             vector_embedding=() if vector is None else tuple(vector.tolist()),
             embedding_format=EmbeddingFormat.FLOAT16 if content is None else EmbeddingFormat(content.format),
             neighbors=self._visible_edges(main),
             fractal_layer=_by_ring(self._visible_edges(overflow)),
             created_at=from_micros(row.created_at),
             is_active=bool(row.active),
-            memory_id=said.memory_id,
+            memory_id=text.memory_id,
             access_count_session=0 if access is None else access.looks,
             access_time_first=None if access is None else from_micros(access.first_at),
             last_accessed_timestamp=None if access is None else from_micros(access.last_at),
@@ -398,11 +398,11 @@ class HoneycombFacade:
         score: float | None = None,
     ) -> list[HoneycombEdge]:
         """Connect many pairs in order, in one transaction, all or none. Raises what `insert` does."""
-        given = parse_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
+        items = parse_pairs(pairs, "pairs", of="the node to begin at, and the one to connect it with")
         name = None if relation is None else self._public_name(check_relation(relation), "relation")
         fixed = None if score is None else parse_share(score, "score")
         with self._stores.db.transaction():
-            edges = self._new_edges(cast("list[tuple[int, int]]", given), name, fixed)
+            edges = self._new_edges(cast("list[tuple[int, int]]", items), name, fixed)
             rows = self._nodes.edges.insert(edges, at=self._now())
             return [edge_of(row) for row in self._nodes.placed(rows)]
 
@@ -743,9 +743,9 @@ class HoneycombFacade:
             return (f"Node {node} is outside of space = {quoted(space)}.",)
         return ()
 
-    def _thresholds(self, given: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
-        if given is not None:
-            fixed = parse_share(given, "threshold")
+    def _thresholds(self, value: float | None, kinds: frozenset[str]) -> Mapping[str, float]:
+        if value is not None:
+            fixed = parse_share(value, "threshold")
             return dict.fromkeys(sorted(kinds), fixed)
         thresholds: dict[str, float] = {}
         if MEMORIES in kinds:

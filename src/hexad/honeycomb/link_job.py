@@ -75,14 +75,14 @@ def nearest_memories(
     wanted = 2 * count
     while True:
         answer = index.search(query, limit=wanted, allowed=allowed)
-        cosines = sorted((found[0] for found in answer.best.values()), reverse=True)
+        cosines = sorted((nearest[0] for nearest in answer.best.values()), reverse=True)
         if len(cosines) > count and cosines[-1] < cosines[count - 1] - 2 * _BLUR:
             break
         if answer.vectors <= _ROWS * wanted or wanted > _WANTED_MOST:
             break
         wanted *= _MORE  # so many are alike that some are left out that are as near as the last
     last = cosines[:count][-1] if cosines else 0.0
-    close = [number for number, found in answer.best.items() if found[0] >= last - 2 * _BLUR]
+    close = [number for number, nearest in answer.best.items() if nearest[0] >= last - 2 * _BLUR]
     products = _products(index.segments(), np.array(sorted(close), dtype=np.int64), row)
     ranked = sorted(products, key=lambda number: (-products[number], number))[:count]
     return NearestMemories(ranked, products[ranked[-1]] if len(ranked) == count else None)
@@ -100,7 +100,7 @@ def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[
     if not own:
         return set()
     queries = np.concatenate([segment.matrix[rows] for segment, rows in own]).astype(np.float32)
-    found: set[int] = set()
+    numbers: set[int] = set()
     with one_thread():
         for segment in segments:
             inside = segment.alive & (segment.memory_no < len(floors))
@@ -109,8 +109,8 @@ def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[
                 rows = asked[start : start + _BLOCK]
                 most = (segment.matrix[rows].astype(np.float32, copy=False) @ queries.T).max(axis=1)
                 near = rows[most >= floors[segment.memory_no[rows]] - _BLUR]
-                found |= _by_their_own(segment, near)
-    return found
+                numbers |= _by_their_own(segment, near)
+    return numbers
 
 
 def _by_their_own(segment: VectorSegment, rows: NDArray[np.int64]) -> set[int]:
@@ -423,8 +423,8 @@ class LinkJob:
 
 
 def _is(edge: EdgeRow, wanted: NewEdge) -> bool:
-    found = edge.score, edge.relation, edge.created_at, edge.renewed_at
-    return found == (wanted.score, wanted.relation, wanted.at, wanted.at)
+    edge_values = edge.score, edge.relation, edge.created_at, edge.renewed_at
+    return edge_values == (wanted.score, wanted.relation, wanted.at, wanted.at)
 
 
 def _words(fact: LinkEvidence) -> set[str]:

@@ -38,54 +38,54 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
     A payload without `raw` gets its longest summary as text. Raises `InvalidMemory` naming the field, or line and
     column of what is no JSON; `Conflict` for a payload of another space.
     """
-    found = _Fields(parse_object(payload, "memory payload"))
-    unknown = sorted(set(found.given) - set(KNOWN), key=str)
+    fields = _Fields(parse_object(payload, "memory payload"))
+    unknown = sorted(set(fields.given) - set(KNOWN), key=str)
     if unknown:
         raise InvalidMemory(
             f"Invalid memory payload: unknown key {unknown[0]!r}; known are {', '.join(KNOWN)}. What is your own "
             "belongs into metadata."
         )
-    own = found.text("space")
+    own = fields.text("space")
     if own is not None and own != space:
         raise Conflict(
             f"The payload is of space {own!r}, not of {space!r}; leave out 'space', or write to that space."
         )
-    text, notes = _raw(found)
+    text, notes = _raw(fields)
     draft = Draft(
         text=text,
         space=space,
-        kind=found.text("kind"),
-        path=found.text("path"),
-        id=found.text("id"),
-        summary_micro=found.text("summary_micro"),
-        summary_short=found.text("summary_short"),
-        summary_long=found.text("summary_long"),
-        tags=found.words("tags"),
-        metadata=found.mapping("metadata"),
-        relevance=found.choice(Relevance, "relevance"),
-        pinned=found.flag("pinned"),
-        spans=_spans(found),
-        created_at=found.time("created_at"),
-        updated_at=found.time("updated_at"),
-        importance=found.number("importance"),
-        confidence=found.number("confidence"),
-        valid_from=found.time("valid_from"),
-        valid_to=found.time("valid_to"),
-        supersedes=found.text("supersedes"),
-        trust=found.choice(Trust, "trust") or Trust.USER,
-        status=found.choice(Status, "status"),
-        citations=_citations(found),
-        subject=found.text("subject"),
-        attribute=found.text("attribute"),
-        value=found.given.get("value"),
-        data_subjects=found.subjects(),
-        source=found.name("source"),
-        source_id=found.text("source_id"),
-        turn=_turn(found),
+        kind=fields.text("kind"),
+        path=fields.text("path"),
+        id=fields.text("id"),
+        summary_micro=fields.text("summary_micro"),
+        summary_short=fields.text("summary_short"),
+        summary_long=fields.text("summary_long"),
+        tags=fields.words("tags"),
+        metadata=fields.mapping("metadata"),
+        relevance=fields.choice(Relevance, "relevance"),
+        pinned=fields.flag("pinned"),
+        spans=_spans(fields),
+        created_at=fields.time("created_at"),
+        updated_at=fields.time("updated_at"),
+        importance=fields.number("importance"),
+        confidence=fields.number("confidence"),
+        valid_from=fields.time("valid_from"),
+        valid_to=fields.time("valid_to"),
+        supersedes=fields.text("supersedes"),
+        trust=fields.choice(Trust, "trust") or Trust.USER,
+        status=fields.choice(Status, "status"),
+        citations=_citations(fields),
+        subject=fields.text("subject"),
+        attribute=fields.text("attribute"),
+        value=fields.given.get("value"),
+        data_subjects=fields.subjects(),
+        source=fields.name("source"),
+        source_id=fields.text("source_id"),
+        turn=_turn(fields),
         structured=True,
     )
     if draft.source is not None and draft.source_id is None:
-        raise found.bad(
+        raise fields.bad(
             "source", draft.source, "give source_id with it, which says what of the source this is"
         )
     return draft, notes
@@ -109,8 +109,8 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
             '{"raw": "Ship on Monday."}.'
         ) from error
     except (_RefusedField, RecursionError) as error:
-        told = str(error) if isinstance(error, _RefusedField) else "it is nested too deeply"
-        raise InvalidMemory(f"Invalid {what}: {told}.") from error
+        reason = str(error) if isinstance(error, _RefusedField) else "it is nested too deeply"
+        raise InvalidMemory(f"Invalid {what}: {reason}.") from error
     except ValueError as error:  # what is left of them: Python reads no number of over 4,300 digits
         raise InvalidMemory(f"Invalid {what}: it holds a number that is too long; shorten it.") from error
     if not isinstance(value, Mapping):
@@ -123,11 +123,11 @@ class _RefusedField(Exception):
 
 
 def _once(pairs: Sequence[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise _RefusedField(f"the key {twice!r} stands there twice; leave out one of the two")
-    return found
+    return members
 
 
 def _refuse(constant: str) -> JSONValue:
@@ -137,8 +137,8 @@ def _refuse(constant: str) -> JSONValue:
 class _Fields:
     """The fields of a payload by type; null means not given."""
 
-    def __init__(self, given: Mapping[str, JSONValue]) -> None:
-        self.given = given
+    def __init__(self, document: Mapping[str, JSONValue]) -> None:
+        self.given = document
 
     @staticmethod
     def bad(name: str, value: object, remedy: str) -> InvalidMemory:
@@ -226,12 +226,12 @@ class _Fields:
         return value
 
 
-def _raw(found: _Fields) -> tuple[str, tuple[str, ...]]:
-    text = found.text("raw")
+def _raw(fields: _Fields) -> tuple[str, tuple[str, ...]]:
+    text = fields.text("raw")
     if text is not None and text.strip():
         return text, ()
     for name in _FROM_SUMMARY:
-        summary = found.text(name)
+        summary = fields.text(name)
         if summary is not None and summary.strip():
             return summary, (f"There is no raw; {name} was taken for it.",)
     raise InvalidMemory(
@@ -239,8 +239,8 @@ def _raw(found: _Fields) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def _spans(found: _Fields) -> tuple[str, ...] | None:
-    chunks = found.objects("chunks")
+def _spans(fields: _Fields) -> tuple[str, ...] | None:
+    chunks = fields.objects("chunks")
     if not chunks:
         return None
     texts: list[str] = []
@@ -248,7 +248,7 @@ def _spans(found: _Fields) -> tuple[str, ...] | None:
         unknown = sorted(set(chunk) - _CHUNK_KEYS, key=str)
         text = chunk.get("text")
         if unknown or not isinstance(text, str):
-            raise found.bad(f"chunks[{at}]", dict(chunk), "a chunk has chunk_id and text, which is a string")
+            raise fields.bad(f"chunks[{at}]", dict(chunk), "a chunk has chunk_id and text, which is a string")
         texts.append(text)
     return tuple(texts)
 
@@ -396,13 +396,13 @@ class _Options:
     def __init__(
         self,
         options: OptionsText,
-        given: StructuredOptions | RawOptions,
+        values: StructuredOptions | RawOptions,
         *,
         known: Mapping[str, object],
         call: str,
     ) -> None:
         written = parse_object(options, f"options of {call}") if options is not None else {}
-        self._values: dict[str, object] = {**written, **given}
+        self._values: dict[str, object] = {**written, **values}
         unknown = sorted(set(self._values) - set(known), key=str)
         if unknown:
             raise InvalidInput(f"Unknown option {unknown[0]!r} of {call}; known are {', '.join(known)}.")

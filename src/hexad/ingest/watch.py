@@ -141,7 +141,7 @@ def _different(before: _Snapshot, after: _Snapshot) -> set[Path]:
 
 
 def _snapshot(folder: Path) -> _Snapshot:
-    found: _Snapshot = {}
+    snapshot: _Snapshot = {}
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _OWN]
         for name in names:
@@ -150,5 +150,5 @@ def _snapshot(folder: Path) -> _Snapshot:
                 state = path.stat()
             except OSError:
                 continue  # gone between listing and looking: the next look sees it
-            found[path] = (state.st_size, state.st_mtime_ns)
-    return found
+            snapshot[path] = (state.st_size, state.st_mtime_ns)
+    return snapshot

@@ -178,10 +178,10 @@ def rekey(
         return task.plan(provider=chosen, record_alone=wrap_only)
 
     def made() -> Unlocked:
-        found = establish(task.protected, new, provider=chosen, keys=old.keys if wrap_only else None)
-        if _same_secret(old.record, found.record, new):
+        unlocked = establish(task.protected, new, provider=chosen, keys=old.keys if wrap_only else None)
+        if _same_secret(old.record, unlocked.record, new):
             raise InvalidInput("The new key is the old one; give another.")
-        return found
+        return unlocked
 
     if wrap_only:
         return task.rewrap(old, made, new)

@@ -168,9 +168,9 @@ def not_a_file(directory: Path) -> Path:
     return directory
 
 
-def _actor(given: str | Mapping[str, str] | Actor | None, settings: Settings) -> Actor:
+def _actor(value: str | Mapping[str, str] | Actor | None, settings: Settings) -> Actor:
     """Return who acts: the role that the settings name is that of whoever names none."""
-    actor = parse_actor(given)
+    actor = parse_actor(value)
     if actor.role is not None or settings.role is None:
         return actor
     with _naming(settings, "role"):
@@ -357,15 +357,15 @@ def _stream_durability(settings: Settings) -> None:
         )
 
 
-def _embedder(meta: Meta, settings: Settings, given: EmbedderSpec) -> Embedder | None:
-    if given == "default":
-        given = settings.embedder
+def _embedder(meta: Meta, settings: Settings, value: EmbedderSpec) -> Embedder | None:
+    if value == "default":
+        value = settings.embedder
         recorded = meta.recorded_embedder()
-        if given == "default" and recorded is not None:
+        if value == "default" and recorded is not None:
             # What the store was built with, where a name is enough to make it again.
-            given = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), given)
+            value = next((spec for prefix, spec in _NAMED if recorded[0].startswith(prefix)), value)
     embedder = resolve(
-        given, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
+        value, api_key=settings.embedder_api_key, openai_key=settings.provider_keys.get("openai")
     )
     check_embedder(meta, embedder)
     return embedder

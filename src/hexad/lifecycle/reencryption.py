@@ -243,10 +243,10 @@ class Conversion:
         for table in ("stream_segments", "stream_sidecars"):
             rows = copy.execute(f"SELECT name FROM {table}").fetchall()
             for (name,) in rows:
-                found = self._written.get(f"{SEGMENTS}/{name}")
-                if found is None:
+                segment = self._written.get(f"{SEGMENTS}/{name}")
+                if segment is None:
                     continue  # it is missing before, and stays so: `check` names it
-                copy.execute(f"UPDATE {table} SET bytes = ?, sha256 = ? WHERE name = ?", (*found, name))
+                copy.execute(f"UPDATE {table} SET bytes = ?, sha256 = ? WHERE name = ?", (*segment, name))
         copy.execute("COMMIT")
 
     def _require_manifest(self) -> None:
@@ -305,8 +305,8 @@ def _require_same(source: apsw.Connection, copy: apsw.Connection, path: Path) ->
     if rows != [("ok",)]:
         raise IntegrityError(f"The copy {path} is damaged: {rows[0][0]}. Nothing was changed.")
     for pragma, right in (("application_id", APPLICATION_ID), ("user_version", None)):
-        said = copy.execute(f"PRAGMA {pragma}").fetchall()[0][0]
-        if said != (right if right is not None else source.execute(f"PRAGMA {pragma}").fetchall()[0][0]):
+        value = copy.execute(f"PRAGMA {pragma}").fetchall()[0][0]
+        if value != (right if right is not None else source.execute(f"PRAGMA {pragma}").fetchall()[0][0]):
             raise IntegrityError(f"The copy {path} has another {pragma}. Nothing was changed.")
     if _counts(source) != _counts(copy):
         raise IntegrityError(f"The copy {path} has not the rows of the store. Nothing was changed.")

@@ -99,8 +99,8 @@ class MaintenanceReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        told: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
-        return {**told, "problems": list(self.problems)}
+        document: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
+        return {**document, "problems": list(self.problems)}
 
 
 def describe(

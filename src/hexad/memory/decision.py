@@ -110,7 +110,7 @@ class Decision:
 
     def to_dict(self, now: datetime | None = None) -> dict[str, JSONValue]:
         """Return the decision as JSON, with its age and framing where `now` is given."""
-        found: dict[str, JSONValue] = {
+        fields: dict[str, JSONValue] = {
             "id": self.id,
             "project": self.project,
             "title": self.title,
@@ -134,9 +134,9 @@ class Decision:
             "receipt": self.receipt,
         }
         if now is not None:
-            found["age_days"] = round(self.age_days(now), 3)
-            found["framing"] = self.framing(now)
-        return found
+            fields["age_days"] = round(self.age_days(now), 3)
+            fields["framing"] = self.framing(now)
+        return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,15 +215,15 @@ def said_in(
 
     `title` and `text` count where the value names none; `cited` are paths that the memory cites besides.
     """
-    given: Mapping[str, JSONValue] = value if isinstance(value, Mapping) else {}
+    details: Mapping[str, JSONValue] = value if isinstance(value, Mapping) else {}
 
     def words(name: str) -> str:
-        found = given.get(name)
-        return found.strip() if isinstance(found, str) else ""
+        value = details.get(name)
+        return value.strip() if isinstance(value, str) else ""
 
-    listed = given.get("alternatives")
+    listed = details.get("alternatives")
     alternatives = tuple(listed) if isinstance(listed, list | tuple) else (listed,) if listed else ()
-    links = given.get("links")
+    links = details.get("links")
     named = [link for link in links if isinstance(link, str)] if isinstance(links, list | tuple) else []
     return DecisionText(
         title=words("title") or title or key or "",
@@ -250,17 +250,17 @@ def alternative_text(alternative: JSONValue) -> str:
     return str(alternative)
 
 
-def decision_text(said: DecisionText) -> str:
+def decision_text(decision: DecisionText) -> str:
     """Return the text by which a decision is remembered and found."""
-    lines = [said.title]
-    if said.description and said.description != said.title:
-        lines += ["", said.description]
-    if said.rationale:
-        lines += ["", f"Why: {said.rationale}"]
-    if said.alternatives:
-        lines += ["", f"Instead of: {'; '.join(map(alternative_text, said.alternatives))}"]
-    if said.links:
-        lines += ["", f"See: {', '.join(said.links)}"]
+    lines = [decision.title]
+    if decision.description and decision.description != decision.title:
+        lines += ["", decision.description]
+    if decision.rationale:
+        lines += ["", f"Why: {decision.rationale}"]
+    if decision.alternatives:
+        lines += ["", f"Instead of: {'; '.join(map(alternative_text, decision.alternatives))}"]
+    if decision.links:
+        lines += ["", f"See: {', '.join(decision.links)}"]
     return "\n".join(lines)
 
 

@@ -165,8 +165,8 @@ class Memory:
     @property
     def instruction_like(self) -> tuple[str, ...]:
         """What of the text reads as instructions to a model (docs/security.md); empty for most."""
-        found = self.metadata.get(INSTRUCTION_LIKE)
-        return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+        value = self.metadata.get(INSTRUCTION_LIKE)
+        return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
     def chunk_text(self, chunk: Chunk) -> str:
         """Return the span of `raw` that `chunk` names."""
@@ -174,14 +174,14 @@ class Memory:
 
     def provenance(self) -> dict[str, JSONValue]:
         """Return what a reader must know of a text that its user did not say: trust, source, what it reads as."""
-        found: dict[str, JSONValue] = {}
+        fields: dict[str, JSONValue] = {}
         if self.trust is not Trust.USER:
-            found["trust"] = self.trust.value
+            fields["trust"] = self.trust.value
             if self.source_id is not None:
-                found["source"] = self.source_id
+                fields["source"] = self.source_id
         if self.instruction_like:
-            found[INSTRUCTION_LIKE] = list(self.instruction_like)
-        return found
+            fields[INSTRUCTION_LIKE] = list(self.instruction_like)
+        return fields
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return document 1's MemoryObject, keys in its order, with Hexad's own fields after them."""

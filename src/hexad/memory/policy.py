@@ -320,7 +320,7 @@ def _match(
 ) -> PolicyMatch:
     if not isinstance(rule, Mapping):
         raise _bad(name, rule, 'a rule is an object, such as {"kinds": ["decision"]}')
-    found: dict[str, tuple[str, ...]] = {}
+    conditions: dict[str, tuple[str, ...]] = {}
     for key, value in rule.items():
         if key in also:
             continue
@@ -331,19 +331,19 @@ def _match(
                 f"a rule has {', '.join(['kinds', 'tags', 'paths', 'relevance', *also])}",
             )
         condition = _CONDITIONS[key]
-        if condition in found:
+        if condition in conditions:
             raise _bad(f"{name}.{key}", value, f"the rule has {condition!r} already; write one list")
-        found[condition] = _words(value, f"{name}.{key}")
-        blank = next((word for word in found[condition] if not any(map(str.isalnum, word))), None)
+        conditions[condition] = _words(value, f"{name}.{key}")
+        blank = next((word for word in conditions[condition] if not any(map(str.isalnum, word))), None)
         if blank is not None and condition in ("kinds", "tags"):
             raise _bad(f"{name}.{key}", blank, "no memory has it: give a word with a letter or a digit")
-    if needs_condition and not found:
+    if needs_condition and not conditions:
         raise _bad(name, dict(rule), "give at least one condition: kinds, tags, paths or relevance")
-    levels = found.pop("relevance", ())
+    levels = conditions.pop("relevance", ())
     for level in levels:
         if level not in tuple(Relevance):
             raise _bad(f"{name}.relevance", level, "choose high, medium or low")
-    return PolicyMatch(relevance=tuple(Relevance(level) for level in levels), **found)
+    return PolicyMatch(relevance=tuple(Relevance(level) for level in levels), **conditions)
 
 
 def _words(value: JSONValue, name: str) -> tuple[str, ...]:

@@ -281,20 +281,20 @@ def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
     left = [*SECTION_NAMES]
     current = None
     for item in items:
-        said = json.dumps(item.value, ensure_ascii=False)
+        text = json.dumps(item.value, ensure_ascii=False)
         if item.section == "export":
             left = [*(USER_SECTIONS if item.value["scope"] == Scope.USER else SECTION_NAMES)]
-            yield f'{{"export": {said}'
+            yield f'{{"export": {text}'
             continue
         if item.section == current:
-            yield f",\n  {said}"
+            yield f",\n  {text}"
             continue
         if current is not None:
             yield "\n]"
         while left[0] != item.section:
             yield f',\n"{left.pop(0)}": []'
         current = left.pop(0)
-        yield f',\n"{current}": [\n  {said}'
+        yield f',\n"{current}": [\n  {text}'
     if current is not None:
         yield "\n]"
     for name in left:

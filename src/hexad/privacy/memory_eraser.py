@@ -76,12 +76,12 @@ class MemoryEraser:
         """Return what `erase` and its `complete` would note; changes nothing. `telling` are `Plan.memories`."""
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         with self._stores.db.read():
-            named, told, _ = self._going(rows, selection, telling)
-            counts = rows.counts([*named, *told], self._tables)
-            counts[MEMORIES], counts[REMEMBERED] = len(named), len(told)
+            named, shown, _ = self._going(rows, selection, telling)
+            counts = rows.counts([*named, *shown], self._tables)
+            counts[MEMORIES], counts[REMEMBERED] = len(named), len(shown)
             where = [
                 (rows.spaces_of(gone), rows.ids_of(gone) if len(gone) <= _NAMED else None)
-                for gone in (named, told)
+                for gone in (named, shown)
                 if gone
             ]
             counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
@@ -112,8 +112,8 @@ class MemoryEraser:
         named = [*more, *numbers]
         numbers = sorted({*telling}.difference(named))
         more, others = rows.dependants(numbers, self._summaries, without=named)
-        told = [*more, *numbers]
-        return named, told, sorted({*resting, *others}.difference(told))
+        shown = [*more, *numbers]
+        return named, shown, sorted({*resting, *others}.difference(shown))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Purge what is selected with all that belongs to it; what files hold of it is noted as pending."""

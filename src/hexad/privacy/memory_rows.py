@@ -197,20 +197,20 @@ class ErasedMemories:
     def counts(self, numbers: Collection[int], tables: Iterable[MemoryTable]) -> dict[str, int]:
         """Return how much of what goes these memories have, by place: memories, links, rows of `tables`."""
         listed = json.dumps(list(numbers))
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for table in tables:
             if table.counted_as is None:
                 continue
-            found[table.counted_as] = self._count(
+            counts[table.counted_as] = self._count(
                 f"SELECT count(*) FROM {table.name} WHERE {table.column} {_AMONG}", listed
             )
-        found["links"] = self._count(
+        counts["links"] = self._count(
             "SELECT count(*) FROM (SELECT from_no, kind, to_no FROM relations WHERE from_no"
             f" {_AMONG} UNION SELECT from_no, kind, to_no FROM relations WHERE to_no {_AMONG})",
             listed,
             listed,
         )
-        return {"memories": self._count(f"SELECT count(*) FROM memories WHERE no {_AMONG}", listed), **found}
+        return {"memories": self._count(f"SELECT count(*) FROM memories WHERE no {_AMONG}", listed), **counts}
 
     def text_bytes(self, numbers: Collection[int]) -> int:
         """Return how long the texts of these memories are together, in UTF-8."""

@@ -81,7 +81,7 @@ class WipeReport:
 
     def counts(self) -> dict[str, int]:
         """Return how much of what there was, by place; what is in a space and in a session too counts once."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         whole = [
             receipt
             for receipt in self.receipts
@@ -91,10 +91,10 @@ class WipeReport:
         for receipt in self.receipts:
             for entry in receipt.erased:
                 if receipt in whole or entry.place not in places:
-                    found[entry.place] = found.get(entry.place, 0) + entry.count
-        found.update(self.user)
+                    counts[entry.place] = counts.get(entry.place, 0) + entry.count
+        counts.update(self.user)
         also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
-        return {**found, **{place: number for place, number in also.items() if number}}
+        return {**counts, **{place: number for place, number in also.items() if number}}
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON, with the receipts whole."""

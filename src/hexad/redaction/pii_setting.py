@@ -18,10 +18,10 @@ class Pii(StrEnum):
     """Nothing: the project has opted in to storing them. A space's policy may still ask for some."""
 
 
-def parse_pii(given: str) -> Pii:
+def parse_pii(value: str) -> Pii:
     """Return the choice of that name; raises `InvalidInput` for one that there is not."""
     try:
-        return Pii(given)
+        return Pii(value)
     except ValueError:
         valid = ", ".join(member.value for member in Pii)
-        raise InvalidInput(f"pii = {given!r} is not one of {valid}.", argument="pii") from None
+        raise InvalidInput(f"pii = {value!r} is not one of {valid}.", argument="pii") from None

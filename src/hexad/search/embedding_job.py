@@ -71,8 +71,8 @@ def passages(
 
 def _exchange(memory: Memory, before: tuple[str, str] | None) -> str:
     assert memory.turn is not None
-    said = f"{memory.turn.speaker}: {memory.raw}"
-    return said if before is None else f"{before[0]}: {before[1]}\n{said}"
+    text = f"{memory.turn.speaker}: {memory.raw}"
+    return text if before is None else f"{before[0]}: {before[1]}\n{text}"
 
 
 def _titled(heading: str, text: str) -> str:

@@ -42,18 +42,20 @@ OBJECT_DEPTH_LIMIT: Final = 50
 def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, JSONValue]:
     """Return an object that a caller gave, itself or as JSON; raises `InvalidSpace`."""
     example = '{"owner": "docs"}' if what == "metadata" else '{"ttl_days": 30}'
-    given: object = value
+    value_object: object = value
     if isinstance(value, str):
         try:
-            given = read_json(value)
+            value_object = read_json(value)
         except ValueError as error:
             raise InvalidSpace(
                 f"Invalid space {what}: {error}; give an object, such as {example}."
             ) from error
-    if not isinstance(given, Mapping):
-        raise InvalidSpace(f"Invalid space {what} {str(given)[:80]!r}: give an object, such as {example}.")
+    if not isinstance(value_object, Mapping):
+        raise InvalidSpace(
+            f"Invalid space {what} {str(value_object)[:80]!r}: give an object, such as {example}."
+        )
     try:
-        text = json.dumps(dict(given), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(dict(value_object), allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
@@ -93,8 +95,8 @@ class SpaceMetadataCalls(SpaceFileCalls):
         ...     hx.spaces.set_metadata("docs", {"project": "shop"}).metadata
         {'project': 'shop'}
         """
-        given = given_object(metadata, "metadata")
-        if "reset" in given:
+        fields = given_object(metadata, "metadata")
+        if "reset" in fields:
             raise InvalidSpace(
                 "Invalid space metadata 'reset': it empties a space where one is created; use another name."
             )
@@ -104,11 +106,11 @@ class SpaceMetadataCalls(SpaceFileCalls):
             space = files.stores.spaces.get(name)
             require_whole(files.actor, parse_stored(space.policies), space=name, doing="its metadata")
             if merge:
-                given = {
-                    key: value for key, value in {**space.metadata, **given}.items() if value is not None
+                fields = {
+                    key: value for key, value in {**space.metadata, **fields}.items() if value is not None
                 }
-                given = given_object(given, "metadata")
-            masked = files.importer().masked(given, space.policies)
+                fields = given_object(fields, "metadata")
+            masked = files.importer().masked(fields, space.policies)
             files.stores.spaces.set_metadata(name, masked, at=at)
             files.audit.record(
                 AuditEvent(what="set_metadata", at=at, detail={"space": name, "names": sorted(masked)})
@@ -174,8 +176,8 @@ class SpacesFacade(SpaceMetadataCalls):
         ...     hx.spaces.create("docs", {"reset": True}).memories
         0
         """
-        given = None if metadata is None else given_object(metadata, "metadata")
-        asked = (given or {}).pop("reset", False)
+        fields = None if metadata is None else given_object(metadata, "metadata")
+        asked = (fields or {}).pop("reset", False)
         if not isinstance(asked, bool):
             raise InvalidSpace(f"Invalid space metadata: 'reset' is {asked!r}; give true or false.")
         at = parse_time(freeze_clock, "freeze_clock") or self._clock.now()
@@ -185,7 +187,7 @@ class SpacesFacade(SpaceMetadataCalls):
             there = self._stores.spaces.find(name)
             if there is None:
                 self._files.importer().refuse_secret_name(name)
-                if self._made(name, given, at=at):
+                if self._made(name, fields, at=at):
                     break
             elif not (reset or asked):
                 raise Conflict(
@@ -194,7 +196,7 @@ class SpacesFacade(SpaceMetadataCalls):
                 )
             else:
                 with contextlib.suppress(NotFound):  # somebody deletes it
-                    self._reset(there, given, at=at)
+                    self._reset(there, fields, at=at)
                     break
         return self.get(name)
 
@@ -254,12 +256,12 @@ class SpacesFacade(SpaceMetadataCalls):
         ...     hx.spaces.set_policy("docs", {"ttl_days": 30, "allow_delete": True}).policies
         {'allow_delete': True, 'ttl_days': 30}
         """
-        given = given_object(policy, "policy")
+        fields = given_object(policy, "policy")
         at = self._clock.now()
         with self._stores.db.transaction():
             space = self._stores.spaces.get(name)
-            check_names(key for key in given if key not in space.policies)
-            written = {**space.policies, **given} if merge else given
+            check_names(key for key in fields if key not in space.policies)
+            written = {**space.policies, **fields} if merge else fields
             written = {key: value for key, value in written.items() if value is not None}
             old, new = parse_stored(space.policies), parse_policies(written)
             self._needs.check_policy(written)

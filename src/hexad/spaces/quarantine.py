@@ -108,12 +108,12 @@ class QuarantineFacade:
 
     def _judge(self, memory_id: str, verdict: str, *, why: str, by: str | None) -> Memory:
         self._require()
-        for name, given in (("why", why), ("by", by)):
-            if given is None and name == "by":
+        for name, text in (("why", why), ("by", by)):
+            if text is None and name == "by":
                 continue
-            if not isinstance(given, str) or not given.strip() or len(given) > _WHY_LIMIT:
+            if not isinstance(text, str) or not text.strip() or len(text) > _WHY_LIMIT:
                 raise InvalidInput(
-                    f"{name} = {str(given)[:80]!r} cannot be used; say it in up to 2,000 characters.",
+                    f"{name} = {str(text)[:80]!r} cannot be used; say it in up to 2,000 characters.",
                     argument=name,
                 )
         at, who = self._needs.clock.now(), (by or self._needs.actor.describe()).strip()
@@ -122,10 +122,10 @@ class QuarantineFacade:
             no = self._stores.memories.number(memory_id)
             if old.status is Status.ACTIVE and verdict == RELEASED:
                 raise Conflict(f"Memory {memory_id!r} was released already.")
-            said = self._needs.mask(
+            fields = self._needs.mask(
                 {"by": who, "why": why.strip()}, self._stores.spaces.get(old.space).policies
             )
-            note = {**(_note(old) or {}), "verdict": verdict, **said, "at": format_time(at)}
+            note = {**(_note(old) or {}), "verdict": verdict, **fields, "at": format_time(at)}
             if verdict == RELEASED:
                 self._needs.catalog.restore(no, at=at)
             else:

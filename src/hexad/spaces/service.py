@@ -80,7 +80,7 @@ class SpacesService:
                 clock=context.clock,
                 actor=context.actor,
                 audit=audit,
-                mask=lambda given, policies: importer().masked(given, policies),
+                mask=lambda value, policies: importer().masked(value, policies),
                 key=context.salt,
             )
         )

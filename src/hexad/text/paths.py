@@ -98,9 +98,9 @@ def validate_space(name: str) -> str:
     with a dot, at most 128 characters, and no name that a file system would open as a device. A bad name
     raises `InvalidSpace`; it is never folded into another.
     """
-    given: object = name
-    if not isinstance(given, str):
-        raise InvalidSpace(f"Invalid space {quoted(given)}: the name must be a string, such as 'default'.")
+    value: object = name
+    if not isinstance(value, str):
+        raise InvalidSpace(f"Invalid space {quoted(value)}: the name must be a string, such as 'default'.")
     problem = _space_problem(name)
     if problem is not None:
         shown = name if len(name) <= SPACE_NAME_LIMIT else name[:40] + "…"

@@ -37,14 +37,14 @@ class Switch:
 
     def encoded(self) -> bytes:
         """Return the journal's content."""
-        said = {
+        document = {
             "version": _VERSION,
             "what": self.what,
             "moves": list(self.moves),
             "removes": list(self.removes),
             "overwrite": self.overwrite,
         }
-        return json.dumps(said, indent=1).encode("utf-8")
+        return json.dumps(document, indent=1).encode("utf-8")
 
 
 def new_folder(directory: Path) -> Path:
@@ -130,16 +130,16 @@ def _read(path: Path) -> Switch:
     with files.operation("read", path, "read"):
         data = path.read_bytes()
     try:
-        said = json.loads(data)
-        if said["version"] != _VERSION:
+        document = json.loads(data)
+        if document["version"] != _VERSION:
             raise IntegrityError(
-                f"{path} is of version {said['version']!r}, this program reads {_VERSION}: use a newer one."
+                f"{path} is of version {document['version']!r}, this program reads {_VERSION}: use a newer one."
             )
         plan = Switch(
-            what=str(said["what"]),
-            moves=[_inside(name) for name in said["moves"]],
-            removes=[_inside(name) for name in said["removes"]],
-            overwrite=bool(said["overwrite"]),
+            what=str(document["what"]),
+            moves=[_inside(name) for name in document["moves"]],
+            removes=[_inside(name) for name in document["removes"]],
+            overwrite=bool(document["overwrite"]),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise IntegrityError(

@@ -61,16 +61,16 @@ def output_of(command: Sequence[str], *, remedy: str, most_bytes: int, timeout_s
 
 def _read(pipe: IO[bytes], most_bytes: int, deadline: float) -> bytes | None:
     """Return what comes out of a pipe to its end, or a little more than `most_bytes`; None where it does not end."""
-    found = b""
-    while len(found) <= most_bytes:
+    data = b""
+    while len(data) <= most_bytes:
         left_s = deadline - _CLOCK.monotonic()
         if left_s <= 0 or not select.select([pipe], [], [], left_s)[0]:
             return None
         piece = pipe.read(most_bytes)
         if not piece:
             break
-        found += piece
-    return found
+        data += piece
+    return data
 
 
 def _ended(running: subprocess.Popen[bytes], deadline: float) -> int | None:

@@ -75,8 +75,8 @@ class EncryptionRecord:
 
     def encoded(self) -> bytes:
         """Return the file's content."""
-        said = {**_fields(self.place), "wrapped": self.wrapped.hex(), "check": self.check.hex()}
-        return json.dumps({**said, "sum": _sum(said)}, indent=1).encode("utf-8") + b"\n"
+        document = {**_fields(self.place), "wrapped": self.wrapped.hex(), "check": self.check.hex()}
+        return json.dumps({**document, "sum": _sum(document)}, indent=1).encode("utf-8") + b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,29 +103,29 @@ def read_record(directory: Path) -> EncryptionRecord | None:
 def parse_record(data: bytes, *, name: str) -> EncryptionRecord:
     """Return what the content of a record says; raises `IntegrityError`."""
     try:
-        said: dict[str, Any] = json.loads(data)
-        given = said.pop("sum")
-        if not hmac.compare_digest(str(given), _sum(said)):
+        document: dict[str, Any] = json.loads(data)
+        checksum = document.pop("sum")
+        if not hmac.compare_digest(str(checksum), _sum(document)):
             raise _damaged(name, "its sum is not that of its content")
-        if said["version"] != _VERSION:
+        if document["version"] != _VERSION:
             raise IntegrityError(
-                f"{name} is of version {said['version']!r}, this program reads {_VERSION}: use a newer one."
+                f"{name} is of version {document['version']!r}, this program reads {_VERSION}: use a newer one."
             )
-        numbers = said["scrypt"]
+        numbers = document["scrypt"]
         scrypt = Scrypt(n=int(numbers["n"]), r=int(numbers["r"]), p=int(numbers["p"]))
         if scrypt.n > _SCRYPT_MOST.n or scrypt.r > _SCRYPT_MOST.r or scrypt.p > _SCRYPT_MOST.p:
             raise _damaged(name, "its passphrase would need too much memory")
-        if said["provider"] not in PROVIDERS:
-            raise _damaged(name, f"it names a provider {said['provider']!r}")
+        if document["provider"] not in PROVIDERS:
+            raise _damaged(name, f"it names a provider {document['provider']!r}")
         place = KeyPlace(
-            id=str(said["id"]),
-            provider=str(said["provider"]),
-            salt=bytes.fromhex(said["salt"]),
+            id=str(document["id"]),
+            provider=str(document["provider"]),
+            salt=bytes.fromhex(document["salt"]),
             scrypt=scrypt,
-            key_file=None if said["key_file"] is None else Path(said["key_file"]),
+            key_file=None if document["key_file"] is None else Path(document["key_file"]),
         )
         return EncryptionRecord(
-            place=place, wrapped=bytes.fromhex(said["wrapped"]), check=bytes.fromhex(said["check"])
+            place=place, wrapped=bytes.fromhex(document["wrapped"]), check=bytes.fromhex(document["check"])
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(name, type(error).__name__) from error
@@ -267,8 +267,8 @@ def _said(place: KeyPlace) -> bytes:
     return json.dumps(_fields(place), sort_keys=True, separators=(",", ":")).encode("utf-8")
 
 
-def _sum(said: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+def _sum(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _check(master: bytes, place: KeyPlace) -> bytes:
@@ -331,8 +331,8 @@ class EncryptionReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        told: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
-        return {**told, "left": list(self.left)}
+        document: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
+        return {**document, "left": list(self.left)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

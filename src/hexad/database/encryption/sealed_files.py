@@ -58,10 +58,10 @@ class BlockCache:
     def get(self, file: bytes, number: int) -> bytes | None:
         """Return a block of the file that begins so, None when it is not there any more."""
         with self._lock:
-            found = self._blocks.get((file, number))
-            if found is not None:
+            block = self._blocks.get((file, number))
+            if block is not None:
                 self._blocks.move_to_end((file, number))
-            return found
+            return block
 
     def put(self, file: bytes, number: int, block: bytes) -> None:
         """Keep a block for a while."""
@@ -250,8 +250,8 @@ def path_of(name: str) -> Path:
 
 def filesystem(cipher: FileCipher, scheme: str, failures: Failures, cache: BlockCache) -> AbstractFileSystem:
     """Return the filesystem of one connection; raises `InvalidInput` when fsspec is not there."""
-    found: AbstractFileSystem = _filesystem_class()(cipher, scheme, failures, cache)
-    return found
+    file_system: AbstractFileSystem = _filesystem_class()(cipher, scheme, failures, cache)
+    return file_system
 
 
 @cache

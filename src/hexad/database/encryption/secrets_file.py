@@ -121,12 +121,12 @@ class KeyStore:
             raise IntegrityError(self._damaged("it is encrypted, and its store is not"))
         try:
             record = json.loads(data)
-            found = {name: bytes.fromhex(record[name]) for name in self._fields}
+            keys = {name: bytes.fromhex(record[name]) for name in self._fields}
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(self._damaged(type(error).__name__)) from error
-        if any(len(value) != SECRET_BYTES for value in found.values()) or record.get("version") != _VERSION:
+        if any(len(value) != SECRET_BYTES for value in keys.values()) or record.get("version") != _VERSION:
             raise IntegrityError(self._damaged("a value has the wrong length or the version is unknown"))
-        return found
+        return keys
 
     def _damaged(self, reason: str) -> str:
         return (

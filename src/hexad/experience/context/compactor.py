@@ -309,8 +309,8 @@ def strongest(events: Sequence[StreamEvent]) -> dict[str, float]:
 
 
 def _top(sums: Mapping[str, float]) -> dict[str, float]:
-    found = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:TOP_K]
-    return {concept: round(total, _SUM_DIGITS) for concept, total in found}
+    strongest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:TOP_K]
+    return {concept: round(total, _SUM_DIGITS) for concept, total in strongest}
 
 
 _ATTEMPTS: Final = 10

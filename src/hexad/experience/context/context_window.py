@@ -128,12 +128,12 @@ class ContextWindowManager:
         """
         ticks = check_ticks((start_tick, end_tick))
         state = self._windows.compactions.state_of(self.session_id)
-        found = self._windows.drafter.summarize(state, ticks)
-        if found is None:
+        summary_and_peaks = self._windows.drafter.summarize(state, ticks)
+        if summary_and_peaks is None:
             raise NotFound(
                 f"Session {self.session_id!r} has nothing recorded from tick {start_tick} to {end_tick}."
             )
-        summary, activations = found
+        summary, activations = summary_and_peaks
         return summary.text, list(self._windows.visibility.activations(activations))
 
     def get_context_state(self) -> dict[str, JSONValue]:

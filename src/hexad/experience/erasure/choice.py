@@ -145,13 +145,13 @@ class Chooser:
             questions = [StepQuery(times=times)]
         else:
             questions = _questions(named, times)
-        found: dict[int, list[tuple[int, int]]] = {}
+        ranges: dict[int, list[tuple[int, int]]] = {}
         hull: tuple[int, int] | None = None
         for question in questions:
             for number, first, last, since, until in tick_runs(self._reader, question, dated=dated):
-                found.setdefault(number, []).append((first, last))
+                ranges.setdefault(number, []).append((first, last))
                 hull = (since, until) if hull is None else _hull(hull, (since, until))
-        return {number: union(ranges) for number, ranges in found.items() if number in named}, hull
+        return {number: union(ranges) for number, ranges in ranges.items() if number in named}, hull
 
     def _with_rest(self, going: Sequence[ChosenSession]) -> list[ChosenSession]:
         """Return the sessions with what stays of them."""
@@ -220,8 +220,8 @@ class _RecordFilter:
     def session(self, number: int, live: Ranges, coarse: Sequence[ColdRow]) -> ChosenSession:
         """Return what goes of a session; what stays is looked for later."""
         cold, replies = self._departed.cold(number), self._rows.replies(number)
-        told = union(tick for reply in replies for tick in reply.ticks)
-        blurred = self._blurred[number] = difference(cold, told)
+        ticks = union(tick for reply in replies for tick in reply.ticks)
+        blurred = self._blurred[number] = difference(cold, ticks)
         taken_rows = [reply for reply in replies if self._takes(number, reply)]
         going = self._going[number] = self._erased_blurred(number, blurred, coarse)
         return ChosenSession(

@@ -140,7 +140,7 @@ def _ticks_in(log: Frames, columns: Mapping[str, NDArray[np.int64]]) -> dict[int
     """Return which ticks in `columns`, as `range_columns` makes them, a log holds, by session."""
     import numpy as np
 
-    found: dict[int, list[tuple[int, int]]] = {}
+    ranges: dict[int, list[tuple[int, int]]] = {}
     for frame in log.frames:
         numbers: dict[str, NDArray[Any]] = frame.numbers
         inside = placed(numbers, columns)
@@ -149,10 +149,10 @@ def _ticks_in(log: Frames, columns: Mapping[str, NDArray[np.int64]]) -> dict[int
             mine = np.unique(ticks[sessions == session])
             breaks = np.flatnonzero(np.diff(mine) > 1)
             firsts, lasts = np.append(0, breaks + 1), np.append(breaks, len(mine) - 1)
-            found.setdefault(session, []).extend(
+            ranges.setdefault(session, []).extend(
                 zip(mine[firsts].tolist(), mine[lasts].tolist(), strict=True)
             )
-    return {session: union(ranges) for session, ranges in found.items()}
+    return {session: union(ranges) for session, ranges in ranges.items()}
 
 
 ROWS: Final = "timesteps"
@@ -200,16 +200,16 @@ class RowRemoval:
 
     def take(self, choice: Choice, prepared: ErasureLookup, book: ErasureBook) -> None:
         """Take all of it, and note what went."""
-        told: set[str] = set()
+        ids: set[str] = set()
         for session in choice.sessions:
-            told.update(self._rows.remembered(session.id, None if session.whole else session.touched))
+            ids.update(self._rows.remembered(session.id, None if session.whole else session.touched))
             self._departed.erase(session.number, session.ticks)
             book.erased(ROWS, count(session.live))
             book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
-            told |= self._take_compactions(session, book)
+            ids |= self._take_compactions(session, book)
             self._take_targets(session, prepared, book)
             self._take_windows(session, prepared, book)
-        told |= self._take_records(choice, book)
+        ids |= self._take_records(choice, book)
         for session in choice.sessions:
             if session.whole:
                 book.on_ledger(session=session.id)
@@ -217,9 +217,9 @@ class RowRemoval:
                 book.erased(SESSIONS, 1)
             elif session.ticks:
                 book.on_ledger(session=session.id, ticks=session.ticks)
-        if told or choice.times:
+        if ids or choice.times:
             times = choice.times and (from_micros(choice.times[0]), from_micros(choice.times[1]))
-            book.memories_of(sorted(told), times=times)
+            book.memories_of(sorted(ids), times=times)
         touched = [session.number for session in choice.sessions if session.ticks]
         if touched:
             book.pending(FILES, _NOT_YET, {"sessions": list[object](touched)})  # type: ignore[dict-item]

@@ -449,11 +449,11 @@ class ErasedTargets:
 
     def of_session(self, session_id: str) -> tuple[list[int], list[int]]:
         """Return all tag applications and all comments of a session, by number."""
-        found = [
+        numbers = [
             [row[0] for row in self._db.query(f"SELECT no FROM {table} WHERE session_id = ?", (session_id,))]
             for table in _TARGETED
         ]
-        return found[0], found[1]
+        return numbers[0], numbers[1]
 
 
 DOCUMENTS: Final = "documents"

@@ -111,13 +111,13 @@ def _runs(ticks: Sequence[int]) -> Iterable[tuple[int, int]]:
     first = last = ticks[0]
     if ticks[-1] - first == len(ticks) - 1:
         return [(first, ticks[-1])]
-    found = []
+    runs = []
     for tick in ticks[1:]:
         if tick > last + 1:
-            found.append((first, last))
+            runs.append((first, last))
             first = tick
         last = tick
-    return [*found, (first, last)]
+    return [*runs, (first, last)]
 
 
 # Neighbouring ticks of an event have the same distance to their place among its ticks.

@@ -240,12 +240,12 @@ def _fresh_statements(sources: PieceSources, mixed: set[int]) -> tuple[list[str]
 
 
 def _scope(sources: PieceSources) -> list[str]:
-    found = []
+    ranges = []
     if sources.session is not None:
-        found.append(f"session = {sources.session}")
+        ranges.append(f"session = {sources.session}")
     if sources.event is not None:
-        found.append(f"event = {_literal(sources.event)}")
-    return found
+        ranges.append(f"event = {_literal(sources.event)}")
+    return ranges
 
 
 def _one_of(column: str, numbers: Iterable[int], *, negated: bool = False) -> str:
@@ -421,12 +421,12 @@ class EventReader:
         question = replace(question, event_types=None)
 
         def take(cursor: duckdb.DuckDBPyConnection, sql: str, _sources: StreamSources) -> list[ReadEvent]:
-            found = []
+            spellings = []
             for event in _stream(cursor, sql, question, terms, None):
                 if until is not None and (event.session, event.first_tick) > until:
                     break
-                found += [event] if event.timesteps > 1 else []
-            return found
+                spellings += [event] if event.timesteps > 1 else []
+            return spellings
 
         events = self._with_events(question, terms, take, cold=False)
         return self._spelled(events, folded(text)) if events else {}
@@ -548,15 +548,15 @@ class EventReader:
         return self._reader.ask(question, read, light=True)
 
     def _spelled(self, events: Sequence[ReadEvent], text: str) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        ticks: dict[int, list[int]] = {}
         tokens: dict[tuple[int, str | None, int], list[tuple[int, int, str]]] = {}
         for session, tick, at, kind, content in self._tokens(events):
             event = events[at]
             tokens.setdefault((session, event.event_id, event.first_tick), []).append((tick, kind, content))
         for (session, _, _), some in tokens.items():
             some.sort()
-            found.setdefault(session, []).extend(spell(some, text))
-        return found
+            ticks.setdefault(session, []).extend(spell(some, text))
+        return ticks
 
     def _tokens(self, events: Sequence[ReadEvent]) -> list[tuple[Any, ...]]:
         return self._step_columns(

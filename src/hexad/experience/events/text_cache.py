@@ -45,7 +45,7 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
     What belongs together is what the statements of `stream_keys` say.
     """
     steps = sorted(zip(*(table[name].tolist() for name in _COLUMNS), strict=True), key=lambda step: step[0])
-    found: dict[tuple[str | None, int], list[Any]] = {}
+    rows: dict[tuple[str | None, int], list[Any]] = {}
     kinds: dict[tuple[str | None, int], int] = {}
     run = 0
     before: tuple[int, str | None, str | None, int] = (-1, None, None, 0)
@@ -57,9 +57,9 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
             run += 1
         before = (kind, event, role, flags)
         key = (event, run if event is None else 0)
-        row = found.get(key)
+        row = rows.get(key)
         if row is None:
-            found[key] = [session, event, kind, role, tick, tick, at, at, [content], tokens, 1]
+            rows[key] = [session, event, kind, role, tick, tick, at, at, [content], tokens, 1]
         else:
             row[_LAST_TICK] = tick
             row[_FIRST_AT], row[_LAST_AT] = min(row[_FIRST_AT], at), max(row[_LAST_AT], at)
@@ -67,7 +67,7 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
             row[_TOKENS] += tokens
             row[_TIMESTEPS] += 1
         kinds[key] = kind
-    return [(*row[:_TEXT], "".join(row[_TEXT]), *row[_TOKENS:]) for row in found.values()]
+    return [(*row[:_TEXT], "".join(row[_TEXT]), *row[_TOKENS:]) for row in rows.values()]
 
 
 KEPT_CHARS: Final = 32_000_000
@@ -123,17 +123,17 @@ class _Kept:
 
     def until(self, place: int) -> _Kept:
         """Return a copy with the first `place` events alone."""
-        found = _Kept(())
-        found.rows, found.starts = self.rows[:place], self.starts[:place]
-        found.firsts, found.reach = self.firsts[:place], self.reach[:place]
-        found.low = self.low[: self.starts[place]] if place < len(self.starts) else self.low
-        found.loose = self.loose[: bisect_left(self.loose, place)]
+        rest = _Kept(())
+        rest.rows, rest.starts = self.rows[:place], self.starts[:place]
+        rest.firsts, rest.reach = self.firsts[:place], self.reach[:place]
+        rest.low = self.low[: self.starts[place]] if place < len(self.starts) else self.low
+        rest.loose = self.loose[: bisect_left(self.loose, place)]
         departed = self.rows[place:]
-        found.places = dict(self.places)
+        rest.places = dict(self.places)
         for row in departed:
-            found.places.pop(row[_EVENT], None)
-        found.chars = self.chars - sum(len(row[_CONTENT]) for row in departed)
-        return found
+            rest.places.pop(row[_EVENT], None)
+        rest.chars = self.chars - sum(len(row[_CONTENT]) for row in departed)
+        return rest
 
     def unchanged(self, added: _Added) -> int:
         """Return how many events, from the first on, timesteps that were added cannot change, nor be among them."""

@@ -79,22 +79,22 @@ class ReadingPlan:
         self, columns: str, sides: Mapping[str, str], parts: Sequence[SegmentPart] | None = None
     ) -> tuple[list[str], list[Any]]:
         """Return the statements that read all of it, and their parameters; of whole segments only these `parts`."""
-        found, params = list[str](), list[Any]()
+        queries, params = list[str](), list[Any]()
         for part in [SegmentPart(paths=self.whole, condition="true")] if parts is None else parts:
             paths = [path for path in part.paths if path in self.whole]
             if paths:
                 # Else DuckDB takes a folder above the store that is called `session=7` for a column.
-                found.append(
+                queries.append(
                     f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE {part.condition}"
                 )
                 params.append([self.name(path) for path in paths])
         for concept in sorted(set(self.lists.values())):
-            found.append(
+            queries.append(
                 f"SELECT {columns} FROM read_parquet(?, hive_partitioning = false) WHERE concept = ?"
             )
             lists = [self.name(sides[path]) for path, number in self.lists.items() if number == concept]
             params += [lists, concept]
-        return found, params
+        return queries, params
 
 
 def plan_reading(
@@ -268,12 +268,12 @@ class SealedCounts:
                 self._known.clear()
             known = {path: self._known.get(path) for path in unsure}
         for path, out in unsure.items():
-            found = known[path]
-            if found is None or found[0] != out:
-                found = out, self._remaining_rows(path, out)
+            counts = known[path]
+            if counts is None or counts[0] != out:
+                counts = out, self._remaining_rows(path, out)
                 with self._lock:
-                    self._known[path] = found
-            left += found[1]
+                    self._known[path] = counts
+            left += counts[1]
         return left
 
     def _remaining_rows(self, path: str, departed: DepartedTicks) -> int:
@@ -613,12 +613,12 @@ class StreamReader:
         """Return the lists of concepts that are there, by the path of their segment."""
         if sum(segment.rows for segment in segments) < LISTS_FROM_ROWS:
             return {}
-        found = {
+        paths = {
             str(self._segments / segment.name): str(self._segments / side.name)
             for segment in segments
             for side in sides.get(segment.name, ())
         }
-        return {path: side for path, side in found.items() if os.path.exists(side)}
+        return {path: side for path, side in paths.items() if os.path.exists(side)}
 
     def _read_logs(self) -> dict[str, Frames]:
         frames: dict[str, Frames] = {}

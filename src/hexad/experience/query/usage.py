@@ -82,8 +82,8 @@ class ColdBytes:
         rows = self._db.query(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('compressed_records', 'compaction_records')"
         )
-        found: dict[str, int] = dict(rows)
-        return found.get("compressed_records", 0), found.get("compaction_records", 0)
+        sizes: dict[str, int] = dict(rows)
+        return sizes.get("compressed_records", 0), sizes.get("compaction_records", 0)
 
     def sizes(self, numbers: Collection[int]) -> dict[int, int]:
         """Return the bytes of COLD records by their numbers; those that are gone are left out."""

@@ -153,11 +153,11 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
     flags[present] |= HAS_TOKEN
     tokens, _ = _whole(columns.get("token_count"), len(chunk), 1, (0, COUNT_LIMIT))
     for key, flag in (("event_start", STARTS), ("event_end", ENDS)):
-        given = columns.get(key, ())
-        if not {*map(type, given)} <= {bool, type(None)}:
+        column = columns.get(key, ())
+        if not {*map(type, column)} <= {bool, type(None)}:
             raise _Unusual
-        if any(given):
-            flags[np.fromiter(map(bool, given), np.bool_, len(chunk))] |= flag
+        if any(column):
+            flags[np.fromiter(map(bool, column), np.bool_, len(chunk))] |= flag
     strings = list(numbers)
     counts, concepts, scores = _activations(chunk, strings, intake)
     return Batch(
@@ -178,17 +178,17 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
 
 
 def _contents(
-    given: Sequence[Any], kind: NDArray[np.uint8], intake: StreamIntake
+    column: Sequence[Any], kind: NDArray[np.uint8], intake: StreamIntake
 ) -> tuple[bytes, NDArray[np.uint32]]:
     """Return the contents one after the other, without secrets where they are not generated, and their lengths."""
     import numpy as np
 
-    if {*map(type, given)} != {str} or max(map(len, given)) > CONTENT_BYTES_LIMIT // 4:
+    if {*map(type, column)} != {str} or max(map(len, column)) > CONTENT_BYTES_LIMIT // 4:
         raise _Unusual
-    texts = given
+    texts = column
     looked_at = np.flatnonzero(kind != _OUTPUT).tolist()
     if looked_at:
-        texts = list(given)
+        texts = list(column)
         for at, text in intake.masked([texts[at] for at in looked_at]):
             texts[looked_at[at]] = text
     joined = "".join(texts)
@@ -225,22 +225,22 @@ def _name_places(
 
 
 def _whole(
-    given: Sequence[Any] | None, rows: int, default: int, bounds: tuple[int, int]
+    column: Sequence[Any] | None, rows: int, default: int, bounds: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return whole numbers, and where there were any."""
     import numpy as np
 
-    if given is None:
+    if column is None:
         return np.full(rows, default, np.int64), np.zeros(rows, np.bool_)
-    types = {*map(type, given)}
+    types = {*map(type, column)}
     present = np.ones(rows, np.bool_)
     if not types <= {int, type(None)}:
         raise _Unusual
     if type(None) in types:
-        present = np.array([item is not None for item in given], np.bool_)
-        given = [default if item is None else item for item in given]
+        present = np.array([item is not None for item in column], np.bool_)
+        column = [default if item is None else item for item in column]
     try:
-        whole = np.array(given, np.int64)
+        whole = np.array(column, np.int64)
     except OverflowError as error:
         raise _Unusual from error
     if len(whole) and not (bounds[0] <= whole.min() and whole.max() <= bounds[1]):
@@ -251,16 +251,16 @@ def _whole(
 def _times(chunk: ColumnChunk) -> NDArray[np.int64]:
     import numpy as np
 
-    times, given = chunk.times, chunk.columns.get("timestamp")
+    times, column = chunk.times, chunk.columns.get("timestamp")
     if times is not None:
         timed = times[times != NO_TIME]
         if len(timed) and not (_TIMES[0] <= timed.min() and timed.max() <= _TIMES[1]):
             raise _Unusual
         return times
-    if given is None:
+    if column is None:
         return np.full(len(chunk), NO_TIME, np.int64)
     try:
-        return np.array([NO_TIME if time is None else time_micros(time) for time in given], np.int64)
+        return np.array([NO_TIME if time is None else time_micros(time) for time in column], np.int64)
     except InvalidInput as error:
         raise _Unusual from error
 
@@ -394,14 +394,14 @@ def _chunk_of_rows(rows: list[Mapping[str, Any]], first: int) -> ColumnChunk:
             columns = {key: [row.get(key) for row in rows] for key in keys}
     except (AttributeError, TypeError):
         return odd
-    given = columns.pop("concept_activations", None)
-    if given is None:
+    column = columns.pop("concept_activations", None)
+    if column is None:
         return ColumnChunk(
             first=first, columns=columns, counts=[0] * len(rows), concepts=[], scores=[], rows=rows
         )
-    if not {*map(type, given)} <= {dict, type(None)}:
+    if not {*map(type, column)} <= {dict, type(None)}:
         return odd
-    activations = [activation or {} for activation in given]
+    activations = [activation or {} for activation in column]
     return ColumnChunk(
         first=first,
         columns=columns,
@@ -443,8 +443,8 @@ def _check_columns(columns: Mapping[str, Column]) -> None:
         except TypeError as error:
             raise InvalidInput(f"The column {name} is no list and no NumPy array ({error}).") from error
     if len({*lengths.values()}) > 1:
-        said = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InvalidInput(f"The columns are not equally long: {said}.")
+        lengths_text = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InvalidInput(f"The columns are not equally long: {lengths_text}.")
 
 
 def _chunk_of_columns(columns: dict[str, Column], first: int) -> ColumnChunk:
@@ -461,13 +461,13 @@ def _chunk_of_columns(columns: dict[str, Column], first: int) -> ColumnChunk:
     flat: Any
     values: Any
     if concepts is None or scores is None:
-        given = listed.pop("concept_activations", [None] * rows)
-        for at, activation in enumerate(given, first):
+        column = listed.pop("concept_activations", [None] * rows)
+        for at, activation in enumerate(column, first):
             if activation is not None and not isinstance(activation, Mapping):
                 raise InvalidInput(
                     f"Row {at:,}: {str(activation)[:80]!r} are no activations; give a mapping."
                 )
-        activations = [activation or {} for activation in given]
+        activations = [activation or {} for activation in column]
         counts = [*map(len, activations)]
         flat = [*chain.from_iterable(activations)]
         values = [*chain.from_iterable(activation.values() for activation in activations)]

@@ -225,24 +225,24 @@ def _storable(text: str) -> str:
     return text
 
 
-def _strongest(given: Mapping[str, float], intake: StreamIntake) -> Mapping[str, float]:
+def _strongest(activations: Mapping[str, float], intake: StreamIntake) -> Mapping[str, float]:
     """Return the strongest of the concepts that may be seen, checked; of equal ones the first by id."""
     try:
-        scores = given.values()
+        scores = activations.values()
     except AttributeError as error:
         raise InvalidInput(
-            f"concept_activations = {str(given)[:80]!r} is no mapping from concepts to scores.",
+            f"concept_activations = {str(activations)[:80]!r} is no mapping from concepts to scores.",
             argument="concept_activations",
         ) from error
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
     # the sum is one, which is less than nothing.
     plain = (
-        given.keys() <= intake.concepts
+        activations.keys() <= intake.concepts
         and {*map(type, scores)} == _FLOATS
         and sum(map(abs, scores)) < FLOAT_LIMIT
     )
     checked = (
-        dict(given) if plain else _checked_scores(given, intake)
+        dict(activations) if plain else _checked_scores(activations, intake)
     )  # theirs may change before ours is written
     permitted = intake.permitted
     if permitted is not None:

@@ -123,22 +123,22 @@ def list_logs(directory: Path) -> list[Path]:
 
 def log_sizes(directory: Path, *, without: Path | None) -> tuple[tuple[str, int], ...]:
     """Return the logs that are there, but for one, with their sizes: as long as they are the same, nobody recorded."""
-    found = []
+    sizes = []
     for path in list_logs(directory):
         if path != without:
             with contextlib.suppress(FileNotFoundError):
-                found.append((path.name, path.stat().st_size))
-    return tuple(found)
+                sizes.append((path.name, path.stat().st_size))
+    return tuple(sizes)
 
 
 def log_states(directory: Path) -> tuple[tuple[str, int, int], ...]:
     """Return the logs that are there, with their sizes and when they were written last."""
-    found = []
+    states = []
     for path in list_logs(directory):
         with contextlib.suppress(FileNotFoundError):
             about = path.stat()
-            found.append((path.name, about.st_size, about.st_mtime_ns))
-    return tuple(found)
+            states.append((path.name, about.st_size, about.st_mtime_ns))
+    return tuple(states)
 
 
 def lock_if_left(path: Path) -> int | None:

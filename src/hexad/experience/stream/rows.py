@@ -161,9 +161,9 @@ class _Strings:
         if self._all is not None:
             named: NDArray[np.object_] = self._all[numbers]
             return named
-        found: NDArray[np.object_] = np.empty(len(numbers), dtype=object)
-        found[:] = [self._strings[number] for number in numbers.tolist()]
-        return found
+        strings: NDArray[np.object_] = np.empty(len(numbers), dtype=object)
+        strings[:] = [self._strings[number] for number in numbers.tolist()]
+        return strings
 
 
 def _new_numbers(

@@ -490,11 +490,11 @@ def _readable_logs(
                 yield path, log
 
 
-def _seal_groups(found: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
+def _seal_groups(logs: Sequence[tuple[Path, Frames]]) -> Iterator[list[tuple[Path, Frames]]]:
     """Yield the logs with records, about as many together as fill one log."""
     group: list[tuple[Path, Frames]] = []
     rows = size = 0
-    for path, log in found:
+    for path, log in logs:
         count = sum(map(len, log.frames))
         if not count:
             continue

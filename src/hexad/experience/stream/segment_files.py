@@ -44,7 +44,7 @@ def write_tops(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None
 
     The columns are those of the segment, and `concept`, `score`, and `more`: whether the segment has others of it.
     """
-    found = cursor.execute(
+    rows = cursor.execute(
         "SELECT unnest(concepts) AS concept, unnest(scores) AS score, file_row_number AS row"
         " FROM read_parquet(?, hive_partitioning = false, file_row_number = true)",
         [segment],
@@ -52,7 +52,7 @@ def write_tops(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None
     ((total,),) = cursor.execute(
         "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [segment]
     ).fetchall()
-    cursor.register("tops", _strongest(found["concept"], found["score"], found["row"], total=total))
+    cursor.register("tops", _strongest(rows["concept"], rows["score"], rows["row"], total=total))
     cursor.execute(
         "COPY (SELECT tops.concept, tops.score, tops.more, steps.* EXCLUDE (file_row_number)"
         f" FROM read_parquet('{quoted(segment)}', hive_partitioning = false, file_row_number = true) steps"
@@ -131,10 +131,10 @@ _SIDE_PARQUET: Final = (
 def pieces(steps: str) -> str:
     """Return the statement that joins timesteps to pieces of events; `steps` is a relation with a segment's columns."""
     keyed = KEYED.format(steps=f"FROM (SELECT {_NEEDED} FROM {steps})")
-    told = (
+    query = (
         f"SELECT *, lag(kind) OVER (PARTITION BY session, event, run ORDER BY tick) AS before FROM ({keyed})"
     )
-    return f"{_PIECES} FROM ({told}) GROUP BY session, event, run"
+    return f"{_PIECES} FROM ({query}) GROUP BY session, event, run"
 
 
 def write_events(cursor: duckdb.DuckDBPyConnection, segment: str, to: str) -> None:

@@ -233,9 +233,9 @@ def _words(key: str, words: Mapping[int, str]) -> dict[str, NDArray[Any]]:
 def _texts(texts: Iterable[str]) -> NDArray[np.object_]:
     import numpy as np
 
-    found = list(texts)
-    column = np.empty(len(found), dtype=object)
-    column[:] = found
+    values = list(texts)
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
     return column
 
 
@@ -259,8 +259,8 @@ def json_bytes(value: Mapping[str, JSONValue]) -> bytes:
 
 def sealed(manifest: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
     """Return a manifest with the SHA-256 of its text as it would be without it."""
-    told = {key: value for key, value in manifest.items() if key != _SHA256}
-    return {**told, _SHA256: hashlib.sha256(json_bytes(told)).hexdigest()}
+    document = {key: value for key, value in manifest.items() if key != _SHA256}
+    return {**document, _SHA256: hashlib.sha256(json_bytes(document)).hexdigest()}
 
 
 def read_json(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
@@ -270,12 +270,12 @@ def read_json(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
     try:
         if own.size(path) > _JSON_BYTES_LIMIT:
             raise IntegrityError(f"{path.name} has {own.size(path):,} bytes; no package's has so many.")
-        found = json.loads(own.read(path))
+        document = json.loads(own.read(path))
     except (OSError, StorageFailure, ValueError, RecursionError) as error:
         raise IntegrityError(f"{path.name} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise IntegrityError(f"{path.name} holds no object.")
-    return found
+    return document
 
 
 def read_manifest(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
@@ -298,9 +298,9 @@ def entry_of(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
     return {"bytes": own.size(path), "sha256": own.sha256(path)}
 
 
-def file_problems(path: Path, told: JSONValue, own: OwnFiles) -> list[str]:
+def file_problems(path: Path, entry: JSONValue, own: OwnFiles) -> list[str]:
     """Return what is wrong with a file, by what a manifest told of it."""
-    if not isinstance(told, dict):
+    if not isinstance(entry, dict):
         return [f"{MANIFEST} says nothing of {path.name}."]
     if path.is_symlink() or not path.is_file():
         return [f"{path.name} is missing."]
@@ -308,7 +308,7 @@ def file_problems(path: Path, told: JSONValue, own: OwnFiles) -> list[str]:
         found = entry_of(path, own)
     except (IntegrityError, StorageFailure) as error:
         return [f"{path.name} cannot be read: {error}"]
-    if found != told:
+    if found != entry:
         return [f"{path.name} was changed: its SHA-256 or its size is not that of {MANIFEST}."]
     return []
 
@@ -613,10 +613,10 @@ class EvidencePackages:
         ]
 
 
-def _place(given: Path | str) -> Path:
-    if not isinstance(given, str | Path) or not str(given) or "\0" in str(given):
-        raise InvalidInput(f"{given!r} is no path of a folder.")
-    return Path(given).absolute()
+def _place(path: Path | str) -> Path:
+    if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
+        raise InvalidInput(f"{path!r} is no path of a folder.")
+    return Path(path).absolute()
 
 
 def _by_session(windows: Sequence[TimeWindow]) -> dict[str, Ranges]:

@@ -215,11 +215,11 @@ class Submissions:
 
 def check_submission_id(submission_id: str) -> str:
     """Return an id that can name a folder of evidence; raises `InvalidInput` for any other."""
-    given: object = submission_id
-    problem = folder_problem(given) if isinstance(given, str) else "it is no text."
+    value: object = submission_id
+    problem = folder_problem(value) if isinstance(value, str) else "it is no text."
     if problem is not None:
         raise InvalidInput(
-            f"submission_id = {str(given)[:80]!r} cannot be used: {problem}", argument="submission_id"
+            f"submission_id = {str(value)[:80]!r} cannot be used: {problem}", argument="submission_id"
         )
     return submission_id
 

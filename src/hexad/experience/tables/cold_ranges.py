@@ -38,18 +38,18 @@ class ColdRanges:
 
         Which of them files still hold is looked for by whoever goes through `erasing`.
         """
-        given = union(ranges)
-        if not given:
+        ranges_left = union(ranges)
+        if not ranges_left:
             return
-        hull = (given[0][0], given[-1][1])
-        given = difference(given, self.erased(session, hull))
+        hull = (ranges_left[0][0], ranges_left[-1][1])
+        ranges_left = difference(ranges_left, self.erased(session, hull))
         cold = self.cold(session, hull)
-        left = difference(cold, given)
+        left = difference(cold, ranges_left)
         if left != cold:
             self._remove(_COLD, session, hull)
             self._add(_COLD, session, left)
-        self._add(_ERASED, session, given)
-        self._add(_ERASING, session, given)
+        self._add(_ERASED, session, ranges_left)
+        self._add(_ERASING, session, ranges_left)
 
     def _add(self, table: _Table, session: int, new: Ranges) -> None:
         """Add ranges, joined to those that they touch."""
@@ -117,10 +117,10 @@ class ColdRanges:
             " AND (:first IS NULL OR (first_tick <= :last AND last_tick >= :first)) ORDER BY session_no, first_tick",
             {"session": session, "first": first, "last": last},
         )
-        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        ranges: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for number, start, end in rows:
-            found[number].append((start, end))
-        return {number: tuple(ranges) for number, ranges in found.items()}
+            ranges[number].append((start, end))
+        return {number: tuple(ranges) for number, ranges in ranges.items()}
 
 
 def range_columns(ranges: dict[int, Ranges]) -> dict[str, NDArray[np.int64]]:
@@ -150,10 +150,10 @@ def check_cold(db: Database) -> Iterator[str]:
             " (SELECT coalesce(sum(timesteps), 0) FROM compressed_records)"
         )
         assert row is not None
-        left, told = row
-        if left != told:
+        left, text = row
+        if left != text:
             yield (
-                f"COLD records stand for {told:,} timesteps, and {left:,} left the stream: the database is damaged. "
+                f"COLD records stand for {text:,} timesteps, and {left:,} left the stream: the database is damaged. "
                 "Put a backup in its place."
             )
         overlapping = db.query(

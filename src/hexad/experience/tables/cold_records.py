@@ -131,11 +131,11 @@ class ColdRecords:
     def delete(self, numbers: Collection[int]) -> int:
         """Remove records in the caller's transaction; returns how many were there."""
         with self._db.joined() as con:
-            given = [(number,) for number in numbers]
+            rows = [(number,) for number in numbers]
             for table in _PARTS:
-                con.executemany(f"DELETE FROM {table} WHERE record_no = ?", given)
+                con.executemany(f"DELETE FROM {table} WHERE record_no = ?", rows)
             departed = 0
-            for row in given:
+            for row in rows:
                 con.execute("DELETE FROM compressed_records WHERE no = ?", row)
                 departed += con.changes
             return departed
@@ -209,14 +209,14 @@ class ColdRecords:
 
     def ticks_of_events(self, session: int, event_ids: Collection[str]) -> dict[str, Ranges]:
         """Return the ticks of events that REPLY records stand for; an event that has none is left out."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        ranges: dict[str, list[tuple[int, int]]] = {}
         for event, sources in self._db.query(
             "SELECT event_id, sources FROM compressed_records WHERE session_no = ?"
             " AND event_id IN (SELECT value FROM json_each(?))",
             (session, dump(list(event_ids))),
         ):
-            found.setdefault(event, []).extend(parse(sources))
-        return {event: union(ranges) for event, ranges in found.items()}
+            ranges.setdefault(event, []).extend(parse(sources))
+        return {event: union(ranges) for event, ranges in ranges.items()}
 
     def covering(self, session: int, tick: int) -> CompressedRecord | None:
         """Return the REPLY record that stands for a tick, None when there is none."""

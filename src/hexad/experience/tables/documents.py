@@ -365,8 +365,8 @@ class RemovedDocuments:
                 )
             if row[0] is None:
                 return
-            said = dict(zip(_KEPT, json.loads(str(row[0]))["document"], strict=True))
-            mac = hmac.new(key, str(said["content_hash"]).encode("ascii"), "sha256").hexdigest()
+            document = dict(zip(_KEPT, json.loads(str(row[0]))["document"], strict=True))
+            mac = hmac.new(key, str(document["content_hash"]).encode("ascii"), "sha256").hexdigest()
             con.execute(
                 "UPDATE removed_documents SET body = NULL, content_mac = ?, removed_at = ? WHERE id = ?",
                 (mac, to_micros(at), document_id),
@@ -381,8 +381,8 @@ class RemovedDocuments:
             if row[0] is None:
                 raise Conflict(f"Document {document_id!r} was purged: nothing is left of what it said.")
             body = json.loads(str(row[0]))
-            said = dict(zip(_KEPT, body["document"], strict=True))
-            self._documents.refuse_taken(str(said["path"]), str(said["folded"]))
+            document = dict(zip(_KEPT, body["document"], strict=True))
+            self._documents.refuse_taken(str(document["path"]), str(document["folded"]))
             con.execute(
                 f"INSERT INTO documents({', '.join(_KEPT)}) VALUES({','.join('?' * len(_KEPT))})",
                 body["document"],
@@ -394,7 +394,7 @@ class RemovedDocuments:
             )
             con.execute(
                 "INSERT INTO document_tags(tag, document_no) SELECT value, ? FROM json_each(?)",
-                (no, str(said["tags"])),
+                (no, str(document["tags"])),
             )
             con.execute("DELETE FROM removed_documents WHERE id = ?", (document_id,))
             bump(con, "documents")

@@ -98,10 +98,10 @@ class Windows:
             " AND first_tick <= :last AND last_tick >= :first ORDER BY session_no, first_tick",
             {"session": session_no, "first": first, "last": last},
         )
-        found: dict[int, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+        ranges: dict[int, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
         for number, fidelity, start, end in rows:
-            found[number][fidelity].append((start, end))
-        return {number: _by_strength(ranges) for number, ranges in found.items()}
+            ranges[number][fidelity].append((start, end))
+        return {number: _by_strength(ranges) for number, ranges in ranges.items()}
 
     # Questions --------------------------------------------------------------------------------------------------
 
@@ -343,10 +343,10 @@ class SubmissionTable:
             " CROSS JOIN submissions s ON s.no = ws.submission_no WHERE s.status = ? ORDER BY ws.window_no, s.no",
             (dump(sorted(windows)), SubmissionStatus.OPEN.value),
         )
-        found: dict[int, list[str]] = defaultdict(list)
+        ids_by_session: dict[int, list[str]] = defaultdict(list)
         for window, submission in rows:
-            found[window].append(submission)
-        return dict(found)
+            ids_by_session[window].append(submission)
+        return dict(ids_by_session)
 
     # Changes, in the caller's transaction -----------------------------------------------------------------------
 

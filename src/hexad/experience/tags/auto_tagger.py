@@ -106,9 +106,9 @@ def runs(
     if not parts:
         return []
     pieces = [_strong(frame, some, threshold) for frame, some in parts]
-    found = {name: np.concatenate([piece[name] for piece in pieces]) for name in _NAMES}
-    allowed = [concept for concept in np.unique(found["concept"]).tolist() if permits(log.strings[concept])]
-    found = _take_rows(found, np.flatnonzero(np.isin(found["concept"], allowed)))
+    columns = {name: np.concatenate([piece[name] for piece in pieces]) for name in _NAMES}
+    allowed = [concept for concept in np.unique(columns["concept"]).tolist() if permits(log.strings[concept])]
+    found = _take_rows(columns, np.flatnonzero(np.isin(columns["concept"], allowed)))
     if not len(found["tick"]):
         return []
     found = _take_rows(found, np.lexsort((found["tick"], found["concept"], found["session"])))

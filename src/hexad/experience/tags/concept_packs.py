@@ -144,9 +144,9 @@ def _mappings(values: JSONValue, file: Path) -> Iterator[_Object]:
 
 def _pack_id(head: _Object, objects: Sequence[_Object], path: Path) -> str:
     for key in ("pack_id", "pack", "id"):
-        given = head.get(key)
-        if isinstance(given, str) and given.strip():
-            return given.strip()
+        pack_id = head.get(key)
+        if isinstance(pack_id, str) and pack_id.strip():
+            return pack_id.strip()
     first = objects[0].get("id") or objects[0].get("concept_id")
     if isinstance(first, str) and _SEPARATOR in first:
         return first.rpartition(_SEPARATOR)[0]
@@ -182,9 +182,9 @@ def _term(entry: _Object, path: Path) -> str:
         term = entry.get(key)
         if isinstance(term, str) and term.strip():
             return check_tag_name(term)
-    given = entry.get("id") or entry.get("concept_id")
-    if isinstance(given, str) and given.strip():
-        return check_tag_name(given.rpartition(_SEPARATOR)[2])
+    concept_id = entry.get("id") or entry.get("concept_id")
+    if isinstance(concept_id, str) and concept_id.strip():
+        return check_tag_name(concept_id.rpartition(_SEPARATOR)[2])
     raise InvalidInput(f"The pack {path} has a concept without a term: {json.dumps(entry)[:120]}.")
 
 
@@ -196,8 +196,10 @@ def _concept(
     path: Path,
 ) -> Concept:
     term = _term(entry, path)
-    given = entry.get("id") or entry.get("concept_id")
-    concept_id = given if isinstance(given, str) and given.strip() else f"{pack_id}{_SEPARATOR}{term}"
+    identifier = entry.get("id") or entry.get("concept_id")
+    concept_id = (
+        identifier if isinstance(identifier, str) and identifier.strip() else f"{pack_id}{_SEPARATOR}{term}"
+    )
     if len(concept_id) > 2 * TAG_NAME_CHARS_LIMIT:
         raise InvalidInput(f"The id {concept_id[:80]!r}… of a concept in {path} is too long.")
 
@@ -293,14 +295,14 @@ def without_secrets(pack: ConceptPack, masked: Masked) -> ConceptPack:
         for concept in pack.concepts
         for text in (concept.definition or "", json.dumps(dict(concept.details), ensure_ascii=False))
     ]
-    found = dict(masked(texts))
-    if not found:
+    replacements = dict(masked(texts))
+    if not replacements:
         return pack
     concepts = [
         replace(
             concept,
-            definition=found.get(2 * at, concept.definition),
-            details=_details(found[2 * at + 1]) if 2 * at + 1 in found else concept.details,
+            definition=replacements.get(2 * at, concept.definition),
+            details=_details(replacements[2 * at + 1]) if 2 * at + 1 in replacements else concept.details,
         )
         for at, concept in enumerate(pack.concepts)
     ]
@@ -314,7 +316,7 @@ def _names(concept: Concept) -> Iterable[str]:
 
 def _details(text: str) -> Mapping[str, JSONValue]:
     try:
-        found = json.loads(text)
+        details = json.loads(text)
     except ValueError:  # what was taken out had a quote in it
         return {"text": text}
-    return found if isinstance(found, dict) else {"text": text}
+    return details if isinstance(details, dict) else {"text": text}

@@ -214,11 +214,11 @@ class TagIndex:
             )
         if entity_type is not None:
             entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
-        said = None if description is None else self._text(description, "description")
+        text = None if description is None else self._text(description, "description")
         with self._db.transaction():
             known_tag = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
             if known_tag is not None:
-                return _same(known_tag, concept_id=concept_id, entity_type=entity_type, description=said)
+                return _same(known_tag, concept_id=concept_id, entity_type=entity_type, description=text)
             tag = Tag(
                 id=self._needs.ids.new("tag") if concept_id is None else concept_id,
                 name=wanted,
@@ -228,7 +228,7 @@ class TagIndex:
                 bud_status=BudStatus.COLLECTING if kind is TagType.BUD else None,
                 created_at=self._db.clock.now(),
                 created_by=self._needs.created_by,
-                description=said,
+                description=text,
             )
             self._tags.insert(tag)
         self.working_set.add(tag)
@@ -240,8 +240,8 @@ class TagIndex:
 
     def resolve(self, name_or_id: str) -> Tag | None:
         """Return the tag of exactly this id, else of this name ignoring case, else None. Patterns are names here."""
-        given = _text(name_or_id, "name_or_id")
-        return self.working_set.get(given) or self._tags.named(given)
+        text = _text(name_or_id, "name_or_id")
+        return self.working_set.get(text) or self._tags.named(text)
 
     def resolve_or_create(self, name_or_id: str) -> Tag:
         """Return what `resolve` finds, else a new custom tag of this name."""
@@ -400,10 +400,10 @@ class TagIndex:
         return name
 
 
-def _text(given: str, what: str) -> str:
-    if not is_text(given):
-        raise InvalidInput(f"{what} must be a string, not {quoted(given)}.", argument=what)
-    return given
+def _text(value: str, what: str) -> str:
+    if not is_text(value):
+        raise InvalidInput(f"{what} must be a string, not {quoted(value)}.", argument=what)
+    return value
 
 
 def _limit(limit: int) -> int:
@@ -414,12 +414,12 @@ def _limit(limit: int) -> int:
 
 def _same(tag: Tag, *, concept_id: str | None, entity_type: str | None, description: str | None) -> Tag:
     """Return `tag` when what is asked for does not contradict it."""
-    said = {
+    differences = {
         "concept_id": (concept_id, tag.concept_id),
         "entity_type": (entity_type, tag.entity_type),
         "description": (description, tag.description),
     }
-    for field, (wanted, there) in said.items():
+    for field, (wanted, there) in differences.items():
         if wanted is not None and there is not None and wanted != there:
             raise Conflict(
                 f"Tag {tag.name!r} ({tag.id!r}) is there, with {field} {there!r}; give another name."

@@ -162,12 +162,12 @@ def _digits(level: CompressionLevel, sources: Sequence[str]) -> str:
     return hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
 
 
-def _level(given: CompressionLevel | str) -> CompressionLevel:
+def _level(value: CompressionLevel | str) -> CompressionLevel:
     try:
-        level = CompressionLevel[given.upper()] if isinstance(given, str) else CompressionLevel(given)
+        level = CompressionLevel[value.upper()] if isinstance(value, str) else CompressionLevel(value)
     except (KeyError, ValueError) as error:
         words = ", ".join(compression_level.name for compression_level in CompressionLevel)
-        raise InvalidInput(f"The level {quoted(given)} is none of {words}.") from error
+        raise InvalidInput(f"The level {quoted(value)} is none of {words}.") from error
     if level < CompressionLevel.SESSION:
         raise InvalidInput(f"Records cannot be compressed to {level.name}; give SESSION or coarser.")
     return level
@@ -320,15 +320,15 @@ class CompressionPass:
         ticks = [_ticks(record) for record in replies]
         hull = (min(first for first, _ in ticks), max(last for _, last in ticks))
         compactions = self._cold.within(group.bucket.session, hull)
-        told = [(compaction.ticks[0], compaction.summary) for compaction in compactions]
-        told += [
+        texts = [(compaction.ticks[0], compaction.summary) for compaction in compactions]
+        texts += [
             (first, record.summary)
             for record, (first, last) in zip(replies, ticks, strict=True)
             if not any(
                 compaction.ticks[0] <= first and last <= compaction.ticks[1] for compaction in compactions
             )
         ]
-        in_order = (text for _, text in sorted(told, key=lambda pair: pair[0]))
+        in_order = (text for _, text in sorted(texts, key=lambda pair: pair[0]))
         return [*(self._visibility.summary_of(row.record) for row in group.existing), *in_order]
 
     def _summary(self, gist: Gist) -> tuple[str, str]:

@@ -66,9 +66,9 @@ class Contracts:
         return self.current()
 
     def _without_secrets(self, contract: LifecycleContract) -> LifecycleContract:
-        said = json.dumps(contract.document, sort_keys=True, ensure_ascii=False, indent=1)
-        masked = self._mask(said)
-        if masked == said:
+        text = json.dumps(contract.document, sort_keys=True, ensure_ascii=False, indent=1)
+        masked = self._mask(text)
+        if masked == text:
             return contract
         try:
             return parse_contract(json.loads(masked))
@@ -78,17 +78,17 @@ class Contracts:
             ) from error
 
 
-def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
+def _mapping(value: Mapping[str, object] | str | Path) -> Mapping[str, object]:
     """Return what a contract is read from: the mapping itself, or a file's, JSON or TOML by its name."""
-    if not isinstance(given, str | Path):
-        return given
-    path = parse_path(given, "contract")
+    if not isinstance(value, str | Path):
+        return value
+    path = parse_path(value, "contract")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise NotFound(f"There is no contract at {str(given)!r}.") from None
+        raise NotFound(f"There is no contract at {str(value)!r}.") from None
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"The contract {str(given)!r} cannot be read: {error}.") from error
+        raise InvalidInput(f"The contract {str(value)!r} cannot be read: {error}.") from error
     if len(data) > FILE_BYTES_LIMIT:
         raise InvalidInput(
             f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
@@ -97,14 +97,14 @@ def _mapping(given: Mapping[str, object] | str | Path) -> Mapping[str, object]:
         raise InvalidInput(f"{path} holds a store's own keys and is no contract.")
     try:
         text = data.decode("utf-8-sig")
-        found: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        document: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:  # what both decoders raise is one, and a wrong encoding
         raise InvalidInput(
             f"The contract {path} cannot be read: {error}. Write JSON, or TOML as *.toml."
         ) from error
-    if not isinstance(found, dict):
-        raise InvalidInput(f"The contract {path} holds {quoted(found)} where it should say `resources`.")
-    return found
+    if not isinstance(document, dict):
+        raise InvalidInput(f"The contract {path} holds {quoted(document)} where it should say `resources`.")
+    return document
 
 
 def _stored_contract(text: str) -> LifecycleContract:
@@ -118,19 +118,19 @@ def _stored_contract(text: str) -> LifecycleContract:
         ) from error
 
 
-def window_tokens(given: int | None, contract: LifecycleContract) -> int | None:
+def window_tokens(value: int | None, contract: LifecycleContract) -> int | None:
     """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, int) or isinstance(given, bool) or not 0 < given <= _WINDOW_LIMIT:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= _WINDOW_LIMIT:
         raise InvalidInput(
-            f"max_context_tokens = {given!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
+            f"max_context_tokens = {value!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
             argument="max_context_tokens",
         )
-    if contract.active and given > contract.context_window_tokens:
+    if contract.active and value > contract.context_window_tokens:
         raise LimitExceeded(
-            f"max_context_tokens = {given:,} is more than the contract's context_window_tokens, "
+            f"max_context_tokens = {value:,} is more than the contract's context_window_tokens, "
             f"{contract.context_window_tokens:,}; ask for no more, or change the contract.",
             argument="max_context_tokens",
         )
-    return given
+    return value

@@ -106,13 +106,13 @@ class _Substitutes:
     def of(self, row: WindowRow) -> list[CompressedRecord]:
         """Return the records that stand for a window, in order; none while another window protects all of it."""
         records: dict[str, CompressedRecord] = {}
-        told: list[tuple[int, int]] = []
+        ticks: list[tuple[int, int]] = []
         for first, last, reply in self._places[bisect_left(self._lasts, row.ticks[0]) :]:
             if first > row.ticks[1]:
                 break
             records[reply] = self._replies[reply]
-            told.append((first, last))
-        if records and not difference(intersection(self._departed, [row.ticks]), union(told)):
+            ticks.append((first, last))
+        if records and not difference(intersection(self._departed, [row.ticks]), union(ticks)):
             return list(records.values())
         if self._coarse is None:
             question = StepQuery(session_id=row.session_id)
@@ -217,14 +217,14 @@ class PinnedWindows:
         tokens. Raises `QuotaExceeded`, `NotFound` for ticks that were never recorded, `Conflict` for such as are COLD.
         """
         wanted = check_ticks(ticks)
-        said = self._reason(reason)
+        note = self._reason(reason)
         self._sessions.get(session_id)
         self._needs.flush()
         number = decided(
             self._db,
             prepare=lambda: self._request(session_id, wanted),
             still_so=self._still_so,
-            act=lambda request: self._pin(request, said),
+            act=lambda request: self._pin(request, note),
         )
         return self.get_by_number(number)
 
@@ -476,10 +476,10 @@ class PinnedWindows:
         self.settle(self._windows.by_numbers(numbers))
 
 
-def union_by_session(given: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, Ranges]:
+def union_by_session(pairs: Iterable[tuple[int, tuple[int, int]]]) -> dict[int, Ranges]:
     """Return ticks by the session's number."""
     ticks_by_session: dict[int, list[tuple[int, int]]] = {}
-    for session, ticks in given:
+    for session, ticks in pairs:
         ticks_by_session.setdefault(session, []).append(ticks)
     return {session: union(ranges) for session, ranges in ticks_by_session.items()}
 

@@ -128,14 +128,14 @@ class SummaryMemories:
         """Write the compactions that are no memories yet; returns how many."""
         done = 0
         while self._writer is not None and not stop():
-            found = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
-            for number, record in found:
+            compactions = self._compactions.after(self._remembered.last_compaction(), limit=_BATCH)
+            for number, record in compactions:
                 if not self._is_done(self._draft_of_compaction(self._visibility.compaction(record))):
                     return done
                 if not self._was_noted(self._remembered.note_compaction, number):
                     return done
                 done += 1
-            if not found:
+            if not compactions:
                 break
         return done
 

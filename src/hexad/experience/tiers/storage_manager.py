@@ -280,8 +280,8 @@ class StorageManager:
     @property
     def max_storage_bytes(self) -> int:
         """Most bytes of COLD records and compactions: the contract's, unless another limit was set."""
-        given = self._settings.max_storage_bytes
-        return self._needs.contracts.current().cold_storage_bytes if given is None else given
+        limit = self._settings.max_storage_bytes
+        return self._needs.contracts.current().cold_storage_bytes if limit is None else limit
 
     @property
     def total_limit_bytes(self) -> int | None:

@@ -136,13 +136,13 @@ class CopiesReport:
 def check_document_path(path: str) -> str:
     """Return a logical path; raises `InvalidInput` for what cannot be laid out as a file."""
     short = isinstance(path, str) and len(path) <= PATH_CHARS_LIMIT
-    given = unicodedata.normalize("NFC", path) if short else ""
-    if not all(map(_is_file_name, given.split("/"))):
+    normal = unicodedata.normalize("NFC", path) if short else ""
+    if not all(map(_is_file_name, normal.split("/"))):
         raise InvalidInput(
             f"The path {str(path)[:120]!r} of a document cannot be used; give names separated by '/', such as "
             f"'guides/deploy.md': none of them empty, over {PART_BYTES_LIMIT} bytes, or beginning with '.'."
         )
-    return given
+    return normal
 
 
 def _is_file_name(part: str) -> bool:

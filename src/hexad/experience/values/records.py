@@ -176,12 +176,12 @@ def timestep_ids(session_id: str, ticks: Iterable[int]) -> list[str]:
     return [prefix + str(tick) for tick in ticks]
 
 
-def parse_timestep_id(given: str) -> tuple[str, int]:
+def parse_timestep_id(text: str) -> tuple[str, int]:
     """Return session and tick of a timestep's id; raises `InvalidInput` for what cannot be one."""
-    session, dash, tick = given.removeprefix("ts-").rpartition("-")
+    session, dash, tick = text.removeprefix("ts-").rpartition("-")
     plain = tick.isascii() and tick.isdecimal() and not tick.startswith("0") and len(tick) <= 16
-    if not (given.startswith("ts-") and dash and session and plain):
-        raise InvalidInput(f"{given[:80]!r} is no timestep; ids look like ts-SESSION-TICK.")
+    if not (text.startswith("ts-") and dash and session and plain):
+        raise InvalidInput(f"{text[:80]!r} is no timestep; ids look like ts-SESSION-TICK.")
     return session, int(tick)
 
 

@@ -91,7 +91,7 @@ class Adjacency:
             to, score = rings.targets.ravel()[at], rings.scores.ravel()[at]
             order = np.lexsort((to, -score, row))
             row, seat, at = row[order], seat[order], at[order]
-            told = (
+            edge_columns = (
                 rings.ids[places[row]].tolist(),
                 [0] * len(row),
                 seat.tolist(),
@@ -102,7 +102,7 @@ class Adjacency:
                 rings.created.ravel()[at].tolist(),
                 rings.renewed.ravel()[at].tolist(),
             )
-        edges = list(map(EdgeRow._make, zip(*told, strict=True)))
+        edges = list(map(EdgeRow._make, zip(*edge_columns, strict=True)))
         cuts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(edges)] if edges else []
         return {edges[first].from_id: edges[first:last] for first, last in pairwise(cuts)}
 

@@ -242,8 +242,8 @@ class _Bits:
         codes = np.ascontiguousarray(self._codes[:, places].T)
         signs = np.unpackbits(codes.view(np.uint8), axis=1, count=len(query)).astype(np.float32)
         with one_thread():
-            told = 2 * (signs @ apart) - apart.sum()
-        return places[_largest(self._gains[places, 0] * told + self._gains[places, 1], compared)]
+            products = 2 * (signs @ apart) - apart.sum()
+        return places[_largest(self._gains[places, 0] * products + self._gains[places, 1], compared)]
 
     def _packed(self, apart: Rows) -> NDArray[np.uint64]:
         import numpy as np

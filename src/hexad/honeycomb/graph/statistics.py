@@ -139,19 +139,19 @@ class Calibration:
 
         sample = self._nodes.sample(SAMPLED)
         rows = self._vectors.of_memories([fact[0] for fact in sample])
-        told = [(no, space_no, at) for no, space_no, at in sample if no in rows]
-        if len(told) < FEW:
+        sample_rows = [(no, space_no, at) for no, space_no, at in sample if no in rows]
+        if len(sample_rows) < FEW:
             return THRESHOLD_OF_FEW
-        matrix = np.stack([rows[no] for no, _, _ in told]).astype(np.float64)
+        matrix = np.stack([rows[no] for no, _, _ in sample_rows]).astype(np.float64)
         lengths = np.linalg.norm(matrix, axis=1)
         matrix /= np.where(lengths, lengths, 1.0)[:, None]
         cosines = np.clip(matrix @ matrix.T, 0.0, 1.0)
         # What `temporal_decay` and `combined_relevance` give, of all pairs at once.
-        happened = np.asarray([at for _, _, at in told], dtype=np.int64)
+        happened = np.asarray([at for _, _, at in sample_rows], dtype=np.int64)
         ages_s = np.abs(happened[:, None] - happened) / MICROS_OF_SECOND
         decays = 0.5 ** (ages_s / rules.half_life.total_seconds())
         scores = np.clip(cosines * rules.cosine_weight + decays * rules.decay_weight, 0.0, 1.0)
-        spaces = np.asarray([space_no for _, space_no, _ in told])
+        spaces = np.asarray([space_no for _, space_no, _ in sample_rows])
         pairs = scores[np.tril(spaces[:, None] == spaces, k=-1)]
         if len(pairs) < FEW:
             return THRESHOLD_OF_FEW

@@ -40,8 +40,8 @@ class LinkEvidence(NamedTuple):
 
     def mark_now(self, tokens: Collection[str]) -> int:
         """Return a number that stands for all of this, and the words that name the memory."""
-        said = (self.vector_no, self.space_no, self.happened_at, self.source, self.turn, sorted(tokens))
-        digest = blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        state = (self.vector_no, self.space_no, self.happened_at, self.source, self.turn, sorted(tokens))
+        digest = blake2b(repr(state).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True) or 1
 
 
@@ -192,12 +192,12 @@ class HoneycombLinks:
 
         `words` are those that name them now; those that named them before count as well.
         """
-        found = self._later(fact.no for fact in facts)
+        numbers = self._later(fact.no for fact in facts)
         for fact in facts:
             for pair in self.neighbours_of([fact]):
-                found |= {other for other in pair if other > fact.no}
-            found |= self._naming_later(fact.no, {(fact.space_no, word) for word in words[fact.no]})
-        return found
+                numbers |= {other for other in pair if other > fact.no}
+            numbers |= self._naming_later(fact.no, {(fact.space_no, word) for word in words[fact.no]})
+        return numbers
 
     def _later(self, numbers: Iterable[int]) -> set[int]:
         """Return the memories of higher numbers that have an edge or a relation with one of these."""
@@ -215,7 +215,7 @@ class HoneycombLinks:
     def _naming_later(self, no: int, words: Collection[tuple[int, str]] = ()) -> set[int]:
         """Return the later memories for which it makes a difference that words name this one, or do no more."""
         rows = self._db.query("SELECT space_no, token FROM honeycomb_entities WHERE node_id = ?", (no,))
-        found: set[int] = set()
+        numbers: set[int] = set()
         for space_no, token in {*words, *rows}:
             if len(self.sharing(space_no, token, before=no, most=SHARING_MOST)) < SHARING_MOST:
                 later = self._db.query(
@@ -223,8 +223,8 @@ class HoneycombLinks:
                     " ORDER BY node_id LIMIT ?",
                     (space_no, token, no, SHARING_MOST + 1),
                 )
-                found |= {row[0] for row in later}
-        return found
+                numbers |= {row[0] for row in later}
+        return numbers
 
     def queue_again(self, numbers: Collection[int]) -> None:
         """Have those of these memories that are linked looked at again."""
@@ -311,8 +311,8 @@ def _queue(con: Connection, numbers: Collection[int]) -> None:
 
 
 def _values(metadata: object) -> tuple[str, ...]:
-    found = load_object(metadata)
-    return tuple(strings_of({name: value for name, value in found.items() if name not in _WRITTEN_BY_US}))
+    values = load_object(metadata)
+    return tuple(strings_of({name: value for name, value in values.items() if name not in _WRITTEN_BY_US}))
 
 
 def _ordered(first: int, other: int, after: int) -> tuple[int, int]:

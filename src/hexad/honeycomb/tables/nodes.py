@@ -42,11 +42,11 @@ class SeenRings:
         """Return edges to what is visible where they stand."""
         ranked = self._ranked({edge.from_id for edge in edges}, whole=True)
         places = {(row.from_id, row.to_id): (row.ring, row.seat) for ring in ranked.values() for row in ring}
-        found = []
+        placed_edges = []
         for edge in edges:
             ring, seat = places[edge.from_id, edge.to_id]
-            found.append(edge._replace(ring=ring, seat=seat))
-        return found
+            placed_edges.append(edge._replace(ring=ring, seat=seat))
+        return placed_edges
 
     def _ranked(self, ids: Collection[int], *, whole: bool) -> dict[int, list[EdgeRow]]:
         """Return the visible edges of these nodes by rank: all with `whole`, else at least those of the main ring."""

@@ -115,8 +115,8 @@ class Prefetch:
         nodes = nodes_of(self._stores)
         own = [node for node in ids if (stop := self.stops[node]) is not None and not stop.is_memory]
         others = [node for node in ids if (stop := self.stops[node]) is not None and stop.is_memory]
-        found = {node: NodeText(node, None, data) for node, data in nodes.data_of(own)} if own else {}
-        return {**found, **nodes.texts(others)} if others else found
+        texts = {node: NodeText(node, None, data) for node, data in nodes.data_of(own)} if own else {}
+        return {**texts, **nodes.texts(others)} if others else texts
 
 
 def gates_of(

@@ -338,14 +338,14 @@ class JitWalker:
         if not stop.active:
             walk.left_out[INACTIVE] += 1
             return
-        said = self._read(walk, node)
-        if said is None:
+        text = self._read(walk, node)
+        if text is None:
             return
         way = walk.ways[reached.push]
         walk.order.append(node)
         walk.depths[node] = way.depth
         walk.strengths[node] = -reached.weakness
-        self._take(walk, said, way)
+        self._take(walk, text, way)
         if walk.options.best_first:
             self._expand(walk, node, walk.ahead.edges(node))
         else:
@@ -438,17 +438,17 @@ class JitWalker:
         cosines = {} if walk.focus is None else self._cosines(walk.taken, walk.focus)
         return tuple(
             JitPiece(
-                id=said.node_id,
-                memory_id=said.memory_id,
+                id=node_text.node_id,
+                memory_id=node_text.memory_id,
                 text=text,
                 form=form,
                 tokens=tokens,
                 depth=way.depth,
-                strength=walk.strengths[said.node_id],
-                relevance_to_focus=cosines.get(said.node_id),
+                strength=walk.strengths[node_text.node_id],
+                relevance_to_focus=cosines.get(node_text.node_id),
                 via=None if way.edge is None else edge_of(way.edge),
             )
-            for said, form, text, tokens, way in walk.taken
+            for node_text, form, text, tokens, way in walk.taken
         )
 
     def _cosines(self, taken_pieces: Sequence[DraftPiece], focus: NDArray[np.float64]) -> dict[int, float]:

@@ -98,9 +98,9 @@ def _item(name: str, record: Record, where: str) -> Placed | Skip:
             kind, text, title = "prompt", string(record, "prompt_text"), ""
     session = next(
         (
-            found
+            value
             for key in ("memory_session_id", "content_session_id", "sdk_session_id", "claude_session_id")
-            if (found := string(record, key))
+            if (value := string(record, key))
         ),
         "",
     )
@@ -127,11 +127,11 @@ def _item(name: str, record: Record, where: str) -> Placed | Skip:
 
 
 def _observation(record: Record) -> str:
-    said = [string(record, "title"), string(record, "subtitle")]
-    told = string(record, "narrative") or string(record, "text")
+    texts = [string(record, "title"), string(record, "subtitle")]
+    text = string(record, "narrative") or string(record, "text")
     facts = "\n".join(f"- {fact}" for fact in strings(record.get("facts")))
-    head = "\n".join(part for part in said if part)
-    return "\n\n".join(part for part in (head, told, facts) if part)
+    head = "\n".join(part for part in texts if part)
+    return "\n\n".join(part for part in (head, text, facts) if part)
 
 
 def _summary(record: Record) -> str:

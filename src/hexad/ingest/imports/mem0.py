@@ -55,17 +55,17 @@ def _lines(path: Path) -> Iterator[Placed | Skip]:
     met, read = None, False
     for json_line in json_lines(path):
         if isinstance(json_line, Skip):
-            found: Placed | Skip = json_line
+            item: Placed | Skip = json_line
         else:
             met = json_line[1] if met is None else met
-            found = _item(json_line[1], json_line[0], {})
-        if isinstance(found, Skip) and not read:
-            waiting.append(found)  # until it is clear that this is the format
+            item = _item(json_line[1], json_line[0], {})
+        if isinstance(item, Skip) and not read:
+            waiting.append(item)  # until it is clear that this is the format
             continue
         read = True
         yield from waiting
         waiting.clear()
-        yield found
+        yield item
     if waiting:
         reason = waiting[0].reason if met is None else f"of the first, {keys_of(met)}"
         refuse(path, "mem0's export", f"no line has a memory; {reason}")

@@ -42,7 +42,7 @@ def read_mempalace(path: Path) -> Iterator[Placed | Skip]:
         return
     rooms = sorted(file for file in path.glob("*/*.md") if file.is_file())
     graph = path / GRAPH
-    found = False
+    is_palace = False
     for file in rooms:
         where = file.relative_to(path).as_posix()
         if leads_out(file, path):
@@ -52,12 +52,12 @@ def read_mempalace(path: Path) -> Iterator[Placed | Skip]:
         if name is None:
             yield Skip(source_id=where, reason="it is no room: its first line is not `# WING / ROOM`")
             continue
-        found = True
+        is_palace = True
         yield from _room(file, where, name)
     if graph.is_file() and not leads_out(graph, path):
-        found = True
+        is_palace = True
         yield from _graph(graph)
-    if not found:
+    if not is_palace:
         refuse(
             path,
             "MemPalace's export",

@@ -39,13 +39,13 @@ _READERS: Final[Mapping[SourceKind, Callable[[Path], Iterator[Placed | Skip]]]] 
 def read_foreign(path: Path, *, kind: SourceKind, options: ReadOptions) -> Iterator[Item | Skip | Unchanged]:
     """Give the items of an export or a file; raises `InvalidInput` for one that is not of this kind, at once."""
     intake = ItemIntake(limit_bytes=options.max_file_bytes, known=lambda _: None)
-    found = _READERS[kind](path)
-    first = next(found, None)
-    return _items(intake, found if first is None else chain((first,), found))
+    placed = _READERS[kind](path)
+    first = next(placed, None)
+    return _items(intake, placed if first is None else chain((first,), placed))
 
 
-def _items(intake: ItemIntake, found: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
-    for entry in found:
+def _items(intake: ItemIntake, placed: Iterator[Placed | Skip]) -> Iterator[Item | Skip | Unchanged]:
+    for entry in placed:
         if isinstance(entry, Skip):
             yield fitting_skip(entry)
             continue

@@ -67,13 +67,13 @@ def json_value(path: Path) -> object:
 
 def kept(format: str, original: str, record: Record, names: Sequence[str]) -> dict[str, JSONValue]:
     """Return what is kept of a record: where it is from, its id there, and of the fields those that say something."""
-    found: dict[str, JSONValue] = {"from": format, "id": original}
+    origin: dict[str, JSONValue] = {"from": format, "id": original}
     for name in names:
         value = record.get(name)
         if value is None or value in ("", [], {}):
             continue
-        found[name] = value if isinstance(value, str | int | float | bool) else _as_json(value)
-    return {IMPORTED: found}
+        origin[name] = value if isinstance(value, str | int | float | bool) else _as_json(value)
+    return {IMPORTED: origin}
 
 
 def _as_json(value: object) -> JSONValue:
@@ -157,17 +157,17 @@ def fitting_id(name: str) -> str:
     """Return an id that is printable, of 1 to 700 characters and no secret; different ids stay different."""
     if find(name, rules=_SECRETS):
         return f"secret/{_mark(name)}"
-    found = safe_id(name)
-    if not found.isprintable():
-        found = "".join(
+    identifier = safe_id(name)
+    if not identifier.isprintable():
+        identifier = "".join(
             char
             if char.isprintable()
             else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
-            for char in found
+            for char in identifier
         )
-    if not found.strip():
+    if not identifier.strip():
         return f"unnamed/{_mark(name)}"
-    return found if len(found) <= _ID else f"{found[: _ID - 13]}-{_mark(name)}"
+    return identifier if len(identifier) <= _ID else f"{identifier[: _ID - 13]}-{_mark(name)}"
 
 
 def _mark(name: str) -> str:
@@ -206,15 +206,15 @@ def _fitting_claim(claim: ImportedFields) -> ImportedFields:
 
 def _fitting_metadata(metadata: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
     """Return what is beside a text as JSON that a store keeps; the largest fields are cut first."""
-    found = {_key(name): _fitting_value(value, _DEPTH) for name, value in metadata.items()}
-    inner = found.get("imported")
-    if len(_json(found)) <= _BYTES or not isinstance(inner, dict):
-        return found
+    fields = {_key(name): _fitting_value(value, _DEPTH) for name, value in metadata.items()}
+    inner = fields.get("imported")
+    if len(_json(fields)) <= _BYTES or not isinstance(inner, dict):
+        return fields
     for name in sorted(inner, key=lambda name: len(_json(inner[name])), reverse=True):
         inner[name] = _short(inner[name])
-        if len(_json(found)) <= _BYTES:
+        if len(_json(fields)) <= _BYTES:
             break
-    return found
+    return fields
 
 
 def _fitting_value(value: JSONValue, depth: int) -> JSONValue:

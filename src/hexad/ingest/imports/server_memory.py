@@ -175,12 +175,12 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
         ),
     )
     for text, where in entity.observations.items():
-        said = text if name.casefold() in text.casefold() else f"{name}: {text}"
+        line = text if name.casefold() in text.casefold() else f"{name}: {text}"
         yield (
             where,
             Item(
                 source_id=f"observation/{name}/{short_hash(text)}",
-                text=said,
+                text=line,
                 kind="observation",
                 path=path,
                 metadata=kept(FORMAT, name, record, ("entityType",)),

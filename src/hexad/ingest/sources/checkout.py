@@ -79,10 +79,10 @@ def _git_folder(entry: Path) -> tuple[Path, Path] | None:
     """Return a worktree's own git folder, and the one that all worktrees share; None where there is none."""
     git = entry
     if entry.is_file():
-        said = _read(entry)
-        if not said.startswith("gitdir:"):
+        text = _read(entry)
+        if not text.startswith("gitdir:"):
             return None
-        git = (entry.parent / said.removeprefix("gitdir:").strip()).resolve()
+        git = (entry.parent / text.removeprefix("gitdir:").strip()).resolve()
     if not (git / "HEAD").is_file():
         return None
     shared = _read(git / "commondir")
@@ -90,8 +90,8 @@ def _git_folder(entry: Path) -> tuple[Path, Path] | None:
 
 
 def _branch(head: Path, worktree: Path) -> str | None:
-    said = _read(head)
-    ref = _REF.fullmatch(said)
+    text = _read(head)
+    ref = _REF.fullmatch(text)
     if ref is not None and ref[1] == _ELSEWHERE:
         try:
             return current_branch(worktree)
@@ -99,7 +99,7 @@ def _branch(head: Path, worktree: Path) -> str | None:
             return None
     if ref is not None:
         return ref[1].removeprefix("refs/heads/")
-    return f"detached at {said[:_SHORT]}" if _COMMIT.fullmatch(said) else None
+    return f"detached at {text[:_SHORT]}" if _COMMIT.fullmatch(text) else None
 
 
 def _read(path: Path) -> str:

@@ -267,7 +267,7 @@ class _Frame:
     survey: _Survey
 
     def metadata(self, looks: FilePlace, title: str | None) -> dict[str, JSONValue]:
-        found: dict[str, JSONValue | None] = {
+        metadata: dict[str, JSONValue | None] = {
             "project": self.file.project,
             "source": self.file.uri,
             "language": looks.language,
@@ -275,7 +275,7 @@ class _Frame:
             "size": self.size,
             "encoding": self.survey.encoding.note,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in metadata.items() if value is not None}
 
 
 def _items(

@@ -77,10 +77,10 @@ def toplevel(folder: Path) -> Path:
     """
     at = folder if folder.is_dir() else folder.parent
     if _git(at, "rev-parse", "--is-bare-repository").strip() == b"true":
-        found = _git(at, "rev-parse", "--absolute-git-dir")
+        output = _git(at, "rev-parse", "--absolute-git-dir")
     else:
-        found = _git(at, "rev-parse", "--show-toplevel")
-    return Path(found.decode("utf-8", "surrogateescape").rstrip("\n"))
+        output = _git(at, "rev-parse", "--show-toplevel")
+    return Path(output.decode("utf-8", "surrogateescape").rstrip("\n"))
 
 
 def head_commit(folder: Path) -> str | None:

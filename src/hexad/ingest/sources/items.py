@@ -67,13 +67,13 @@ class ItemIntake:
 def _item_hash(item: Item) -> str:
     """Return the hash of all that the record says: a changed time or tag makes it another."""
     turn = item.turn
-    said = [
+    values = [
         *(item.text, item.kind, item.path, item.title, format_time(item.time) if item.time else None),
         *(list(item.tags), [turn.conversation, turn.session, turn.position, turn.speaker] if turn else None),
     ]
     if item.claim is not None:
-        said.append(repr(item.claim))
-    return content_hash(json.dumps([*said, dict(item.metadata)], sort_keys=True))
+        values.append(repr(item.claim))
+    return content_hash(json.dumps([*values, dict(item.metadata)], sort_keys=True))
 
 
 def text_field(record: Mapping[str, object], *names: str) -> str | None:

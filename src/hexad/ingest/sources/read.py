@@ -72,7 +72,7 @@ def count(spec: SourceSpec, *, options: ReadOptions | None = None) -> int | None
     if spec.path is None or spec.kind in (SourceKind.TEXT, SourceKind.FILE):
         return 1
     if spec.kind is SourceKind.FOLDER:
-        return sum(isinstance(found, FoundFile) for found in walk(spec.path, options=options))
+        return sum(isinstance(file, FoundFile) for file in walk(spec.path, options=options))
     if spec.kind is SourceKind.GIT:
         return count_commits(spec.path, commits=spec.range, limit=options.commits_limit)
     if spec.path.suffix.lower() == ".json":

@@ -136,10 +136,10 @@ def _refuse_cut(path: Path) -> None:
     if len(head) < 100 or head[24:28] != head[92:96]:
         return  # the number of pages is not to be relied on, or SQLite itself will refuse it
     page = int.from_bytes(head[16:18], "big")
-    said = int.from_bytes(head[28:32], "big") * (1 << 16 if page == 1 else page)
-    if held < said:
+    pages = int.from_bytes(head[28:32], "big") * (1 << 16 if page == 1 else page)
+    if held < pages:
         raise InvalidInput(
-            f"{str(path)!r} is cut off: it has {held:,} of {said:,} bytes. Copy it again, or take it from a backup."
+            f"{str(path)!r} is cut off: it has {held:,} of {pages:,} bytes. Copy it again, or take it from a backup."
         )
 
 

@@ -54,12 +54,12 @@ class GateVerdict:
 
 def says_more(draft: Draft) -> bool:
     """Whether a draft carries more than its text."""
-    given = (
+    values = (
         draft.kind, draft.path, draft.tags, draft.pinned, draft.relevance, draft.importance, draft.confidence,
         draft.subject, draft.attribute, draft.value, draft.valid_from, draft.valid_to, draft.citations,
         draft.data_subjects,
     )  # fmt: skip
-    return any(value is not None for value in given)
+    return any(value is not None for value in values)
 
 
 class Gate:

@@ -354,12 +354,12 @@ class FactLine:
         receipt = memory.receipt
         if memory.kind != DECISION or receipt is None or receipt.outcome is Outcome.UNCHANGED:
             return
-        said = said_of(memory)
+        decision = said_of(memory)
         self.decisions.add(
             self.stores.memories.number(memory.id),
-            said,
+            decision,
             project=str(memory.metadata.get("project") or ""),
-            by=said.created_by or self.author,
+            by=decision.created_by or self.author,
             at=memory.created_at if receipt.outcome is Outcome.CREATED else memory.updated_at,
             supersedes=memory.supersedes,
         )

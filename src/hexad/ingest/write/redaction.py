@@ -136,21 +136,21 @@ class Redactor:
                 text = text.replace(value, f"[REDACTED:{rule}]")
             return self._field(text, rules).text
 
-        found: dict[str, JSONValue] = {}
+        masked: dict[str, JSONValue] = {}
         for key, value in object.items():
             if key in _FIXED:
-                found[key] = value
+                masked[key] = value
             elif key == "raw" and isinstance(value, str):
-                found[key] = redact(value, rules=rules, salt=self._salt(), path=place).text
+                masked[key] = redact(value, rules=rules, salt=self._salt(), path=place).text
             elif key == "value":
-                found[key] = _masked(
+                masked[key] = _masked(
                     value, mask, name=str(object.get("attribute") or object.get("subject") or "")
                 )
             elif key in _TEXTS:
-                found[key] = _masked(value, mask)
+                masked[key] = _masked(value, mask)
             else:
-                found[mask(key)] = _masked(value, mask, name=key)
-        return found
+                masked[mask(key)] = _masked(value, mask, name=key)
+        return masked
 
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
@@ -240,12 +240,12 @@ def _still_true(earlier: Sequence[PiiFlag], flags: Sequence[PiiFlag], draft: Dra
     if not earlier:
         return []
     known = {(flag.rule, flag.hash) for flag in flags}
-    said, tags = repr(draft), set(slugs(draft.tags or ()))  # every field of it; tags are slugs by now
+    text, tags = repr(draft), set(slugs(draft.tags or ()))  # every field of it; tags are slugs by now
     return [
         flag
         for flag in earlier
         if (flag.rule, flag.hash) not in known
-        and (f"[REDACTED:{flag.rule}]" in said or slug(f"[REDACTED:{flag.rule}]") in tags)
+        and (f"[REDACTED:{flag.rule}]" in text or slug(f"[REDACTED:{flag.rule}]") in tags)
     ]
 
 

@@ -94,8 +94,8 @@ def _check_types(draft: Draft) -> None:
 
 
 def _check_summaries(draft: Draft) -> None:
-    given = (draft.summary_micro, draft.summary_short, draft.summary_long)
-    for (name, limit), text in zip(SUMMARY_LIMITS.items(), given, strict=True):
+    summaries = (draft.summary_micro, draft.summary_short, draft.summary_long)
+    for (name, limit), text in zip(SUMMARY_LIMITS.items(), summaries, strict=True):
         if text is not None and len(text) > limit:
             raise LimitExceeded(
                 f"The {name} has {len(text):,} characters; at most {limit:,} are kept. Shorten it, or leave it "

@@ -94,8 +94,8 @@ def notes_of(scored_item: ScoredItem) -> str:
         notes.insert(0, "pinned")
     if scored_item.duplicates:
         notes.append(f"also said by {', '.join(scored_item.duplicates)}")
-    said = [note if note.endswith((".", "!", "?")) else f"{note};" for note in notes[:-1]]
-    return line_of(" ".join([*said, *notes[-1:]]))
+    sentences = [note if note.endswith((".", "!", "?")) else f"{note};" for note in notes[:-1]]
+    return line_of(" ".join([*sentences, *notes[-1:]]))
 
 
 def _warning(item: MemoryItem) -> str:
@@ -414,10 +414,10 @@ def _system_context(state: Sequence[EvidenceBlock]) -> str:
 
 def _state_line(block: EvidenceBlock) -> str:
     item = block.item
-    told = [f"trust: {item.trust.value}", f"{item.at:%Y-%m-%d}"]
-    told += [note] if (note := notes_of(block.scored)) else []
-    told += [FLAGGED] if item.instruction_like else []
-    return f"- [{line_of(item.id)}] {line_of(item.kind)}: {enclosed(block.text)} ({'; '.join(told)})"
+    details = [f"trust: {item.trust.value}", f"{item.at:%Y-%m-%d}"]
+    details += [note] if (note := notes_of(block.scored)) else []
+    details += [FLAGGED] if item.instruction_like else []
+    return f"- [{line_of(item.id)}] {line_of(item.kind)}: {enclosed(block.text)} ({'; '.join(details)})"
 
 
 def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers) -> str:

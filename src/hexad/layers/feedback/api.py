@@ -63,9 +63,9 @@ class FeedbackService:
         """Store a verdict and return it; the same one again changes nothing, another one takes its place."""
         chosen = parse_choice(Verdict, verdict, "verdict")
         question = None if query is None else check_query(query)
-        said = parse_text(note, "note") or ""
-        if len(said) > NOTE_MOST:
-            raise InvalidInput(f"The note has {len(said):,} characters; give at most {NOTE_MOST:,}.")
+        note_text = parse_text(note, "note") or ""
+        if len(note_text) > NOTE_MOST:
+            raise InvalidInput(f"The note has {len(note_text):,} characters; give at most {NOTE_MOST:,}.")
         judged = self._subject_of(what)
         space, now = judged.space, self._context.clock.now()
         kept = "" if question is None or space is None else self._mask(question[:QUERY_KEPT], space)
@@ -81,7 +81,7 @@ class FeedbackService:
             terms=understand(kept, now=now).wanted
             or tuple(kept.casefold().split()),  # one of stop words has its own
             query_class=None if question is None else classify(question).query_class,
-            note=self._mask(said, space) if said and space is not None else "",
+            note=self._mask(note_text, space) if note_text and space is not None else "",
             given_by=self._actor,
             at=now,
         )

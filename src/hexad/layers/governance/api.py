@@ -97,7 +97,7 @@ class GovernanceFacade:
         ...     hx.governance.get(old.id).superseded_by == (new.id,), new.in_force
         (True, True)
         """
-        said = parse_details(title, description, rationale, alternatives, links, by)
+        details = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -106,7 +106,9 @@ class GovernanceFacade:
             importance=importance,
             trust=parse_choice(Trust, trust, "trust"),
         )
-        return self.record(said, draft, supersedes=supersedes, depends_on=word_list(depends_on, "depends_on"))
+        return self.record(
+            details, draft, supersedes=supersedes, depends_on=word_list(depends_on, "depends_on")
+        )
 
     def record(
         self,

@@ -184,7 +184,7 @@ class ProjectFacade:
 
         `key` says what it decides: a later decision with that key takes its place. Raises what `decide` does.
         """
-        said = parse_details(title, description, rationale, alternatives, links, by)
+        details = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
             space=space,
@@ -194,7 +194,7 @@ class ProjectFacade:
             importance=importance,
             tags=None if tags is None else word_list(tags, "tags"),
         )
-        return self._governance.record(said, draft, supersedes=supersedes)
+        return self._governance.record(details, draft, supersedes=supersedes)
 
     def remember_component(
         self, name: str, summary: str, *, files: Iterable[str] = (), space: str = SPACE

@@ -133,12 +133,14 @@ def _switched_on(files: Sequence[str]) -> list[Finding]:
         for pattern, category, key, value in _FILES:
             if pattern.fullmatch(path):
                 named[category, key][value].append(path)
-    found = []
+    switches = []
     for (category, key), values in named.items():
         names = sorted(values)
         seen_paths = [path for paths in values.values() for path in paths]
-        found.append(_finding(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen_paths))
-    return found
+        switches.append(
+            _finding(category, key, names[0] if len(names) == 1 else names, CONFIGURED, seen_paths)
+        )
+    return switches
 
 
 # Settings -----------------------------------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ def _text_settings(path: str, text: str) -> list[tuple[str, JSONValue]]:
 
 
 def _layout(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
-    found = []
+    layout = []
     in_src = [path for path in files if path.startswith("src/") and path.count("/") >= 2]
     packages = {
         PurePosixPath(path).parts[0]
@@ -216,10 +218,10 @@ def _layout(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> li
     }
     packages -= _TEST_FOLDERS
     if any(path.endswith("__init__.py") for path in in_src):
-        found.append(_convention("layout", "src layout", LAID_OUT, in_src[:1]))
+        layout.append(_convention("layout", "src layout", LAID_OUT, in_src[:1]))
     elif packages:
         seen = [f"{name}/__init__.py" for name in packages]
-        found.append(_convention("layout", "packages at the root", LAID_OUT, seen))
+        layout.append(_convention("layout", "packages at the root", LAID_OUT, seen))
     homes = [manifest.path.rpartition("/")[0] for manifest in manifests]
     beneath = sorted(
         {home for home in homes if home.count("/") >= 1 or home in ("api", "web", "app", "server", "client")}
@@ -230,8 +232,8 @@ def _layout(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> li
         seen_manifest_paths = [
             manifest.path for manifest in manifests if manifest.path.partition("/")[0] in shared
         ]
-        found.append(_convention("workspace_folders", shared, LAID_OUT, seen_manifest_paths))
-    return found
+        layout.append(_convention("workspace_folders", shared, LAID_OUT, seen_manifest_paths))
+    return layout
 
 
 # Tests --------------------------------------------------------------------------------------------------------------
@@ -271,8 +273,8 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
         if path.endswith(".py")
         for name in _TEST_NAME.findall(text_of(path) or "")
     ]
-    told = [name for name in names if len([word for word in name.split("_") if word]) > _SENTENCE_WORDS]
-    if len(names) >= _FEWEST and len(told) >= _CLEAR * len(names):
+    sentences = [name for name in names if len([word for word in name.split("_") if word]) > _SENTENCE_WORDS]
+    if len(names) >= _FEWEST and len(sentences) >= _CLEAR * len(names):
         found.append(
             _finding(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
         )
@@ -290,14 +292,14 @@ def _is_test(path: str) -> bool:
 
 
 def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[Finding]:
-    found = []
+    findings = []
     code = [path for path in files if PurePosixPath(path).suffix in _CODE]
     style = _style(PurePosixPath(path).name.split(".")[0].strip("_") for path in code)
     if style is not None:
-        found.append(_convention("file_names", style, COUNTED, code[:_SEEN_MOST]))
+        findings.append(_convention("file_names", style, COUNTED, code[:_SEEN_MOST]))
     by_suffix = Counter(PurePosixPath(path).suffix for path in code)
     if not by_suffix:
-        return found
+        return findings
     suffix = min(by_suffix, key=lambda candidate: (-by_suffix[candidate], candidate))
     main = [path for path in code if PurePosixPath(path).suffix == suffix and not _is_test(path)]
     sample = main[:: max(1, len(main) // 40)][:40]
@@ -313,10 +315,10 @@ def _naming(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[
         ]
         style = _style(name for name in names if not name.startswith("__"))
         if style is not None:
-            found.append(_convention("function_names", style, COUNTED, texts))
+            findings.append(_convention("function_names", style, COUNTED, texts))
     if suffix == ".py":
-        found += _python_habits(texts)
-    return found
+        findings += _python_habits(texts)
+    return findings
 
 
 def _python_habits(texts: Mapping[str, str]) -> list[Finding]:
@@ -374,15 +376,15 @@ def scan_folder(root: Path) -> FolderScan:
     files: list[str] = []
     notes: list[str] = []
     nameless = 0
-    for found in walk(root, options=ReadOptions(hidden=True)):
-        if isinstance(found, FoundFile):
-            if not encodable(found.relative):
+    for file in walk(root, options=ReadOptions(hidden=True)):
+        if isinstance(file, FoundFile):
+            if not encodable(file.relative):
                 nameless += 1
                 continue
             if len(files) == FILES_MOST:
                 notes.append(f"Only the first {FILES_MOST:,} files were looked at.")
                 break
-            files.append(found.relative)
+            files.append(file.relative)
     if nameless:
         notes.append(f"Left out, for their names are no UTF-8: {nameless:,} of the files.")
     manifests = _manifests(root, files, notes)

@@ -263,13 +263,13 @@ class FactsFacade:
                 what = "replaced"
             else:
                 what = "contradicts" if fact.contradicted_by else "new"
-            told = before is not None and before.status in TOLD and what == "replaced"
+            is_replaced = before is not None and before.status in TOLD and what == "replaced"
             changes.append(
                 FactChange(
                     at=row.recorded_at,
                     what=what,
                     fact=fact,
-                    before=fact_of(before, rivals) if told and before is not None else None,
+                    before=fact_of(before, rivals) if is_replaced and before is not None else None,
                 )
             )
         return changes

@@ -188,8 +188,8 @@ def fact_text(category: Category, key: str, value: JSONValue, *, component: str 
     """
     name = key.replace("_", " ").replace(".", " ")
     about = f" ({component})" if component else ""
-    said = value_text(value).rstrip(".")
-    return f"{category.words}{about}: {name} is {said}."
+    text = value_text(value).rstrip(".")
+    return f"{category.words}{about}: {name} is {text}."
 
 
 def value_text(value: JSONValue) -> str:

@@ -101,9 +101,9 @@ def classify(question: str) -> Classified:
     """
     text = _plain(question)
     bare = POLITE.sub("", text)
-    ordered, said = _ordered(bare)
+    ordered, reason = _ordered(bare)
     asks = ordered is None and (QUESTION.match(bare) is not None or text.endswith("?"))
-    task, why_task = _task(bare, ordered, said)
+    task, why_task = _task(bare, ordered, reason)
     query_class, why_class = _class(bare, task, asks=asks)
     asks_why = WHY.search(bare) is not None or DECISION.search(bare) is not None
     return Classified(
@@ -131,14 +131,14 @@ def _ordered(bare: str) -> tuple[TaskType | None, str]:
         return (None, "") if QUESTION.match(last) else _head(POLITE.sub("", last))
     if WISHED.match(bare) and not bare.endswith("?"):
         return TaskType.EDIT, "should"
-    found = _head(bare)
-    if found[0] is None:
+    head = _head(bare)
+    if head[0] is None:
         clauses = LAST_CLAUSE.split(bare)
         for clause in clauses[1:]:
             last = _head(POLITE.sub("", clause))
             if last[0] is not None and not QUESTION.match(clause):
                 return last
-    return found
+    return head
 
 
 def _head(clause: str) -> tuple[TaskType | None, str]:

@@ -324,7 +324,7 @@ def _narrowed(after: str) -> bool:
     )
 
 
-def _meaning(word: str, said: set[str], *, own: bool) -> dict[str, object] | None:
+def _meaning(word: str, words: set[str], *, own: bool) -> dict[str, object] | None:
     """Return what a noun with its adjectives asks for; None for preferences that are not somebody's own."""
     more: dict[str, object] = {}
     if word in PREFERENCES:
@@ -333,8 +333,8 @@ def _meaning(word: str, said: set[str], *, own: bool) -> dict[str, object] | Non
         more["layers"] = ("user",)
     elif word in KIND_OF:
         more["kinds"] = (KIND_OF[word],)
-    if said & {"pinned", "unpinned"}:
-        more["pinned"] = "pinned" in said
+    if words & {"pinned", "unpinned"}:
+        more["pinned"] = "pinned" in words
     return more
 
 

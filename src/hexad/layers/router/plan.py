@@ -89,20 +89,20 @@ class RouteSettings:
     plain: bool = True
 
 
-def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hexad.toml") -> RouteSettings:
+def parse_settings(document: Mapping[str, object], *, where: str = "[router] in hexad.toml") -> RouteSettings:
     """Return the settings of the router; raises `InvalidInput` for what cannot be used.
 
     >>> parse_settings({"quotas": {"session": 0.2}, "layer_ms": 80}).layer_ms
     80.0
     """
     known = {"feedback", "plain", "weights", "quotas", "layer_ms", "total_ms"}
-    for name in given:
+    for name in document:
         if name not in known:
             raise InvalidInput(f"{where}: unknown setting {name!r}; known are {', '.join(sorted(known))}.")
     weights = _numbers(
-        given, "weights", ("relevance", "recency", "authority", "confidence", "importance", "decay"), where
+        document, "weights", ("relevance", "recency", "authority", "confidence", "importance", "decay"), where
     )
-    quotas = _numbers(given, "quotas", [layer.value for layer in MemoryLayer], where)
+    quotas = _numbers(document, "quotas", [layer.value for layer in MemoryLayer], where)
     shares = {layer: quotas.get(layer.value, QUOTAS[layer]) for layer in MemoryLayer}
     if sum(shares.values()) <= 0 or max(shares.values()) > 1:
         raise InvalidInput(f"{where}: quotas are parts of 1, and one of them at least is above 0.")
@@ -120,22 +120,24 @@ def parse_settings(given: Mapping[str, object], *, where: str = "[router] in hex
             )
         ),
         quotas={layer: share / whole for layer, share in shares.items()},
-        layer_ms=_number(given.get("layer_ms", LAYER_MS), "layer_ms", where),
-        total_ms=_number(given.get("total_ms", TOTAL_MS), "total_ms", where),
-        feedback=_switch(given, "feedback", where),
-        plain=_switch(given, "plain", where),
+        layer_ms=_number(document.get("layer_ms", LAYER_MS), "layer_ms", where),
+        total_ms=_number(document.get("total_ms", TOTAL_MS), "total_ms", where),
+        feedback=_switch(document, "feedback", where),
+        plain=_switch(document, "plain", where),
     )
 
 
-def _switch(given: Mapping[str, object], name: str, where: str) -> bool:
-    value = given.get(name, True)
+def _switch(section: Mapping[str, object], name: str, where: str) -> bool:
+    value = section.get(name, True)
     if not isinstance(value, bool):
         raise InvalidInput(f"{where}: {name} = {value!r} should be true or false.")
     return value
 
 
-def _numbers(given: Mapping[str, object], table: str, names: Collection[str], where: str) -> dict[str, float]:
-    values = given.get(table, {})
+def _numbers(
+    section: Mapping[str, object], table: str, names: Collection[str], where: str
+) -> dict[str, float]:
+    values = section.get(table, {})
     if not isinstance(values, Mapping):
         raise InvalidInput(f"{where}: {table} = {values!r} should be a table.")
     for name in values:

@@ -98,8 +98,8 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
             query = replace(query, words=(*query.words, token))
             if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
                 names_of_parts = ", ".join(known_parts_by_name)
-                told = f"{name}: is no filter, so {token} is looked for as it stands; {names_of_parts} are"
-                query = replace(query, problems=(*query.problems, told))
+                problem = f"{name}: is no filter, so {token} is looked for as it stands; {names_of_parts} are"
+                query = replace(query, problems=(*query.problems, problem))
         elif value:
             query = part(query, value)
         else:

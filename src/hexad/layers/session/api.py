@@ -55,8 +55,8 @@ class SessionCalls:
 
     def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
         """Say what the task is, and its steps; the steps of another task go."""
-        said = None if task is None else self._short_text(task, "task")
-        change = changes.with_steps(changes.set_task(said), self._short_texts(steps, "steps"))
+        text = None if task is None else self._short_text(task, "task")
+        change = changes.with_steps(changes.set_task(text), self._short_texts(steps, "steps"))
         return self._manager.change(self._live(), change, check=changes.require_steps(change))
 
     def set_ticket(self, ticket: str | None) -> WorkingSet:
@@ -145,8 +145,8 @@ class SessionCalls:
 
     def end(self, outcome: str | None = None) -> WorkingSet:
         """End the session: the task is done. What is left stands with its `outcome`, and is not offered any more."""
-        said = None if outcome is None else self._short_text(outcome, "outcome")
-        return self._manager.end(self._live(), Boundary.DONE, outcome=said)
+        text = None if outcome is None else self._short_text(outcome, "outcome")
+        return self._manager.end(self._live(), Boundary.DONE, outcome=text)
 
     # Texts ------------------------------------------------------------------------------------------------------
 
@@ -246,19 +246,19 @@ class SessionFacade(SessionCalls):
         ...     [(step.text, step.done) for step in hx.session.current.substeps]
         [('tokens', True), ('tests', False)]
         """
-        said = None if task is None else self._short_text(task, "task")
+        text = None if task is None else self._short_text(task, "task")
         key = None if ticket is None else self._checked_name(ticket, "ticket")
         texts, mask = self._short_texts(steps, "steps"), self._manager.mask
         people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
         change = changes.with_steps(
-            (lambda working_set: working_set) if said is None else changes.set_task(said), texts
+            (lambda working_set: working_set) if text is None else changes.set_task(text), texts
         )
         where = self._manager.checkout(_folder(folder))
         changes.require_steps(change)(self._manager.new(where.place))
-        line = self._started(where, said, key, fresh=fresh, session_id=self._session_id(session_id))
+        line = self._started(where, text, key, fresh=fresh, session_id=self._session_id(session_id))
         if key is not None:
-            self._manager.change_ticket(line, key, back=said is None and session_id is None and not fresh)
-        if said is not None or texts:
+            self._manager.change_ticket(line, key, back=text is None and session_id is None and not fresh)
+        if text is not None or texts:
             self._manager.change(line, change, check=changes.require_steps(change))
         if people:
             self._manager.change(line, changes.add_subjects(people))
@@ -439,11 +439,11 @@ class SessionFacade(SessionCalls):
             return manager.resume(offered, where)
         return manager.begin(manager.new(where.place, session_id), where)
 
-    def _session_id(self, given: str | None) -> str | None:
-        if given is None:
+    def _session_id(self, value: str | None) -> str | None:
+        if value is None:
             return None
-        name = self._checked_name(given, "session_id")
-        if name != given:
+        name = self._checked_name(value, "session_id")
+        if name != value:
             raise InvalidInput(
                 "session_id holds what looks like a secret, or white space around it; give another.",
                 argument="session_id",
@@ -451,10 +451,10 @@ class SessionFacade(SessionCalls):
         return name
 
 
-def _folder(given: str | Path | None) -> Path | None:
-    if given is None:
+def _folder(value: str | Path | None) -> Path | None:
+    if value is None:
         return None
-    folder = expanded(parse_path(given, "folder"), "folder")
+    folder = expanded(parse_path(value, "folder"), "folder")
     if not folder.is_dir():
         raise NotFound(f"There is no folder {str(folder)[:200]!r}; give one that is there.")
     return folder

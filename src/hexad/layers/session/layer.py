@@ -254,18 +254,18 @@ def _standing(working_set: WorkingSet) -> str:
     return f"from a session{where} that ended"
 
 
-def _of_text(said: SessionText, *, days: float, share: float) -> MemoryItem:
-    notes = (f"fidelity {Fidelity.COLD.value}, {said.level}",) if said.level else ()
+def _of_text(text: SessionText, *, days: float, share: float) -> MemoryItem:
+    notes = (f"fidelity {Fidelity.COLD.value}, {text.level}",) if text.level else ()
     return MemoryItem(
-        id=said.id,
+        id=text.id,
         layer=MemoryLayer.SESSION,
-        kind=said.kind,
-        text=said.text,
-        at=said.at,
+        kind=text.kind,
+        text=text.text,
+        at=text.at,
         recency=days,
         relevance=relevance_of_share(share),
         trust=Trust.UNKNOWN,
-        location="" if said.session_id is None else f"session {said.session_id}",
+        location="" if text.session_id is None else f"session {text.session_id}",
         notes=notes,
     )
 

@@ -53,11 +53,13 @@ def left_behind(boundary: Boundary, following: WorkingSet, sets: WorkingSets) ->
     ticket = following.ticket if boundary is Boundary.TICKET else None
     if boundary is Boundary.TICKET and ticket is None:
         return None
-    found = [
+    working_sets = [
         *sets.latest(following.place, ticket=ticket, left_by=boundary),
         *sets.latest(following.place, ticket=ticket),
     ]
-    free = [working_set for working_set in found if not working_set.active and not working_set.is_empty]
+    free = [
+        working_set for working_set in working_sets if not working_set.active and not working_set.is_empty
+    ]
     return max(free, key=lambda working_set: working_set.updated_at, default=None)
 
 

@@ -347,23 +347,23 @@ def texts_of(working_set: WorkingSet) -> Sequence[tuple[str, str, datetime]]:
         if working_set.task is None or working_set.ticket is None
         else f"{working_set.task} (ticket {working_set.ticket})"
     )
-    found = [("task", f"{task}. Steps: {steps}." if steps else f"{task}.", working_set.updated_at)]
+    texts = [("task", f"{task}. Steps: {steps}." if steps else f"{task}.", working_set.updated_at)]
     if working_set.outcome:
-        found.append(("outcome", working_set.outcome, working_set.ended_at or working_set.updated_at))
-    found += [("scratchpad", note.text, note.at) for note in reversed(working_set.scratchpad)]
+        texts.append(("outcome", working_set.outcome, working_set.ended_at or working_set.updated_at))
+    texts += [("scratchpad", note.text, note.at) for note in reversed(working_set.scratchpad)]
     if files:
-        found.append(("open files", files, working_set.updated_at))
-    found += [
+        texts.append(("open files", files, working_set.updated_at))
+    texts += [
         ("edit", edit.place if edit.summary is None else f"{edit.place}: {edit.summary}", edit.at)
         for edit in reversed(working_set.edits)
     ]
-    found += [("turn", f"{turn.role}: {turn.text}", turn.at) for turn in reversed(working_set.turns)]
+    texts += [("turn", f"{turn.role}: {turn.text}", turn.at) for turn in reversed(working_set.turns)]
     if working_set.conversation_summary:
-        found.append(
+        texts.append(
             (
                 "conversation",
                 working_set.conversation_summary,
                 working_set.turns[0].at if working_set.turns else working_set.updated_at,
             )
         )
-    return found
+    return texts

@@ -210,10 +210,10 @@ class UserAccess:
 
     def _stated_keys(self) -> dict[str, list[str]]:
         """Return what the user's own file says, by key; keys that are written differently are one."""
-        found: dict[str, list[str]] = {}
+        keys: dict[str, list[str]] = {}
         for key, values in self.needs.stated().items():
-            found.setdefault(self.key(key, "a key of preferences.toml"), []).extend(values)
-        return found
+            keys.setdefault(self.key(key, "a key of preferences.toml"), []).extend(values)
+        return keys
 
     # What may be stored -----------------------------------------------------------------------------------------
 

@@ -276,8 +276,8 @@ def _rules(
         if preference.confidence >= SUGGESTED_LEAST and preference.projects >= PROJECTS_LEAST
     ]
     often = [pair for pair, use in sorted(book.uses.items()) if len(use.projects) >= PROJECTS_LEAST]
-    for given, other in permutations(often, 2):
-        rule = _rule_support(book, given, other, user_id=user_id, at=at)
+    for pair, other in permutations(often, 2):
+        rule = _rule_support(book, pair, other, user_id=user_id, at=at)
         if rule is not None:
             rules.append(rule)
     return sorted(rules, key=lambda rule: (-rule.confidence, -rule.evidence_count, rule.text))[:RULES_LIMIT]
@@ -417,14 +417,16 @@ def mine_patterns(
     changes: list[LearnedChange] = []
     now_counted: dict[str, int] = {}
     for like in sorted(shown.keys() | counted.keys()):
-        found, was = shown.get(like), counted.get(like, 0)
-        count = len(found.projects) if found else 0
+        shown_pattern, was = shown.get(like), counted.get(like, 0)
+        count = len(shown_pattern.projects) if shown_pattern else 0
         wide = count >= PROJECTS_LEAST and count / total >= SUPPORT_LEAST
         now_counted[like] = count if wide or was else 0
         old, delta = before.get(like), now_counted[like] - was
-        if not delta or (old is None and (found is None or delta < 0)):
+        if not delta or (old is None and (shown_pattern is None or delta < 0)):
             continue
-        new = _weighed_pattern(old, found, delta, support=count / total if total else 0.0, user_id=user_id)
+        new = _weighed_pattern(
+            old, shown_pattern, delta, support=count / total if total else 0.0, user_id=user_id
+        )
         if new.evidence_count > 0:
             put.append(new)
         elif old is not None:
@@ -534,7 +536,7 @@ class _Assertion:
 
 def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> RescoreResult:
     """Return what time has done to what is known; `recent` is how many of the latest projects speak for it."""
-    found, changes = RescoreResult(), list[LearnedChange]()
+    result, changes = RescoreResult(), list[LearnedChange]()
     latest = _LatestProjects(rescore_input.values, recent)
     for pattern in rescore_input.patterns:
         assertion = _Assertion(
@@ -546,14 +548,14 @@ def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> Resco
             seen=pattern.last_seen,
             share=latest.showing(look(pattern.description)),
         )
-        after, change = _aged(assertion, rescore_input.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, rescore_input.lowered, result.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
         if after is None:
-            found.gone_patterns.append(pattern)
+            result.gone_patterns.append(pattern)
         else:
-            found.patterns.append(replace(pattern, confidence=after))
+            result.patterns.append(replace(pattern, confidence=after))
     for stored_preference in rescore_input.held:
         state_preference = stored_preference.preference
         if state_preference.source is Source.EXPLICIT:
@@ -567,18 +569,18 @@ def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> Resco
             seen=state_preference.last_seen,
             share=latest.using(state_preference.key, look(state_preference.value)),
         )
-        after, change = _aged(assertion, rescore_input.lowered, found.lowered, now=now)
+        after, change = _aged(assertion, rescore_input.lowered, result.lowered, now=now)
         if change is None:
             continue
         changes.append(change)
         if after is None:
-            found.gone_held.append(stored_preference)
+            result.gone_held.append(stored_preference)
         else:
-            found.held.append(
+            result.held.append(
                 replace(stored_preference, preference=replace(state_preference, confidence=after))
             )
-    found.changes = tuple(changes)
-    return found
+    result.changes = tuple(changes)
+    return result
 
 
 class _LatestProjects:

@@ -56,7 +56,7 @@ def publishable(
     vouches for, nor what holds a secret or personal data, nor what reads as instructions: `objection` says of a text
     why it may not leave its project, None where it may.
     """
-    found: dict[tuple[str, str], ProjectValue] = {}
+    values_by_key: dict[tuple[str, str], ProjectValue] = {}
     left_out: Counter[str] = Counter()
     for fact in facts:
         if fact.kind not in PUBLISHED_KINDS or fact.attribute is None or fact.value is None:
@@ -71,7 +71,7 @@ def publishable(
         attribute = f"{PATTERN_PREFIX}{attribute}" if attribute and fact.kind == PATTERN else attribute
         for value in plain_values(fact.value):
             reason = _unwritable(attribute, value) or objection(f"{fact.attribute} = {value}")
-            if reason is None and len(found) >= VALUES_LIMIT:
+            if reason is None and len(values_by_key) >= VALUES_LIMIT:
                 reason = "too many"
             if reason is not None:
                 left_out[reason] += 1
@@ -79,10 +79,10 @@ def publishable(
             project_value = ProjectValue(
                 project_id=project_id, attribute=attribute, value=value, last_seen=min(fact.updated_at, now)
             )
-            before = found.get((attribute, look(value)))
+            before = values_by_key.get((attribute, look(value)))
             if before is None or before.last_seen < project_value.last_seen:
-                found[attribute, look(value)] = project_value
-    return PublishedValues(values=list(found.values()), left_out=dict(sorted(left_out.items())))
+                values_by_key[attribute, look(value)] = project_value
+    return PublishedValues(values=list(values_by_key.values()), left_out=dict(sorted(left_out.items())))
 
 
 def _unfit(fact: Memory, hidden: frozenset[str]) -> str | None:

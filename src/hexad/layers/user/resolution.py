@@ -113,8 +113,8 @@ def statement(preference: Preference, here: ProjectView, also: Sequence[Preferen
     """Return a preference in one sentence, with others that hold beside it."""
     if preference.source is Source.EXPLICIT:
         names = [preference.value, *sorted(other.value for other in also)]
-        said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"Prefers {said} for {_key_in_words(preference.key)}."
+        text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"Prefers {text} for {_key_in_words(preference.key)}."
     basis = f" ({preference.projects} of {here.projects} projects)" if preference.projects else ""
     return f"Usually uses {preference.value} for {_key_in_words(preference.key)}{basis}."
 
@@ -224,10 +224,10 @@ class StatementCache:
 
 def _by(values: Iterable[_One], name: Callable[[_One], str]) -> dict[str, list[_One]]:
     """Return values by name, in their order."""
-    found: dict[str, list[_One]] = {}
+    groups: dict[str, list[_One]] = {}
     for value in values:
-        found.setdefault(name(value), []).append(value)
-    return found
+        groups.setdefault(name(value), []).append(value)
+    return groups
 
 
 def statements_in(store: UserStore, here: ProjectView) -> Iterator[UserStatement]:

@@ -190,10 +190,10 @@ class ConsolidationRows:
 
     def has_evidence(self, no: int, note: str) -> bool:
         """Whether a memory has evidence with this note."""
-        found = self._db.query_one(
+        row = self._db.query_one(
             "SELECT 1 FROM evidence WHERE memory_no = ? AND note = ? LIMIT 1", (no, note)
         )
-        return found is not None
+        return row is not None
 
     # What was promoted ---------------------------------------------------------------------------------------------
 

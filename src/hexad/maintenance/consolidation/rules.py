@@ -137,7 +137,7 @@ def _merged(
         if keeper.no in gone:
             continue
         confidence = keeper.confidence
-        for row, reason in sorted(beside[keeper.no], key=lambda found: found[0].no):
+        for row, reason in sorted(beside[keeper.no], key=lambda pair: pair[0].no):
             if row.no in gone or _authority(row) < _authority(keeper):
                 continue
             objection = _objection(row, keeper, consolidation_input) or texts.more(row, keeper)

@@ -219,10 +219,10 @@ class Consolidation:
         self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         """Remove working sets that ended long ago, and of too many those that ended first; what they left stays."""
-        found = WorkingSets(self._needs.everything.db)
+        sessions = WorkingSets(self._needs.everything.db)
         promoted = {(session, rev) for (session, _), rev in self._rows.promoted().items()}
         ready = [
-            found.get(name)
+            sessions.get(name)
             for name, rev in self._rows.ended_sessions()
             if name in run.promoted or (name, rev) in promoted
         ]

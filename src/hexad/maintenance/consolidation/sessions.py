@@ -309,11 +309,11 @@ def _was_edited(there: Memory) -> bool:
 
 def _value(each: Harvest) -> JSONValue:
     """Return a decision's parts: in whose words it is, and its reason where the words give one."""
-    found: dict[str, JSONValue] = {"created_by": f"{each.trust.value}, in a session"}
+    metadata: dict[str, JSONValue] = {"created_by": f"{each.trust.value}, in a session"}
     what, because, rationale = each.text.partition(" because ")
     if because:
-        found.update(title=what.rstrip(" ,"), description=each.text, rationale=rationale)
-    return found
+        metadata.update(title=what.rstrip(" ,"), description=each.text, rationale=rationale)
+    return metadata
 
 
 def _as_written(

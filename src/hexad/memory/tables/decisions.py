@@ -79,13 +79,13 @@ class Decisions:
             (f"coalesce({stands}, 0) = :stands", None if in_force is None else int(in_force)),
         ]
         where = ["(m.status IS NULL OR m.status <> 'quarantined')"]
-        given: dict[str, SQLValue] = {"limit": limit}
+        params: dict[str, SQLValue] = {"limit": limit}
         for condition, value in conditions:
             if value is not None:
                 where.append(condition)
-                given[condition.rpartition(":")[2]] = value
+                params[condition.rpartition(":")[2]] = value
         return self._where(
-            f"{' AND '.join(where)} ORDER BY d.created_at DESC, d.no DESC LIMIT :limit", **given
+            f"{' AND '.join(where)} ORDER BY d.created_at DESC, d.no DESC LIMIT :limit", **params
         )
 
     def citing(self, paths: Sequence[str], *, space: str | None) -> list[Decision]:
@@ -152,7 +152,7 @@ class Decisions:
         `supersedes` is the id of the memory whose decision it takes the place of; a memory that decides anew takes
         the place of what it decided before.
         """
-        told: tuple[SQLValue, ...] = (
+        columns: tuple[SQLValue, ...] = (
             said.title, said.description, said.rationale, dump(list(said.alternatives)), dump(list(said.links)),
         )  # fmt: skip
         with self._db.joined() as con:
@@ -161,7 +161,7 @@ class Decisions:
                 " WHERE memory_no = ? ORDER BY no DESC LIMIT 1",
                 (memory_no,),
             ).fetchone()
-            if last is not None and tuple(last[1:]) == told:
+            if last is not None and tuple(last[1:]) == columns:
                 return
             older = last
             if older is None and supersedes is not None:
@@ -177,7 +177,7 @@ class Decisions:
                     _new_id(con, memory_no),
                     memory_no,
                     project,
-                    *told,
+                    *columns,
                     by,
                     to_micros(at),
                     None if older is None else older[0],
@@ -269,9 +269,9 @@ def _compared(stores: Stores) -> Iterator[str]:
     after = 0
     while rows := _last_rows(stores.db, after):
         memories = stores.memories.by_no([cast("int", row[0]) for row in rows])
-        for no, name, *told in rows:
+        for no, name, *columns in rows:
             memory = memories[cast("int", no)]
-            if memory.kind == DECISION and not _says(memory, told):
+            if memory.kind == DECISION and not _says(memory, columns):
                 yield f"Decision {name!r} says something else than its memory {memory.id!r}. {_BACKUP}"
         after = cast("int", rows[-1][0])
 
@@ -288,16 +288,16 @@ def _last_rows(db: Database, after: int) -> list[tuple[object, ...]]:
     ]
 
 
-def _says(memory: Memory, told: list[object]) -> bool:
+def _says(memory: Memory, columns: list[object]) -> bool:
     """Whether a row says what its memory does; one that is made of the memory's text alone names no more."""
-    said = said_of(memory)
-    title, description, rationale, alternatives = told
+    decision = said_of(memory)
+    title, description, rationale, alternatives = columns
     if description == memory.raw and not rationale:
         return True
-    listed = json.loads(dump(list(said.alternatives)))
+    listed = json.loads(dump(list(decision.alternatives)))
     return (title, description, rationale, json.loads(cast("str", alternatives))) == (
-        said.title,
-        said.description,
-        said.rationale,
+        decision.title,
+        decision.description,
+        decision.rationale,
         listed,
     )

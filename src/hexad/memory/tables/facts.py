@@ -54,12 +54,12 @@ class Facts:
             (space,) if whole is None else (space, whole),
         )
         wanted = [None if name is None or whole else look_of(name) for name in (subject, attribute)]
-        found = [
+        lines = [
             (look, no)
             for look, no, *names in rows
             if all(want in (None, look_of(name or "")) for want, name in zip(wanted, names, strict=True))
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(lines))
 
     def changed(self, *, since: datetime, until: datetime | None, space: str | None) -> list[tuple[str, int]]:
         """Return `(look, space number)` of the keys under which something was recorded or changed in a time."""

@@ -101,11 +101,11 @@ class Links:
 
         Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
         """
-        found = self._of(numbers, mine="source", other="target", active_only=active_only)
+        links = self._of(numbers, mine="source", other="target", active_only=active_only)
         if incoming:
-            found += self._of(numbers, mine="target", other="source", active_only=active_only)
-        found.sort(key=lambda pair: _order(*pair))
-        return found
+            links += self._of(numbers, mine="target", other="source", active_only=active_only)
+        links.sort(key=lambda pair: _order(*pair))
+        return links
 
     def _of(
         self, numbers: Collection[int], *, mine: str, other: str, active_only: bool

@@ -87,17 +87,17 @@ class MemoryNames:
         ):
             return no
         seen, params = seen_sql("m", self._roles)
-        found = self._db.query(
+        rows = self._db.query(
             "SELECT s.name, m.id, max(m.updated_at) FROM spaces s CROSS JOIN memories m ON m.space_no = s.no"
             f" WHERE m.path = ? AND (? OR m.status = 'active'){seen} GROUP BY s.no ORDER BY s.name",
             (id_or_path, archived, *params),
         )
-        if len(found) < 2:
+        if len(rows) < 2:
             return no
-        named = ", ".join(f"{name!s}: {memory_id!s}" for name, memory_id, _ in found[:_NAMED])
-        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        named = ", ".join(f"{name!s}: {memory_id!s}" for name, memory_id, _ in rows[:_NAMED])
+        more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
         raise Conflict(
-            f"The path {id_or_path!r} is that of memories in {len(found):,} spaces ({named}{more}); nothing was "
+            f"The path {id_or_path!r} is that of memories in {len(rows):,} spaces ({named}{more}); nothing was "
             f"changed. Give an id{', or name the space (--space)' if spaces else ''}."
         )
 

@@ -126,12 +126,12 @@ class Views:
     def texts(self, numbers: Collection[int], fields: Sequence[str]) -> dict[int, tuple[str, ...]]:
         """Return the texts of memories by number; `fields` of `short`, `long` and `raw`, in that order back."""
         chosen = ", ".join(_TEXTS[name] for name in fields)
-        found: dict[int, tuple[str, ...]] = {}
+        texts: dict[int, tuple[str, ...]] = {}
         for batch in batches(sorted(numbers)):
             marks = ",".join("?" * len(batch))
             for row in self._db.query(f"SELECT no, {chosen} FROM memories WHERE no IN ({marks})", batch):
-                found[row[0]] = row[1:]
-        return found
+                texts[row[0]] = row[1:]
+        return texts
 
     def _visible(self) -> tuple[str, Sequence[SQLValue]]:
         if self._roles is None:

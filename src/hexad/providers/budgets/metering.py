@@ -208,8 +208,8 @@ class MeteredGenerator:
         return replace(reply, model=model, spend=_believed(reply.spend))
 
     def _estimate(self, prompt: Prompt) -> Spend:
-        said = estimate_tokens(instructions(prompt)) + estimate_tokens(prompt.text) + _ENVELOPE_TOKENS
-        return Spend(input_tokens=said, output_tokens=prompt.max_tokens or self._max_tokens)
+        tokens = estimate_tokens(instructions(prompt)) + estimate_tokens(prompt.text) + _ENVELOPE_TOKENS
+        return Spend(input_tokens=tokens, output_tokens=prompt.max_tokens or self._max_tokens)
 
 
 def _said(call: Callable[[], object], who: str, *, charged: bool) -> object:

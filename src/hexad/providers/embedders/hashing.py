@@ -70,9 +70,12 @@ class HashEmbedder:
             self._cache.clear()
         marked = f"^{word}$"
         trigrams = (marked[at : at + 3] for at in range(len(marked) - 2))
-        found = (_key(f"word {word}"), 1.0), *((_key(f"part {part}"), _TRIGRAM_WEIGHT) for part in trigrams)
-        self._cache[word] = found
-        return found
+        features = (
+            (_key(f"word {word}"), 1.0),
+            *((_key(f"part {part}"), _TRIGRAM_WEIGHT) for part in trigrams),
+        )
+        self._cache[word] = features
+        return features
 
 
 def _key(feature: str) -> int:

@@ -289,5 +289,5 @@ def _vectors_in_order(answer: bytes, *, count: int, where: str) -> tuple[list[ob
         )
     usage = document.get("usage")
     tokens = usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else None
-    said = type(tokens) is int and 0 < tokens < _MAX_USED_TOKENS
-    return [by_index[position] for position in range(count)], tokens if said else None
+    is_count = type(tokens) is int and 0 < tokens < _MAX_USED_TOKENS
+    return [by_index[position] for position in range(count)], tokens if is_count else None

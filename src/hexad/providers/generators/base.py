@@ -68,8 +68,8 @@ def instructions(prompt: Prompt) -> str:
     if prompt.schema is None:
         return prompt.system
     schema = json.dumps(prompt.schema, ensure_ascii=False, sort_keys=True)
-    told = (
+    text = (
         "Answer with one JSON object that meets this JSON schema. Write nothing before or after it, and no "
         f"Markdown around it.\n{schema}"
     )
-    return f"{prompt.system}\n\n{told}" if prompt.system else told
+    return f"{prompt.system}\n\n{text}" if prompt.system else text

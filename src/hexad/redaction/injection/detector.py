@@ -37,12 +37,12 @@ _COMMON: Final = frozenset(
 
 def _by_word() -> dict[str, list[int]]:
     """Return by which words the rules are found: those of the group that has no common one."""
-    found: dict[str, list[int]] = {}
+    places_by_word: dict[str, list[int]] = {}
     for at, rule in enumerate(_LATIN):
         rare = next((group for group in rule.groups if group.isdisjoint(_COMMON)), rule.groups[0])
         for word in rare:
-            found.setdefault(word, []).append(at)
-    return found
+            places_by_word.setdefault(word, []).append(at)
+    return places_by_word
 
 
 _BY_WORD: Final = _by_word()
@@ -274,11 +274,13 @@ def _decoded(text: str) -> Iterator[str]:
         if len(raw) % 4 == 1 or raw.isdigit():
             continue
         try:
-            found = _readable(base64.b64decode(raw[:_DECODED_MOST] + "=" * (-len(raw[:_DECODED_MOST]) % 4)))
+            text_inside = _readable(
+                base64.b64decode(raw[:_DECODED_MOST] + "=" * (-len(raw[:_DECODED_MOST]) % 4))
+            )
         except (binascii.Error, ValueError):
             continue
-        if found is not None:
-            yield found
+        if text_inside is not None:
+            yield text_inside
             done += 1
             if done == _MOST_DECODED:
                 return
@@ -286,9 +288,9 @@ def _decoded(text: str) -> Iterator[str]:
         if count == _MOST_DECODED:
             return
         digits = re.sub(r"[\s:,]", "", match.group())
-        found = _readable(bytes.fromhex(digits[: len(digits) // 2 * 2][:_DECODED_MOST]))
-        if found is not None:
-            yield found
+        text_inside = _readable(bytes.fromhex(digits[: len(digits) // 2 * 2][:_DECODED_MOST]))
+        if text_inside is not None:
+            yield text_inside
 
 
 def _readable(data: bytes) -> str | None:

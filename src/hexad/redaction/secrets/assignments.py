@@ -490,8 +490,8 @@ def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) 
         return Style.SHELL
     line_start = text.rfind("\n", max(0, head - 80), head) + 1
     begins = head - line_start < 80 and _LINE_HEAD.fullmatch(text, line_start, head) is not None
-    told = tail["tab"] or tail["op"] in (":", "：", "=", "-")
-    if begins and told and _LINE_REST.match(text, value.end):
+    is_separator = tail["tab"] or tail["op"] in (":", "：", "=", "-")
+    if begins and is_separator and _LINE_REST.match(text, value.end):
         return Style.LINE
     return Style.LOOSE
 

@@ -149,8 +149,8 @@ def _accepts_weak(value: str, style: Style, name: str) -> bool:
         return False
     if values.is_hex(value):
         # A bare `key` beside hexadecimal is a cache key or a digest; `SERVICE_KEY` and "the key is" are not.
-        told = style is Style.PROSE or (_ENV_KEY.fullmatch(name) is not None and style is not Style.LOOSE)
-        return told and len(value) >= 24 and not value.isdigit()
+        is_sure = style is Style.PROSE or (_ENV_KEY.fullmatch(name) is not None and style is not Style.LOOSE)
+        return is_sure and len(value) >= 24 and not value.isdigit()
     return values.looks_random(value, min_chars=24)
 
 

@@ -44,15 +44,15 @@ def boosts(
 ) -> dict[int, Boost]:
     """Return what verdicts say of memories as answers to a question of these words, by row number."""
     asked_stems = stems(terms)
-    found: dict[int, list[tuple[float, bool]]] = {}
+    boosts_by_memory: dict[int, list[tuple[float, bool]]] = {}
     for no, verdict, words, at in judged:
-        said = _words(words)
-        if said is None:
+        query_words = _words(words)
+        if query_words is None:
             continue
-        weight = likeness(asked_stems, stems(said)) if said else ANY_QUESTION
+        weight = likeness(asked_stems, stems(query_words)) if query_words else ANY_QUESTION
         if weight:  # one of another question says nothing here
             faded = weight * freshness(at, now)
-            found.setdefault(no, []).append((faded, verdict == Verdict.HELPFUL))
+            boosts_by_memory.setdefault(no, []).append((faded, verdict == Verdict.HELPFUL))
     return {
         no: Boost(
             strength=sum(weight if good else -weight for weight, good in some)
@@ -60,7 +60,7 @@ def boosts(
             helpful=sum(good for _, good in some),
             wrong=sum(not good for _, good in some),
         )
-        for no, some in found.items()
+        for no, some in boosts_by_memory.items()
     }
 
 
@@ -82,14 +82,14 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.casefold()[:_STEM] for word in words)
 
 
-def likeness(asked: Collection[str], said: Collection[str]) -> float:
+def likeness(asked: Collection[str], words: Collection[str]) -> float:
     """Return how alike two questions are, 0 below `ALIKE`: the words in common as a share of all.
 
     >>> likeness({"when", "deploy"}, {"deploy", "when"}), likeness({"deploy"}, {"rent", "due"})
     (1.0, 0.0)
     """
-    every = {*asked, *said}
-    share = len({*asked} & {*said}) / len(every) if every else 0.0
+    every = {*asked, *words}
+    share = len({*asked} & {*words}) / len(every) if every else 0.0
     return share if share >= ALIKE else 0.0
 
 

@@ -60,7 +60,7 @@ class Candidates:
     def vector_ranks(self) -> Mapping[int, int]:
         """Each scored memory's rank by cosine, from 1."""
         best = self.answer.best if self.answer is not None else {}
-        return _ranks({no: found[0] for no, found in best.items()})
+        return _ranks({no: best_chunk[0] for no, best_chunk in best.items()})
 
 
 def _ranks(scores: Mapping[int, float]) -> dict[int, int]:

@@ -175,11 +175,11 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
     for probe in range(len(probes)):
         truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
     for wanted in (RESCORED // 2, RESCORED, 2 * RESCORED, 4 * RESCORED):
-        found = [
+        shares = [
             np.isin(truth[i], nearest_by_bits(segment, probes[i], alive, wanted)).mean()
             for i in range(len(probes))
         ]
-        if float(np.mean(found)) >= RECALL_FLOOR:
+        if float(np.mean(shares)) >= RECALL_FLOOR:
             return wanted
     return 0
 
@@ -246,11 +246,11 @@ def _gather(places: Sequence[tuple[VectorSegment, int]]) -> NDArray[np.float32]:
     import numpy as np
 
     segments = {id(segment): segment for segment, _ in places}
-    found = np.empty((len(places), places[0][0].matrix.shape[1]), dtype=np.float32)
+    matrix = np.empty((len(places), places[0][0].matrix.shape[1]), dtype=np.float32)
     for key, segment in segments.items():
         seats = [seat for seat, (other, _) in enumerate(places) if id(other) == key]
-        found[seats] = segment.matrix[[places[seat][1] for seat in seats]]
-    return found
+        matrix[seats] = segment.matrix[[places[seat][1] for seat in seats]]
+    return matrix
 
 
 def sampled_spread(

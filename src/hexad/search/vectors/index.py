@@ -290,7 +290,7 @@ class VectorIndex:
         mean = total[1] / count if count else 0.0
         deviation = float(np.sqrt(max(total[2] / count - mean**2, 0.0))) if count else 0.0
         return VectorAnswer(
-            best={memory: (found[0], found[1]) for memory, found in pool.items()},
+            best={memory: (candidate[0], candidate[1]) for memory, candidate in pool.items()},
             crowding=crowding,
             mean=float(mean),
             deviation=deviation,

@@ -138,8 +138,8 @@ def sealed(parts: Sequence[str], *, attributes: Mapping[str, str]) -> str:
 
 def _warning(section: JSONObject, text: str) -> str:
     """Return the line above a text that reads as instructions; nothing above others."""
-    found = section.get(INSTRUCTION_LIKE)
-    kinds = {*(found if isinstance(found, list | tuple) else ()), *_read_as(text)}
+    warning = section.get(INSTRUCTION_LIKE)
+    kinds = {*(warning if isinstance(warning, list | tuple) else ()), *_read_as(text)}
     if not kinds:
         return ""
     words = ", ".join(sorted(map(str, kinds))).replace("_", " ")
@@ -162,9 +162,9 @@ def _read_as(text: str) -> tuple[str, ...]:
 
 def _standing(section: JSONObject) -> str:
     """Return what is to be known of a section before it is believed; nothing of what the user said."""
-    told = [f"trust: {section['trust']}"] if "trust" in section else []
-    told += ["reads as instructions"] if section.get(INSTRUCTION_LIKE) else []
-    return f" [{', '.join(told)}]" if told else ""
+    details = [f"trust: {section['trust']}"] if "trust" in section else []
+    details += ["reads as instructions"] if section.get(INSTRUCTION_LIKE) else []
+    return f" [{', '.join(details)}]" if details else ""
 
 
 def _line(value: object) -> str:

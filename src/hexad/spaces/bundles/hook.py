@@ -169,15 +169,15 @@ class ContextHook:
         def found(bound: inspect.BoundArguments) -> str:
             full = inspect.BoundArguments(signature, bound.arguments.copy())
             full.apply_defaults()
-            given = {
+            arguments = {
                 parameter: full.arguments[parameter]
                 for parameter in (known_parameter_names if takes_any else names)
                 if parameter in full.arguments
             }
-            missing = [parameter for parameter in required if parameter not in given]
+            missing = [parameter for parameter in required if parameter not in arguments]
             if missing:
                 raise InvalidInput(f"{name} was called without {missing[0]!r}, which its topic is made from.")
-            return topic(**given)
+            return topic(**arguments)
 
         return found
 
@@ -210,13 +210,13 @@ def _hand_over(bound: inspect.BoundArguments, target: str, context: ProjectConte
     if target == CONTEXT:
         bound.arguments[CONTEXT] = context
         return
-    given = bound.arguments.get(target)
-    if target == PROMPT and isinstance(given, str):
-        bound.arguments[PROMPT] = context.prepend(given)
-    elif target == MESSAGES and isinstance(given, list | tuple):
-        bound.arguments[MESSAGES] = [*context.messages(), *given]
+    text = bound.arguments.get(target)
+    if target == PROMPT and isinstance(text, str):
+        bound.arguments[PROMPT] = context.prepend(text)
+    elif target == MESSAGES and isinstance(text, list | tuple):
+        bound.arguments[MESSAGES] = [*context.messages(), *text]
     else:
         wanted = "a text" if target == PROMPT else "a list of messages"
         raise InvalidInput(
-            f"The argument {target!r} is {given!r}; the context can only be put before {wanted}."
+            f"The argument {target!r} is {text!r}; the context can only be put before {wanted}."
         )

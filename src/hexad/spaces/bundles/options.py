@@ -154,15 +154,15 @@ def _slugs(value: object, name: str) -> tuple[str, ...]:
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Sequence | set | frozenset):
         raise InvalidInput(f"{name} = {value!r} is no word and no list of words.", argument=name)
-    found: dict[str, None] = {}
+    slugs: dict[str, None] = {}
     for word in sorted(words, key=str) if isinstance(words, set | frozenset) else words:
         word_slug = slug(word) if isinstance(word, str) else ""
         if not word_slug:
             raise InvalidInput(
                 f"{name} holds {word!r}, which has no letter or digit; give words.", argument=name
             )
-        found[word_slug] = None
-    return tuple(found)
+        slugs[word_slug] = None
+    return tuple(slugs)
 
 
 def _text(value: object, name: str, example: str) -> str | None:

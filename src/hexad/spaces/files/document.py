@@ -119,10 +119,10 @@ def written_object(memory: Memory, origin: Origin | None, *, alone: bool) -> Map
     """
     if origin is None or origin.full or not stands(memory, origin):
         return full_object(memory, origin)
-    said = origin.object
-    if (alone and not _is_whole(said)) or not _comes_back(memory, said):
+    document = origin.object
+    if (alone and not _is_whole(document)) or not _comes_back(memory, document):
         return full_object(memory, origin)
-    return said
+    return document
 
 
 def stands(memory: Memory, origin: Origin) -> bool:
@@ -136,20 +136,20 @@ def full_object(memory: Memory, origin: Origin | None) -> Mapping[str, JSONValue
     return {**object_of(memory), **unknown}
 
 
-def _is_whole(said: Mapping[str, JSONValue]) -> bool:
-    metadata = said.get("metadata")
-    return all(map(said.get, _NEEDED)) and isinstance(metadata, Mapping) and bool(metadata.get("project"))
+def _is_whole(document: Mapping[str, JSONValue]) -> bool:
+    metadata = document.get("metadata")
+    return all(map(document.get, _NEEDED)) and isinstance(metadata, Mapping) and bool(metadata.get("project"))
 
 
-def _comes_back(memory: Memory, said: Mapping[str, JSONValue]) -> bool:
+def _comes_back(memory: Memory, document: Mapping[str, JSONValue]) -> bool:
     """Whether an object, read again, gets the id of its memory, and still says what was taken out of it."""
-    metadata = said.get("metadata")
+    metadata = document.get("metadata")
     told = metadata.get("pii_flags") if isinstance(metadata, Mapping) else None
     told = told if isinstance(told, Sequence) else ()
     flags = memory.metadata.get("pii_flags")
     if isinstance(flags, Sequence) and any(flag not in told for flag in flags):
         return False
-    return bool(said.get("id")) or made_id(memory.space, said) == memory.id
+    return bool(document.get("id")) or made_id(memory.space, document) == memory.id
 
 
 def space_document(

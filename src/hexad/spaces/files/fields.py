@@ -35,10 +35,10 @@ KNOWN: Final = frozenset((*_DOCUMENT_1, *DEFAULTS, "space", "last_used_at", "evi
 def object_of(memory: Memory) -> dict[str, JSONValue]:
     """Return the object that stands for a memory; whoever reads it gets all of the memory back."""
     record = memory.to_dict()
-    found = {key: record[key] for key in _DOCUMENT_1}
-    found["chunks"] = _chunks(memory)
-    found.update({key: record[key] for key, default in DEFAULTS.items() if record[key] != default})
-    return found
+    fields = {key: record[key] for key in _DOCUMENT_1}
+    fields["chunks"] = _chunks(memory)
+    fields.update({key: record[key] for key, default in DEFAULTS.items() if record[key] != default})
+    return fields
 
 
 def _chunks(memory: Memory) -> list[JSONValue]:
@@ -52,15 +52,15 @@ def _chunks(memory: Memory) -> list[JSONValue]:
 
 
 def _chunk(memory: Memory, chunk: Chunk, text: str, place: Section | None) -> dict[str, JSONValue]:
-    found: dict[str, JSONValue] = {"chunk_id": chunk.chunk_id, "text": text}
+    fields: dict[str, JSONValue] = {"chunk_id": chunk.chunk_id, "text": text}
     if chunk.heading:
-        found["heading"] = chunk.heading
+        fields["heading"] = chunk.heading
     if place is None or place.start != chunk.start:
-        found["start"] = chunk.start
+        fields["start"] = chunk.start
     lines = line_span(memory.raw, chunk.start, text)
     if (chunk.first_line, chunk.last_line) != lines:
-        found["lines"] = [chunk.first_line, chunk.last_line]
-    return found
+        fields["lines"] = [chunk.first_line, chunk.last_line]
+    return fields
 
 
 def line_span(raw: str, start: int, text: str) -> tuple[int, int]:
@@ -177,10 +177,10 @@ def made_id(name: str, row: Mapping[str, JSONValue], *, alike: int = 0) -> str:
     """An id for an object of space `name` without one: the same for the same object, so that reading twice changes
     nothing. `alike` counts the objects before it that are the same once secrets are taken out.
     """
-    said: list[JSONValue] = [name, row.get("path") or None, row.get("kind") or None, text_of(row)]
+    parts: list[JSONValue] = [name, row.get("path") or None, row.get("kind") or None, text_of(row)]
     if alike:
-        said.append(alike)
-    return "mem_" + hashlib.sha256(json.dumps(said).encode()).hexdigest()[:_ID_HEX_CHARS]
+        parts.append(alike)
+    return "mem_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_ID_HEX_CHARS]
 
 
 def text_of(row: Mapping[str, JSONValue]) -> str | None:

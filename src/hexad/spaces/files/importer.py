@@ -74,9 +74,9 @@ def read_report(
     written = [fates[parsed_object.id] for parsed_object in objects if fates[parsed_object.id] in WRITTEN]
     waiting = [fate for fate, memory in zip(written, stored, strict=False) if _waits(memory)]
     left_fates = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
-    said = list(notes)
+    lines = list(notes)
     if touched:
-        said.append(f"{touched:,} of the objects held what is redacted; they are written back without it.")
+        lines.append(f"{touched:,} of the objects held what is redacted; they are written back without it.")
 
     def count(fate: Fate) -> int:
         return written.count(fate) - waiting.count(fate) - left_fates.count(fate)
@@ -96,7 +96,7 @@ def read_report(
             if fates[parsed_object.id] is Fate.DIFFERENT
         ],
         redacted=sum(write.clean.removed for write in prepared),
-        notes=said,
+        notes=lines,
     )
 
 
@@ -158,11 +158,11 @@ def _kept(parsed_object: ParsedObject, memory: Memory, origin: Origin | None) ->
 
     What was read first is kept when the file says all of it anew: that it is still the same can be seen of both.
     """
-    said = dump(parsed_object.object)
+    text = dump(parsed_object.object)
     of_old = origin is not None and stands(memory, origin)
-    if of_old and origin is not None and said == dump(origin.object):
+    if of_old and origin is not None and text == dump(origin.object):
         return parsed_object
-    if said != dump(full_object(memory, origin)):
+    if text != dump(full_object(memory, origin)):
         return None
     return (
         replace(parsed_object, object=origin.object, full=True)

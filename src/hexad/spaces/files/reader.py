@@ -94,24 +94,24 @@ def read_json(text: str) -> object:
 
 def depth(value: object, limit: int) -> int:
     """Return how deep lists and objects stand in each other, or one more than `limit`."""
-    level, found = [value] if isinstance(value, dict | list) else [], 0
-    while level and found <= limit:
-        found += 1
+    level, count = [value] if isinstance(value, dict | list) else [], 0
+    while level and count <= limit:
+        count += 1
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
-    return found
+    return count
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise ValueError(f"an object has the key {twice[:80]!r} twice")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:

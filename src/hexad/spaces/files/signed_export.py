@@ -138,14 +138,14 @@ def space_of_export(path: Path, own: OwnFiles) -> str | None:
         head = own.head(path, _HEAD_BYTES)
     except IntegrityError:
         return None  # of another store, or damaged
-    start, found, _rest = head.partition(b',\n  "document":')
-    if not found:
+    start, separator, _rest = head.partition(b',\n  "document":')
+    if not separator:
         return None
     try:
-        said = json.loads(start + b"}")
+        document = json.loads(start + b"}")
     except ValueError:
         return None
-    return said.get("space") if isinstance(said, dict) and said.get("format") == FORMAT else None
+    return document.get("space") if isinstance(document, dict) and document.get("format") == FORMAT else None
 
 
 # Checking ---------------------------------------------------------------------------------------------------------
@@ -254,9 +254,9 @@ def _trusted(path: Path, public_key: str, trusted_key: str | None) -> bool:
 
 
 def _exported_at(path: Path, head: Mapping[str, JSONValue]) -> datetime:
-    said = head["exported_at"]
+    time = head["exported_at"]
     try:
-        at = parse_time(said if isinstance(said, str) else None, "exported_at")
+        at = parse_time(time if isinstance(time, str) else None, "exported_at")
     except HexadError as error:
         raise _broken(path, str(error)) from error
     if at is None:

@@ -52,8 +52,8 @@ def is_program_output(text: str) -> bool:
         return True
     if not _TRACE.search(text):
         return False
-    said = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]
-    return sum(len(line.split()) for line in said) <= _TRACE_WORDS
+    prose = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]
+    return sum(len(line.split()) for line in prose) <= _TRACE_WORDS
 
 
 def is_log_line(line: str) -> bool:
@@ -185,11 +185,11 @@ def _of_sentence(sentence: str) -> str | None:
 
 def _is_progress(words: list[str]) -> bool:
     """Whether somebody says how far the work is, and not a word of which."""
-    said = set(words)
-    done = w.WORK_DONE & said
-    if not done or w.BINDING & said or not all(word in w.WORKING or word.isdigit() for word in words):
+    vocabulary = set(words)
+    done = w.WORK_DONE & vocabulary
+    if not done or w.BINDING & vocabulary or not all(word in w.WORKING or word.isdigit() for word in words):
         return False
-    return not {"is", "are"} & said or any(word in w.STANDING or word.endswith("ing") for word in done)
+    return not {"is", "are"} & vocabulary or any(word in w.STANDING or word.endswith("ing") for word in done)
 
 
 def _is_test(plain: str) -> bool:

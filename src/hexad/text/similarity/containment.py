@@ -68,8 +68,8 @@ def telling(text: str) -> Telling:
     """Return what a text tells, sentence by sentence."""
     text = nfkc(text).replace("’", "'")
     cased = text not in (text.upper(), text.lower())
-    found = (_words(text[start:end], cased=cased) for start, end in sentences(text))
-    return Telling(tuple(words for words in found if words), cased=cased)
+    word_lists = (_words(text[start:end], cased=cased) for start, end in sentences(text))
+    return Telling(tuple(words for words in word_lists if words), cased=cased)
 
 
 def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
@@ -135,12 +135,12 @@ def puts_otherwise(text: str, known: str) -> bool:
 def _words(text: str, *, cased: bool) -> tuple[_Word, ...]:
     text = _LIST_MARK.sub("", text)
     words: list[_Word] = []
-    for at, said in enumerate(_TOKEN.findall(text)):
-        folded = said.casefold()
-        if folded in _FILLERS and (said == folded or at == 0 or not cased):
+    for at, token in enumerate(_TOKEN.findall(text)):
+        folded = token.casefold()
+        if folded in _FILLERS and (token == folded or at == 0 or not cased):
             continue  # the A of a plan A is no article
-        stem = _singular(folded) if said == folded else ""
-        words.append(_Word(said, folded, stem, capitals=len(said) > 1 and said.isupper()))
+        stem = _singular(folded) if token == folded else ""
+        words.append(_Word(token, folded, stem, capitals=len(token) > 1 and token.isupper()))
     return tuple(words)
 
 

@@ -54,14 +54,14 @@ def shingles(text: str) -> frozenset[str]:
 
     Punctuation, case, white space and the order of sentences make no difference; numbers and names do.
     """
-    found: set[str] = set()
+    runs: set[str] = set()
     for sentence in _SENTENCE_END.split(text):
         words = _WORD.findall(fold(sentence))
         if len(words) > SHINGLE_WORDS:
-            found.update(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
+            runs.update(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
         elif words:
-            found.add(" ".join(words))
-    return frozenset(found)
+            runs.add(" ".join(words))
+    return frozenset(runs)
 
 
 def minhash(text: str) -> tuple[int, ...]:
@@ -113,15 +113,15 @@ def passage_hashes(text: str) -> tuple[int, ...]:
     so a passage keeps its hash when it is listed, quoted, re-wrapped or ranked. Passages under four words
     have none: anybody may have written them. At most the first 1,000 passages count.
     """
-    found: dict[int, None] = {}
+    hashes: dict[int, None] = {}
     for passage in _passages(text):
         words = _WORD.findall(_bare(fold(passage)))
         if len(words) >= MIN_PASSAGE_WORDS:
             digest = hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            found[int.from_bytes(digest, "big", signed=True)] = None
-            if len(found) >= PASSAGES_LIMIT:
+            hashes[int.from_bytes(digest, "big", signed=True)] = None
+            if len(hashes) >= PASSAGES_LIMIT:
                 break
-    return tuple(found)
+    return tuple(hashes)
 
 
 def _passages(text: str) -> Iterator[str]:

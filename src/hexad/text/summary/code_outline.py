@@ -61,11 +61,11 @@ def outline(text: str, *, title: str | None = None) -> list[str] | None:
     if not _is_code(lines):
         return None
     described = _documented(text) or _commented(lines)
-    found = _defined(text)
-    if not described and not found:
+    names = _defined(text)
+    if not described and not names:
         shown = [title or "", *lines]
         described = [" ".join(line.split()) for line in shown if any(map(str.isalnum, line))]
-    return described + found or None
+    return described + names or None
 
 
 def _is_code(lines: list[str]) -> bool:
@@ -138,8 +138,8 @@ def _commented(lines: list[str]) -> list[str]:
 
 def _sentences(body: str) -> list[str]:
     body = body[:DOC_CHARACTERS]
-    found = [" ".join(body[start:end].split()) for start, end in sentences(body)]
-    return [sentence for sentence in found if any(map(str.isalnum, sentence))]
+    texts = [" ".join(body[start:end].split()) for start, end in sentences(body)]
+    return [sentence for sentence in texts if any(map(str.isalnum, sentence))]
 
 
 def _defined(text: str) -> list[str]:

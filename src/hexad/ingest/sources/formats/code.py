@@ -80,14 +80,16 @@ LINE_LOOKED_AT: Final = 400
 def flat_definitions(text: str, language: FlatLanguage) -> list[Definition]:
     """Return the outermost definitions, and those directly inside of containers as their children."""
     lines = text.split("\n")
-    found: list[tuple[int, int, str, bool]] = []
+    definitions: list[tuple[int, int, str, bool]] = []
     for number, line in enumerate(lines):
         head = line[:LINE_LOOKED_AT]
         if match := language.definitions.match(head):
             is_container = language.containers is not None and language.containers.match(head) is not None
-            found.append((number, len(line) - len(line.lstrip()), named(match.groupdict()), is_container))
-    starts = [_with_comments(lines, number, language.comment) for number, *_ in found]
-    return _nested(found, starts, range(len(found)), len(lines), NESTING_LIMIT)
+            definitions.append(
+                (number, len(line) - len(line.lstrip()), named(match.groupdict()), is_container)
+            )
+    starts = [_with_comments(lines, number, language.comment) for number, *_ in definitions]
+    return _nested(definitions, starts, range(len(definitions)), len(lines), NESTING_LIMIT)
 
 
 def named(groups: dict[str, str | None]) -> str:
@@ -140,7 +142,7 @@ def brace_definitions(text: str, language: BraceLanguage) -> list[Definition]:
     """Return the outermost definitions, and those directly inside of containers as their children."""
     lines = text.split("\n")
     depths, masked = _depths(text, language, len(lines))
-    found = []
+    definitions = []
     for number, line in enumerate(lines):
         if masked[number] or not line or depths[number] < 0:
             continue
@@ -151,8 +153,8 @@ def brace_definitions(text: str, language: BraceLanguage) -> list[Definition]:
         if match is None and depths[number] > 0 and language.members is not None:
             match = language.members.match(head)
         if match is not None:
-            found.append(_Found(number, depths[number], named(match.groupdict()), is_container))
-    return _Nesting(lines, depths, masked).within(found, 0, len(lines), depth=min(depths, default=0))
+            definitions.append(_Found(number, depths[number], named(match.groupdict()), is_container))
+    return _Nesting(lines, depths, masked).within(definitions, 0, len(lines), depth=min(depths, default=0))
 
 
 def _depths(text: str, language: BraceLanguage, lines: int) -> tuple[list[int], bytearray]:
@@ -206,9 +208,9 @@ class _Nesting:
         return definitions
 
     @staticmethod
-    def _between(found: Sequence[_Found], start: int, end: int) -> Sequence[_Found]:
-        first = bisect_left(found, start, key=lambda each: each.line)
-        return found[first : bisect_left(found, end, lo=first, key=lambda each: each.line)]
+    def _between(definitions: Sequence[_Found], start: int, end: int) -> Sequence[_Found]:
+        first = bisect_left(definitions, start, key=lambda each: each.line)
+        return definitions[first : bisect_left(definitions, end, lo=first, key=lambda each: each.line)]
 
     def _end(self, definition: _Found, next_line: int, end: int) -> int:
         """Return the line after the definition's last: after its closing brace, or after its statement."""

@@ -105,11 +105,11 @@ def _time(fields: _Fields) -> datetime | None:
 
 
 def _tags(fields: _Fields) -> tuple[str, ...]:
-    found: list[str] = []
+    tags: list[str] = []
     for name in ("tags", "keywords", "categories"):
         value = fields.get(name)
         if isinstance(value, str):
-            found.extend(re.split(r"[,;]", value) if "," in value or ";" in value else value.split())
+            tags.extend(re.split(r"[,;]", value) if "," in value or ";" in value else value.split())
         elif isinstance(value, list):
-            found.extend(each for each in value if isinstance(each, str))
-    return tuple(tag.strip() for tag in found if tag.strip())
+            tags.extend(each for each in value if isinstance(each, str))
+    return tuple(tag.strip() for tag in tags if tag.strip())

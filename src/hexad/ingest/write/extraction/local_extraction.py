@@ -92,22 +92,22 @@ def local_topic(draft: Draft, summaries: Summaries) -> str:
     for title in (draft.title, _title(draft.text), heading):
         if title and (named := slug(" ".join(title.split()[: _TOPIC_WORDS + 1]))):
             return named
-    said = _DEFINES.sub(" ", summaries.micro) if coded else summaries.micro
-    defined = begins_with(draft.text) or (None if said.strip() else _DEFINED.match(summaries.micro))
+    text = _DEFINES.sub(" ", summaries.micro) if coded else summaries.micro
+    defined = begins_with(draft.text) or (None if text.strip() else _DEFINED.match(summaries.micro))
     if coded and defined:
         name = defined if isinstance(defined, str) else defined[1]
         return slug(name) or _UNTITLED
     return (
-        slug(" ".join(_telling(draft.text, said)))
-        or slug(" ".join(said.split()[: _TOPIC_WORDS + 1]))
+        slug(" ".join(_telling(draft.text, text)))
+        or slug(" ".join(text.split()[: _TOPIC_WORDS + 1]))
         or _UNTITLED
     )
 
 
-def _telling(text: str, said: str) -> list[str]:
+def _telling(text: str, statement: str) -> list[str]:
     """Return the first words of what a text says that tell what it is about: its key words, else all with a meaning."""
     telling = {word for word, _ in keywords(_quiet(text), limit=_CONSIDERED)}
-    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(_quiet(said))))
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(_quiet(statement))))
     key = [word for word in words if word in telling]
     if len(key) < _FEW_WORDS:
         key = [word for word in words if word in telling or not (word in STOP_WORDS or word.isdigit())]

@@ -82,8 +82,8 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
         hints["title"] = cut(draft.title, HINT_CHARACTERS)
     if draft.tags:
         hints["tags"] = [cut(tag, SLUG_LIMIT) for tag in draft.tags[:_HINTED_TAGS]]
-    told = json.dumps(hints, ensure_ascii=False, sort_keys=True)
-    fence = fence_of(shown + told)
+    hints_json = json.dumps(hints, ensure_ascii=False, sort_keys=True)
+    fence = fence_of(shown + hints_json)
     schema = dict(SCHEMA)
     if may_pin:
         properties = SCHEMA["properties"]
@@ -91,7 +91,7 @@ def build_prompt(draft: Draft, *, kind: str, project: str, may_pin: bool) -> tup
         schema["properties"] = {**properties, "pin": _PIN}
     prompt = Prompt(
         system=_SYSTEM.format(fence=fence),
-        text=f"Hints, data too: {told}\n\n{fence}\n{shown}\n{fence}",
+        text=f"Hints, data too: {hints_json}\n\n{fence}\n{shown}\n{fence}",
         schema=schema,
         model=extract.model,
         temperature=extract.temperature,
@@ -208,12 +208,10 @@ def _tags(value: object) -> tuple[str, ...]:
     return tuple(value[:_ANSWERED_TAGS_LIMIT])
 
 
-def joined_tags(
-    given: tuple[str, ...], found: tuple[str, ...], *, limit: int = TAGS_LIMIT
-) -> tuple[str, ...]:
+def joined_tags(tags: tuple[str, ...], found: tuple[str, ...], *, limit: int = TAGS_LIMIT) -> tuple[str, ...]:
     """Return the caller's tags, all of them, and of those found as many as there is room for; sorted."""
-    more = [tag for tag in found if tag not in given]
-    return tuple(sorted((*given, *more[: max(limit - len(given), 0)])))
+    more = [tag for tag in found if tag not in tags]
+    return tuple(sorted((*tags, *more[: max(limit - len(tags), 0)])))
 
 
 def placed(path: str, *, hint: str | None, project: str) -> str | None:

@@ -379,10 +379,10 @@ def parse_object(text: str | None, option: str) -> dict[str, Any] | None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a key stands there twice")
-    return found
+    return members
 
 
 def several(values: Sequence[str]) -> list[str] | None:

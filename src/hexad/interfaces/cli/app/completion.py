@@ -35,11 +35,11 @@ def _from_store(names: Callable[[Hexad, str], Iterable[tuple[str, str]]]) -> Com
                 readonly=True,
                 create=False,
             ) as hx:
-                found = [*names(hx, incomplete)]
+                candidates = [*names(hx, incomplete)]
         except hexad.HexadError:
             return []  # whoever runs the command is told why
-        begun = [candidate for candidate in found if candidate[0].startswith(incomplete)]
-        return [CompletionItem(name, help=said or None) for name, said in begun[:_OFFERED]]
+        begun = [candidate for candidate in candidates if candidate[0].startswith(incomplete)]
+        return [CompletionItem(name, help=help_text or None) for name, help_text in begun[:_OFFERED]]
 
     return complete
 

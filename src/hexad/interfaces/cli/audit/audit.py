@@ -277,20 +277,20 @@ def export(*, credential: str | None, ledger: Path | None, out: Path | None, **g
     )
 
 
-def _conditions(given: dict[str, Any]) -> dict[str, Any]:
+def _conditions(options: dict[str, Any]) -> dict[str, Any]:
     return {
-        "session_id": given["session_id"],
-        "tick_range": given["tick_range"],
-        "time_range": time_range(given["since"], given["until"]),
-        "event_types": several(given["event_types"]),
-        "kinds": several(given["kinds"]),
+        "session_id": options["session_id"],
+        "tick_range": options["tick_range"],
+        "time_range": time_range(options["since"], options["until"]),
+        "event_types": several(options["event_types"]),
+        "kinds": several(options["kinds"]),
     }
 
 
-def credential_of(given: str | None) -> str:
+def credential_of(value: str | None) -> str:
     """Return the credential that was given, or is typed now, unseen."""
-    if given is not None:
-        return given
+    if value is not None:
+        return value
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(f"The ledger is for reviewers: set {VARIABLE}, or give --credential.")
     typed: str = click.prompt(

@@ -171,7 +171,7 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
         covered = log.size if size is None else size
         path = log.inclusion_proof(record, size=covered)
         leaf, root = log.leaf(record), log.root(covered)
-    said = {
+    document = {
         "record": record,
         "index": int(record.removeprefix("audit-")),
         "size": covered,
@@ -179,13 +179,13 @@ def proof(*, record: str, size: int | None, ledger: Path | None) -> None:
         "root": _base64(root),
         "path": [_base64(digest) for digest in path],
     }
-    show(said, table=_proof_lines(record, said, covered, path))
+    show(document, table=_proof_lines(record, document, covered, path))
 
 
-def _proof_lines(record: str, said: dict[str, object], covered: int, path: list[bytes]) -> Iterator[str]:
-    yield f"{record}: number {said['index']} of {count(covered, 'record')}"
-    yield f"leaf  {said['leaf']}"
-    yield f"root  {said['root']}"
+def _proof_lines(record: str, document: dict[str, object], covered: int, path: list[bytes]) -> Iterator[str]:
+    yield f"{record}: number {document['index']} of {count(covered, 'record')}"
+    yield f"leaf  {document['leaf']}"
+    yield f"root  {document['root']}"
     for digest in path:
         yield f"path  {_base64(digest)}"
 

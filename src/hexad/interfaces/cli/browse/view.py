@@ -344,8 +344,8 @@ def record_rows(record: Record, width: int) -> Sequence[Row]:
         to = link.source.id == memory.id
         other = link.target if to else link.source
         rows.append((StyledSpan(plain(f" {'to' if to else 'from'} {other.space}:{other.path}"), "accent"),))
-        told = f"{link.kind}  {other.id}  {other.summary_micro}"
-        rows.extend((StyledSpan(f"   {line}"),) for line in wrapped(told, width - 4))
+        text = f"{link.kind}  {other.id}  {other.summary_micro}"
+        rows.extend((StyledSpan(f"   {line}"),) for line in wrapped(text, width - 4))
     return rows
 
 

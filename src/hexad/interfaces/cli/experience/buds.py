@@ -249,16 +249,16 @@ def verify(ctx: click.Context, package: str) -> None:
     wrong.
     """
     with _opened_for(package) as hx, waiting("Checking"):
-        found = hx.xdb.verify_export(package)
-    show({"package": package, "problems": found}, table=_verify_lines(found, package))
-    if found:
+        problems = hx.xdb.verify_export(package)
+    show({"package": package, "problems": problems}, table=_verify_lines(problems, package))
+    if problems:
         ctx.exit(EXIT_INTEGRITY)
 
 
-def _verify_lines(found: list[str], package: str) -> Iterator[str]:
-    for problem in found:
+def _verify_lines(problems: list[str], package: str) -> Iterator[str]:
+    for problem in problems:
         yield clean(problem)
-    if not found:
+    if not problems:
         yield f"{clean(package)}  whole"
 
 

@@ -44,40 +44,41 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
     with state().opened() as hx:
         if session is None:
             running = [session_info.id for session_info in hx.xdb.sessions() if session_info.ended_at is None]
-            found = hx.xdb.get_context_states(running[-limit:])
+            states = hx.xdb.get_context_states(running[-limit:])
         else:
-            found = [hx.xdb.get_context_state(session)]
+            states = [hx.xdb.get_context_state(session)]
             window = None if brief else hx.xdb.context(session)
     if session is None:
-        show(found, table=_running_lines(found))
+        show(states, table=_running_lines(states))
     else:
         show(
-            {**found[0], **({} if window is None else window.to_dict())}, table=_context_lines(found, window)
+            {**states[0], **({} if window is None else window.to_dict())},
+            table=_context_lines(states, window),
         )
 
 
-def _context_lines(found: list[dict[str, Any]], window: ContextWindow | None) -> Iterator[str]:
-    _draw(found)
+def _context_lines(states: list[dict[str, Any]], window: ContextWindow | None) -> Iterator[str]:
+    _draw(states)
     yield from _window_lines(window, room=width()) if window is not None else ()
 
 
-def _running_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+def _running_lines(states: list[dict[str, Any]]) -> Iterator[str]:
     yield from ()  # `draw` prints what may have colours
-    if not found:
+    if not states:
         note("No session is running.")
         return
-    _draw(found)
+    _draw(states)
 
 
-def _draw(found: Sequence[dict[str, Any]]) -> None:
+def _draw(states: Sequence[dict[str, Any]]) -> None:
     shown = glyphs()
     legend = f"{shown.mark} at {_COMPACTED_AT:.0%} the older half becomes a summary"
-    draw([*gauges([_gauge(window) for window in found], room=width(), of=shown), ((legend, "dim"),)])
+    draw([*gauges([_gauge(window) for window in states], room=width(), of=shown), ((legend, "dim"),)])
 
 
-def _gauge(found: dict[str, Any]) -> Gauge:
-    used, most = found["current_tokens"], found["max_tokens"]
-    label = clip(str(found["session_id"]), width() // 3)
+def _gauge(context_state: dict[str, Any]) -> Gauge:
+    used, most = context_state["current_tokens"], context_state["max_tokens"]
+    label = clip(str(context_state["session_id"]), width() // 3)
     return Gauge(
         label=label, amount=used, limit=most, said=f"{used:,} of {count(most, 'token')}", mark=_COMPACTED_AT
     )

@@ -122,14 +122,14 @@ def target_options(function: Function) -> Function:
     return function
 
 
-def require_one_target(given: dict[str, Any]) -> None:
+def require_one_target(options: dict[str, Any]) -> None:
     """Raise `UsageError` unless what was typed names one thing, and its session where it needs one."""
     names = {"timestep_id": "--timestep", "event_id": "--event", "tick_range": "--ticks"}
-    typed = [option for key, option in names.items() if given[key] is not None]
+    typed = [option for key, option in names.items() if options[key] is not None]
     if len(typed) != 1:
         words = " and ".join(typed) if typed else "none"
         raise click.UsageError(f"Give exactly one of --timestep, --event and --ticks; {words} given.")
-    if typed != ["--timestep"] and given["session_id"] is None:
+    if typed != ["--timestep"] and options["session_id"] is None:
         raise click.UsageError(f"{typed[0]} needs --session: ticks and events are counted in each anew.")
 
 

@@ -113,15 +113,15 @@ def recall(
         print_steps(steps)
     else:
         print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
-    for told in unknown if not (steps if tokens else events) else ():
-        note(told)
+    for problem in unknown if not (steps if tokens else events) else ():
+        note(problem)
     _more(len(steps if tokens else events), filters["limit"])
 
 
 def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
     """Put ids where concepts are named otherwise, and return what to say of tags and concepts that are not there."""
     index = hx.xdb.tag_index
-    told = [
+    problems = [
         f"There is no tag {clean(tag)!r}; `hexad tags list` shows what there is."
         for tag in filters["tags"] or ()
         if index.resolve(tag) is None
@@ -129,10 +129,10 @@ def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
     for concept in list(filters["concepts"] or ()):
         tag = index.resolve(concept)
         if tag is None:
-            told.append(f"No pack that is loaded has a concept {clean(concept)!r}.")
+            problems.append(f"No pack that is loaded has a concept {clean(concept)!r}.")
         elif tag.concept_id is not None:
             filters["concepts"][tag.concept_id] = filters["concepts"].pop(concept)
-    return told
+    return problems
 
 
 def _special(
@@ -218,6 +218,6 @@ def _print_events_lines(events: Sequence[EventRecord], query: str, limit: int | 
         note("No event matches.")
 
 
-def _more(found: int, limit: int) -> None:
-    if found == limit and not state().json:
+def _more(number: int, limit: int) -> None:
+    if number == limit and not state().json:
         note_more(limit, "results")

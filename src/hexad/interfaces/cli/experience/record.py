@@ -243,14 +243,14 @@ def _there(stack: ExitStack, session_id: str, window: dict[str, Any]) -> tuple[H
     return hx, session_id not in running or any(value is not None for value in window.values())
 
 
-def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
+def _check(session_id: str, records: Sequence[Any], window: dict[str, Any], *, follow: bool) -> None:
     """Refuse what the store would refuse, before it is made or a session begun; with `follow` only the first line."""
-    lines = [line for line in given if isinstance(line, bytes)]
+    lines = [line for line in records if isinstance(line, bytes)]
     rows = InputRows(lines, lambda _: None)
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.xdb.start_session(session_id, **window)
-        if not follow and given and not lines:
-            _text(hx, session_id, given[0])
+        if not follow and records and not lines:
+            _text(hx, session_id, records[0])
             return
         try:
             hx.xdb.record_many(rows, session_id=session_id)
@@ -263,16 +263,16 @@ def _check(session_id: str, given: Sequence[Any], window: dict[str, Any], *, fol
 def _row(text: str | None, options: dict[str, Any]) -> dict[str, Any] | None:
     """Return what a TEXT is recorded as; None when there is none."""
     concepts: tuple[ConceptRange, ...] = options.pop("concepts")
-    given = {name: value for name, value in options.items() if value is not None}
+    values = {name: value for name, value in options.items() if value is not None}
     if text is None:
-        if given or concepts:
+        if values or concepts:
             raise click.UsageError("--type, --speaker, --event, --concept and --tokens go with a TEXT alone.")
         return None
     for concept in concepts:
         if concept.low is None or concept.high is not None:
             raise click.UsageError(f"--concept {concept.name!r} needs one score, such as {concept.name}:0.8.")
     activations = {concept.name: concept.low for concept in concepts}
-    return {"event_type": "input", "content": text, "concept_activations": activations, **given}
+    return {"event_type": "input", "content": text, "concept_activations": activations, **values}
 
 
 def _text(hx: Hexad, session_id: str, row: dict[str, Any]) -> Sequence[str]:
@@ -337,7 +337,7 @@ def _show(session_id: str, done: _Recorded, *, ended: bool) -> None:
 
 
 def _show_lines(session_id: str, done: _Recorded) -> Iterator[str]:
-    told = f"{clean(session_id)}  {count(done.number, 'timestep')} recorded"
+    text = f"{clean(session_id)}  {count(done.number, 'timestep')} recorded"
     if done.first is not None and done.last is not None:
-        told += f"  {clean(done.first)}" + (f" … {clean(done.last)}" if done.first != done.last else "")
-    yield told
+        text += f"  {clean(done.first)}" + (f" … {clean(done.last)}" if done.first != done.last else "")
+    yield text

@@ -226,18 +226,21 @@ def browse(concept: str | None, *, depth: int) -> None:
     """
     with state().opened() as hx:
         parent = None if concept is None else tag_of(hx, concept).id
-        found = [*_below(hx, parent, depth)]
-    show([{"depth": level, **tag.to_dict()} for level, tag in found], table=_browse_lines(found, concept))
+        tags_below = [*_below(hx, parent, depth)]
+    show(
+        [{"depth": level, **tag.to_dict()} for level, tag in tags_below],
+        table=_browse_lines(tags_below, concept),
+    )
 
 
-def _browse_lines(found: list[tuple[int, Tag]], concept: str | None) -> Iterator[str]:
-    if not found:
+def _browse_lines(tags: list[tuple[int, Tag]], concept: str | None) -> Iterator[str]:
+    if not tags:
         note("There is none." if concept else "There is none; `hexad tags load-pack` brings some.")
     room = width()
-    for level, tag in found:
+    for level, tag in tags:
         indent = "  " * level
-        said = f"{tag.name}  {tag.id}" + (f"  {tag.description}" if tag.description else "")
-        yield indent + clip(said, room - len(indent))
+        text = f"{tag.name}  {tag.id}" + (f"  {tag.description}" if tag.description else "")
+        yield indent + clip(text, room - len(indent))
 
 
 def _below(hx: Hexad, parent: str | None, depth: int, level: int = 0) -> Iterator[tuple[int, Tag]]:

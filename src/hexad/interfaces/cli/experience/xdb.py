@@ -60,10 +60,10 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
             session for session in hx.xdb.sessions() if not running or session.ended_at is None
         ]
         end = len(wanted_session_infos) - offset
-        found = [*_told(hx, wanted_session_infos[max(0, end - limit) : max(0, end)])]
+        rows = [*_told(hx, wanted_session_infos[max(0, end - limit) : max(0, end)])]
     show(
-        [{**session_info.to_dict(), **told} for session_info, told in found],
-        table=_sessions_lines(found, running, offset, limit, end),
+        [{**session_info.to_dict(), **details} for session_info, details in rows],
+        table=_sessions_lines(rows, running, offset, limit, end),
     )
 
 
@@ -107,15 +107,15 @@ def _told(
         )
 
 
-def _row(session_info: SessionInfo, told: dict[str, Any]) -> Sequence[str]:
+def _row(session_info: SessionInfo, details: dict[str, Any]) -> Sequence[str]:
     return (
         session_info.id,
         f"{session_info.created_at:%Y-%m-%d %H:%M}",
         "–" if session_info.ended_at is None else f"{session_info.ended_at:%Y-%m-%d %H:%M}",
-        f"{told['timesteps']:,}",
-        f"{told['tokens']:,}",
+        f"{details['timesteps']:,}",
+        f"{details['tokens']:,}",
         f"{session_info.last_tick:,}",
-        f"{told['utilization']:.0%} of {session_info.max_context_tokens:,}",
+        f"{details['utilization']:.0%} of {session_info.max_context_tokens:,}",
     )
 
 
@@ -133,13 +133,13 @@ def end(session: str) -> None:
 def state_() -> None:
     """Show how much experience there is, and of what."""
     with state().opened() as hx, waiting("Counting"):
-        found = hx.xdb.get_state()
-    show(found, table=_state_lines(found))
+        state_values = hx.xdb.get_state()
+    show(state_values, table=_state_lines(state_values))
 
 
-def _state_lines(found: dict[str, Any]) -> Iterator[str]:
-    widest = max(map(len, found))
-    for name, value in found.items():
+def _state_lines(values: dict[str, Any]) -> Iterator[str]:
+    widest = max(map(len, values))
+    for name, value in values.items():
         yield f"{click.style(name.ljust(widest), fg='cyan')}  {_shown(value)}"
 
 

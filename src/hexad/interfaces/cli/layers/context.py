@@ -120,8 +120,8 @@ def _show_plan(plan: Plan) -> None:
 
 def _show_plan_lines(plan: Plan) -> Iterator[str]:
     room = width()
-    said = f"{plan.query_class} question, to {plan.task_type}; decided by {plan.decided_by}"
-    yield from hanging(f"{said}: {'; '.join(plan.reasons) or 'nothing else fits'}", indent=0, room=room)
+    text = f"{plan.query_class} question, to {plan.task_type}; decided by {plan.decided_by}"
+    yield from hanging(f"{text}: {'; '.join(plan.reasons) or 'nothing else fits'}", indent=0, room=room)
     for layer in plan.layers:
         until = "waited for" if layer.deadline_ms is None else f"{layer.deadline_ms:g} ms"
         yield (

@@ -67,8 +67,8 @@ def _decision_lines(decision: Decision, why: Why, *, room: int) -> Iterator[str]
 
 def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iterator[str]:
     lines = decision.told(why.asked_at).split("\n")
-    told = [line for line in lines if line.strip() and line != decision.title]
-    for line in [*told, decision.id]:
+    texts = [line for line in lines if line.strip() and line != decision.title]
+    for line in [*texts, decision.id]:
         yield from hanging(line, indent=indent, room=room)
 
 

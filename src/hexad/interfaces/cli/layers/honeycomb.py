@@ -89,14 +89,14 @@ def _show_lines(
         note(f"{more if depth == 1 else 'At least ' + more} within {steps}; --limit shows them.")
 
 
-def _named(hx: Hexad, said: str) -> HoneycombNode:
+def _named(hx: Hexad, name: str) -> HoneycombNode:
     """Return the node that somebody means: by its number, else by the id or path of a memory."""
-    if not (said.isascii() and said.isdecimal() and len(said) <= _DIGITS_MOST):
-        return hx.honeycomb.get(said)
-    numbered, memory = _got(hx, int(said)), _got(hx, said)
+    if not (name.isascii() and name.isdecimal() and len(name) <= _DIGITS_MOST):
+        return hx.honeycomb.get(name)
+    numbered, memory = _got(hx, int(name)), _got(hx, name)
     if numbered is not None and memory is not None and numbered.id != memory.id:
-        note(f"{said} is the number of a node. The memory of that id or path is node {memory.id}.")
-    return numbered or memory or hx.honeycomb.get(int(said))
+        note(f"{name} is the number of a node. The memory of that id or path is node {memory.id}.")
+    return numbered or memory or hx.honeycomb.get(int(name))
 
 
 def _got(hx: Hexad, node: int | str) -> HoneycombNode | None:

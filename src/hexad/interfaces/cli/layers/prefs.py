@@ -250,10 +250,10 @@ def _learn_lines(report: LearningReport, dry_run: bool) -> Iterator[str]:
     if report.skipped is not None:
         note(f"Nothing was published: {report.skipped}.")
     would = "would be " if dry_run else ""
-    said = [f"{count(report.projects, 'project takes', 'projects take')} part"]
-    said.append(f"{count(report.published, 'value', 'values')} {would}published")
-    said += [f"{number} left out ({reason})" for reason, number in report.left_out.items()]
-    note(f"{'; '.join(said)}.")
+    texts = [f"{count(report.projects, 'project takes', 'projects take')} part"]
+    texts.append(f"{count(report.published, 'value', 'values')} {would}published")
+    texts += [f"{number} left out ({reason})" for reason, number in report.left_out.items()]
+    note(f"{'; '.join(texts)}.")
 
 
 @prefs.command()

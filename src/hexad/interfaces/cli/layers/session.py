@@ -97,7 +97,7 @@ def list_(*, here: bool, ended: bool | None, limit: int, offset: int) -> None:
     show(working_sets, table=_list_lines(working_sets))
 
 
-def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
+def _list_lines(working_sets: list[WorkingSet]) -> Iterator[str]:
     rows = [
         (
             working_set.id,
@@ -106,7 +106,7 @@ def _list_lines(found: list[WorkingSet]) -> Iterator[str]:
             _standing(working_set),
             working_set.subject,
         )
-        for working_set in found
+        for working_set in working_sets
     ]
     if not rows:
         note("No sessions; `hexad session start TASK` starts one.")
@@ -263,8 +263,8 @@ def edit(place: str, summary: str | None, session_id: str | None) -> None:
 @_of
 def turn(speaker: str, text: str, session_id: str | None) -> None:
     """Note what ROLE said; TEXT "-" reads it from stdin."""
-    said = read_stdin() if text == "-" else text
-    _change(session_id, lambda hx: hx.session.add_turn(speaker, said), "noted")
+    content = read_stdin() if text == "-" else text
+    _change(session_id, lambda hx: hx.session.add_turn(speaker, content), "noted")
 
 
 @session.command("note", cls=Command)
@@ -275,15 +275,15 @@ def note_(text: str | None, session_id: str | None, *, clear: bool) -> None:
     """Write TEXT on the scratchpad; "-" reads it from stdin."""
     if text is None and not clear:
         raise click.UsageError("Nothing to note; give a TEXT, or --clear.")
-    said = read_stdin() if text == "-" else text
+    content = read_stdin() if text == "-" else text
 
     def change(hx: Hexad) -> None:
         if clear:
             hx.session.clear_notes()
-        if said is not None:
-            hx.session.note(said)
+        if content is not None:
+            hx.session.note(content)
 
-    _change(session_id, change, "noted" if said is not None else "cleared")
+    _change(session_id, change, "noted" if content is not None else "cleared")
 
 
 # What they share ------------------------------------------------------------------------------------------------
@@ -332,22 +332,22 @@ def _at_work(session_id: str | None) -> Iterator[Hexad]:
         yield hx
 
 
-def _change(session_id: str | None, change: Callable[[Hexad], object], said: str) -> None:
+def _change(session_id: str | None, change: Callable[[Hexad], object], message: str) -> None:
     with _at_work(session_id) as hx:
         change(hx)
         after = hx.session.snapshot()
-    _answer(after, said)
+    _answer(after, message)
 
 
-def _answer(working_set: WorkingSet, said: str) -> None:
-    show(working_set, table=f"{working_set.id}  {said}  {clean(working_set.subject)}")
+def _answer(working_set: WorkingSet, message: str) -> None:
+    show(working_set, table=f"{working_set.id}  {message}  {clean(working_set.subject)}")
 
 
 def _parted(place: str) -> tuple[str, int | None, int | None]:
     match = _PLACE.fullmatch(place)
     if match is None:
         return place, None, None
-    line, column = (None if (given := match[name]) is None else int(given) for name in ("line", "column"))
+    line, column = (None if (value := match[name]) is None else int(value) for name in ("line", "column"))
     return match["path"], line, column
 
 

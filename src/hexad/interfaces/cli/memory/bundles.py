@@ -120,20 +120,20 @@ def _kind_lines(kind_list: KindList, space: str) -> Iterator[str]:
         note(f"Nothing of the kind {clean(kind_list.kind)} in {clean(space)}.")
 
 
-def _section_lines(found: Bundle | KindList) -> Iterator[str]:
+def _section_lines(bundle: Bundle | KindList) -> Iterator[str]:
     room = width()
-    for number, (memory, score) in enumerate(zip(found.memories, found.scores, strict=True), start=1):
+    for number, (memory, score) in enumerate(zip(bundle.memories, bundle.scores, strict=True), start=1):
         facts = [memory.kind, f"{memory.relevance} relevance", f"{score:.3f}", memory.id]
         if memory.pinned:
             facts.append("pinned")
         yield ""
         yield f"{number:>2}. {click.style(clip(memory.path, room - 4), bold=True)}"
         yield f"    {click.style(' · '.join(facts), fg='cyan')}"
-        text = memory.raw if memory.id in found.raw_ids else memory.summary_short
-        limit = max(_SHOWN_LINES, text.count("\n") + 1) if memory.id in found.raw_ids else _SHOWN_LINES
+        text = memory.raw if memory.id in bundle.raw_ids else memory.summary_short
+        limit = max(_SHOWN_LINES, text.count("\n") + 1) if memory.id in bundle.raw_ids else _SHOWN_LINES
         for line in excerpt(text, query="", room=room - 6, verbatim=True, limit=limit):
             yield f"    {click.style('│', dim=True)} {line}"
-    for linked in found.linked or ():
+    for linked in bundle.linked or ():
         yield ""
         yield f"  → {clip(f'{linked.memory.space}:{linked.memory.path}', room - 4)}"
         yield f"    {linked.link.kind}, from {linked.of}"

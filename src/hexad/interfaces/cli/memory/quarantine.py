@@ -84,13 +84,13 @@ def _say(memory: Memory, done: str) -> None:
 
 
 def _why(memory: Memory) -> str:
-    said = memory.metadata.get("quarantine")
-    if not isinstance(said, Mapping):
+    reason = memory.metadata.get("quarantine")
+    if not isinstance(reason, Mapping):
         return "its status was given"
-    reasons = said.get("reasons")
+    reasons = reason.get("reasons")
     words = [str(reason) for reason in reasons] if isinstance(reasons, list | tuple) else []
     if memory.instruction_like:
         words.append(f"({', '.join(memory.instruction_like)})")
-    if said.get("of"):
-        words.append(f"of {said['of']}")
+    if reason.get("of"):
+        words.append(f"of {reason['of']}")
     return clean(" ".join(words))

@@ -89,12 +89,12 @@ def _list_user(*, limit: int, offset: int) -> None:
 
 def _list_user_lines(rows: list[tuple[str, dict[str, Any]]], offset: int, limit: int) -> Iterator[str]:
     for section, row in rows:
-        said = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
+        text = ", ".join(f"{name}: {value}" for name, value in row.items() if value not in (None, ""))
         room = table_room()
         if room is None:
-            yield f"{section}  {clean(said)}"
+            yield f"{section}  {clean(text)}"
         else:
-            yield from hanging(f"{section}  {said}", indent=0, room=room)
+            yield from hanging(f"{section}  {text}", indent=0, room=room)
     if not rows:
         note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
     if len(rows) == limit:

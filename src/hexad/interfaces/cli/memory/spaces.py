@@ -191,16 +191,16 @@ def create(*, name: str, metadata: str | None, reset: bool, dry_run: bool, yes: 
     A reset purges every memory of the space, archived ones and their history too; its policy stays. Makes a store
     where there is none.
     """
-    given = parse_object(metadata, "--metadata")
+    fields = parse_object(metadata, "--metadata")
     if dry_run and not reset:
         raise click.UsageError("--dry-run says what --reset would remove; give both.")
-    if reset or (given or {}).get("reset") is True:
-        done = empty(name, given, dry_run=dry_run, yes=yes, create=True)
+    if reset or (fields or {}).get("reset") is True:
+        done = empty(name, fields, dry_run=dry_run, yes=yes, create=True)
         if done is not None:
             _show(done[0])
         return
     with state().opened(create=True) as hx:
-        _show(hx.spaces.create(name, given))
+        _show(hx.spaces.create(name, fields))
 
 
 @spaces.command()
@@ -220,8 +220,8 @@ def metadata(*, name: str, values: tuple[str, ...], whole: str | None, unset: tu
         space = hx.spaces.get(name)
         _require_known(unset, space.metadata if base is None else base)
         if base is not None:
-            given = {key: value for key, value in {**base, **changes}.items() if key not in unset}
-            space = hx.spaces.set_metadata(name, given)
+            fields = {key: value for key, value in {**base, **changes}.items() if key not in unset}
+            space = hx.spaces.set_metadata(name, fields)
         elif changes:
             space = hx.spaces.set_metadata(name, changes, merge=True)
     show(space, table=_metadata_lines(space, name))

@@ -95,10 +95,10 @@ class Row:
     said: str = ""
 
 
-def chart_columns(labels: Sequence[str], said: Sequence[str], *, room: int) -> int:
+def chart_columns(labels: Sequence[str], labels_right: Sequence[str], *, room: int) -> int:
     """Return for how many columns there is room between labels at the left and words at the right."""
     left = min(max(map(columns, labels), default=0), _LABEL_ROOM)
-    right = max(map(columns, said), default=0)
+    right = max(map(columns, labels_right), default=0)
     return max(8, room - left - right - 2 * _GAP - 1)
 
 
@@ -253,12 +253,12 @@ def stacked(parts: Sequence[Part], *, room: int, of: Glyphs) -> list[Line]:
     fills = [of.fills[at % len(of.fills)] for at in range(len(parts))]
     bar = tuple((fill * width, part.style) for fill, width, part in zip(fills, widths, parts, strict=True))
     label = max((columns(part.label) for part in parts), default=0)
-    said = max((columns(part.said) for part in parts), default=0)
+    width = max((columns(part.said) for part in parts), default=0)
     lines: list[Line] = [bar if whole else ((of.empty * room, "dim"),)]
     for fill, part in zip(fills, parts, strict=True):
         share = f"{part.amount / whole:>6.1%}" if whole else f"{'–':>6}"
         lines.append(
-            ((f"{fill}{fill} ", part.style), (f"{part.label:<{label}}  {part.said:>{said}}  {share}", ""))
+            ((f"{fill}{fill} ", part.style), (f"{part.label:<{label}}  {part.said:>{width}}  {share}", ""))
         )
     return lines
 

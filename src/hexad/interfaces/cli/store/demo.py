@@ -343,23 +343,23 @@ def excerpt_of(text: str) -> str:
 
 def _step(run: _Demo, what: str, memory_id: str, *, expected: bool) -> dict[str, Any]:
     hits, took = _timed(run, _ASKED)
-    found = memory_id in [hit.id for hit in hits]
-    run.say(f"  {what:<11} recall {'finds it' if found else 'does not find it'} ({took:.0f} ms)")
-    if found is not expected:
+    is_found = memory_id in [hit.id for hit in hits]
+    run.say(f"  {what:<11} recall {'finds it' if is_found else 'does not find it'} ({took:.0f} ms)")
+    if is_found is not expected:
         run.failures.append(
-            f"After it was {what}, recall {'finds' if found else 'does not find'} {memory_id}."
+            f"After it was {what}, recall {'finds' if is_found else 'does not find'} {memory_id}."
         )
-    return {"step": what, "found": found, "ms": round(took, 1)}
+    return {"step": what, "found": is_found, "ms": round(took, 1)}
 
 
 def _check(run: _Demo) -> None:
     run.title("Check")
-    found = run.hx.check()
-    for problem in found:
+    problems = run.hx.check()
+    for problem in problems:
         run.say(f"  {clean(problem)}")
-    run.failures.extend(found)
-    run.say("  All is well." if not found else f"  {count(len(found), 'problem')}.")
-    run.record["problems"] = found
+    run.failures.extend(problems)
+    run.say("  All is well." if not problems else f"  {count(len(problems), 'problem')}.")
+    run.record["problems"] = problems
 
 
 def _sum_up(run: _Demo) -> None:

@@ -269,10 +269,10 @@ def file_system(path: Path) -> str | None:
         return None
     best, kind = -1, None
     for line in lines:
-        _, place, found, *_ = line.split(" ")
+        _, place, file_system_type, *_ = line.split(" ")
         folder = Path(place.replace("\\040", " "))
         if path.is_relative_to(folder) and len(folder.parts) >= best:
-            best, kind = len(folder.parts), found
+            best, kind = len(folder.parts), file_system_type
     return kind
 
 
@@ -319,14 +319,14 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
 
 
 def _upkeep(status: StoreStatus) -> str:
-    found = status.consolidation
-    if found is None:
+    upkeep = status.consolidation
+    if upkeep is None:
         return "not told to a role"
-    last, due = found["last_run"], cast("list[str]", found["due"])
-    said = "never consolidated" if last is None else f"consolidated {last}"
-    if not found["nightly"]:
-        said += ", by hand alone"
-    return f"{said}, due: {', '.join(due) or 'nothing'}"
+    last, due = upkeep["last_run"], cast("list[str]", upkeep["due"])
+    state = "never consolidated" if last is None else f"consolidated {last}"
+    if not upkeep["nightly"]:
+        state += ", by hand alone"
+    return f"{state}, due: {', '.join(due) or 'nothing'}"
 
 
 def _show_locked() -> None:

@@ -91,8 +91,8 @@ def ingest(
         _refuse_with_from(ctx)
         for source in sources:
             _must_hold_spaces(source)
-        given = ctx.get_parameter_source("trust") is ParameterSource.COMMANDLINE
-        ctx.exit(_read_folders(program, sources, trust=trust if given else None, no_embed=no_embed))
+        is_explicit = ctx.get_parameter_source("trust") is ParameterSource.COMMANDLINE
+        ctx.exit(_read_folders(program, sources, trust=trust if is_explicit else None, no_embed=no_embed))
     reports: list[IngestReport] = []
     with _dry_store() if dry_run else state().opened(create=True, embeds=True) as hx:
         for source in sources:

@@ -77,17 +77,17 @@ def check(ctx: click.Context) -> None:
     Exit code 5 when something is wrong; each line says what, and the remedy.
     """
     with state().opened() as hx:
-        found = hx.check()
+        problems = hx.check()
         path = hx.path
-    show({"path": str(path), "problems": found}, table=_check_lines(found, path))
-    if found:
+    show({"path": str(path), "problems": problems}, table=_check_lines(problems, path))
+    if problems:
         ctx.exit(EXIT_INTEGRITY)
 
 
-def _check_lines(found: list[str], path: Path) -> Iterator[str]:
-    for problem in found:
+def _check_lines(problems: list[str], path: Path) -> Iterator[str]:
+    for problem in problems:
         yield clean(problem)
-    if not found:
+    if not problems:
         yield f"All is well in {clean(str(path))}."
 
 

@@ -47,8 +47,8 @@ class UserHoldings:
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each list has; lists without any are left out."""
-        found = {name: self._count(table) for name, table in SECTIONS.items()}
-        return {name: number for name, number in found.items() if number}
+        counts = {name: self._count(table) for name, table in SECTIONS.items()}
+        return {name: number for name, number in counts.items() if number}
 
     def revision(self) -> int:
         """Return how often anything was changed of which something is said, by whichever process and for whomever."""
@@ -100,8 +100,8 @@ class UserHoldings:
 
     def check(self) -> list[str]:
         """Return in words what is wrong with the file."""
-        said = [str(row[0]) for row in self._db.query("PRAGMA integrity_check(20)")]
-        problems = [f"user.db: {message}" for message in said if message != "ok"]
+        messages = [str(row[0]) for row in self._db.query("PRAGMA integrity_check(20)")]
+        problems = [f"user.db: {message}" for message in messages if message != "ok"]
         for table in ("user_preferences", "project_values", "user_suppressions"):
             rows = self._db.query(f"SELECT value, look FROM {table}")
             wrong = sum(look(str(value)) != like for value, like in rows)

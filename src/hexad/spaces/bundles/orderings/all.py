@@ -87,10 +87,10 @@ def _in_order_of_bounds(
     while len(left):
         # One more than is given: the place of the next one must be known.
         head = _leading(left, (bounds, updated, rank), want + 1)
-        given = head if len(head) == len(left) else head[:-1]
+        places = head if len(head) == len(left) else head[:-1]
         at = 0
-        while at < len(given):
-            batch = given[at : at + size]
+        while at < len(places):
+            batch = places[at : at + size]
             at += len(batch)
             place = None
             if at < len(head):
@@ -99,7 +99,7 @@ def _in_order_of_bounds(
             yield batch, place
             size = min(2 * size, _BATCH_MOST)
         rest = np.ones(len(pool), dtype=bool)
-        rest[given] = False
+        rest[places] = False
         left = left[rest[left]]
         want *= 4
 
@@ -121,8 +121,8 @@ def _leading(
         chosen.append(above)
         count -= len(above)
         rest = rest[values == border]
-    found = np.concatenate([*chosen, rest])
-    return found[np.lexsort([-column[found] for column in reversed(columns)])]
+    order = np.concatenate([*chosen, rest])
+    return order[np.lexsort([-column[order] for column in reversed(columns)])]
 
 
 def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
@@ -292,9 +292,9 @@ def _ordered(
         raise InvalidInput(
             f"order = {options.order!r} is unknown; choose 'score' or 'strict'.", argument="order"
         )
-    found: list[tuple[int, float]] = []
+    places: list[tuple[int, float]] = []
     for group in groups:
-        found += first(view, scorer, group.nonzero()[0], limit=limit - len(found))
-        if len(found) >= limit:
+        places += first(view, scorer, group.nonzero()[0], limit=limit - len(places))
+        if len(places) >= limit:
             break
-    return [Ordered(int(view.nos[slot]), score) for slot, score in found]
+    return [Ordered(int(view.nos[slot]), score) for slot, score in places]

@@ -182,13 +182,13 @@ class EntityMap:
         number = self._ids.get(token)
         if number is None:
             return np.empty(0, dtype=np.int32)
-        found = self._found.get(number)
-        if found is None:
+        slots = self._found.get(number)
+        if slots is None:
             owners = self._owner[np.flatnonzero(self._token[: self._used] == number)]
             if len(self._found) >= _FOUND_MOST:
                 self._found.clear()
-            found = self._found[number] = owners[owners >= 0]
-        return found
+            slots = self._found[number] = owners[owners >= 0]
+        return slots
 
     def overlap(self, size: int) -> NDArray[np.int64]:
         """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has."""

@@ -54,10 +54,10 @@ class NamedOrdering:
             raise ProviderError(f"it raised {said_by(error, (topic,))}") from error
         if len(answer) > IDS_MOST:
             raise ProviderError(f"it named over {IDS_MOST:,} memories; no more are looked at")
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for memory_id, score in pairs:
-            found.setdefault(memory_id, score)
-        return list(found.items())
+            scores.setdefault(memory_id, score)
+        return list(scores.items())
 
 
 def _checked(pair: object) -> tuple[str, float]:
@@ -69,10 +69,10 @@ def _checked(pair: object) -> tuple[str, float]:
     raise ProviderError(f"it answered {str(pair)[:80]!r}, which is no pair of an id and a number")
 
 
-def resolve_orderings(given: Mapping[str, OrderingSpec] | None) -> dict[str, NamedOrdering]:
+def resolve_orderings(value: Mapping[str, OrderingSpec] | None) -> dict[str, NamedOrdering]:
     """Return the orderings by name, lower-case; raises `InvalidInput` for a name or an object that cannot be used."""
     orderings: dict[str, NamedOrdering] = {}
-    for name, ordering in (given or {}).items():
+    for name, ordering in (value or {}).items():
         key = name.strip().lower() if isinstance(name, str) else ""
         if not key or not key.isprintable():
             raise InvalidInput(f"An ordering cannot be called {name!r}; give a word.")

@@ -94,10 +94,10 @@ def resolve_backend(
     >>> resolve_backend("GraphRAG", None, "basic")
     (<Backend.HYBRID: 'hybrid'>, None)
     """
-    given = next((name for name in (per_call, space_policy, setting) if name is not None), Backend.BASIC)
+    name = next((name for name in (per_call, space_policy, setting) if name is not None), Backend.BASIC)
     try:
-        return parse_backend(given), None
+        return parse_backend(name), None
     except InvalidSpace:
-        note = f"Unknown backend {given!r}: ordered by 'basic' instead; known are {', '.join(Backend)}."
+        note = f"Unknown backend {name!r}: ordered by 'basic' instead; known are {', '.join(Backend)}."
         log.warning("%s", note)
         return Backend.BASIC, note

@@ -84,14 +84,14 @@ class _Node:
         import numpy as np
 
         if self.kept is None:
-            found: list[int] = []
+            numbers: list[int] = []
             waiting = [self]
             while waiting:
                 node = waiting.pop()
-                found.extend(node.slots)
-                found.extend(slot for _, slot in node.waiting)
+                numbers.extend(node.slots)
+                numbers.extend(slot for _, slot in node.waiting)
                 waiting.extend(node.children.values())
-            self.kept = np.array(found, dtype=np.int64)
+            self.kept = np.array(numbers, dtype=np.int64)
         else:
             if self.went:
                 self.kept = self.kept[~np.isin(self.kept, list(self.went))]

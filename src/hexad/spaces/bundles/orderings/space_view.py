@@ -414,26 +414,26 @@ class SpaceView:
 
     def of_kind(self, kind: str) -> NDArray[np.bool_]:
         """Return which slots hold a memory of a kind; a kind that no memory has is in none."""
-        found: NDArray[np.bool_] = self.active[: self.size] & (
+        mask: NDArray[np.bool_] = self.active[: self.size] & (
             self.kind[: self.size] == self._kinds.get(kind, -1)
         )
-        return found
+        return mask
 
     def may_hold(self, text: str, needle: str) -> NDArray[np.bool_]:
         """Return which slots' texts (`path`, `short`, `long`, `raw`), in lower case, may contain a needle."""
         import numpy as np
 
         places = needle_places(needle)
-        found = np.ones(self.size, dtype=bool) if not places else self._unsigned[: self.size].copy()
+        mask = np.ones(self.size, dtype=bool) if not places else self._unsigned[: self.size].copy()
         if places and text in self._like_raw:
-            self._signed["raw"].mark(places, found)
-            found &= self._like_raw[text][: self.size] | self._unsigned[: self.size]
+            self._signed["raw"].mark(places, mask)
+            mask &= self._like_raw[text][: self.size] | self._unsigned[: self.size]
         if places:
-            self._signed[text].mark(places, found)
+            self._signed[text].mark(places, mask)
         states = self._settled.get((text, needle))
         if states is not None:
-            found &= states[: self.size] != _NO
-        return found
+            mask &= states[: self.size] != _NO
+        return mask
 
     def is_settled(self, text: str, needle: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return for which slots it is known from their texts whether they contain a needle."""
@@ -466,8 +466,8 @@ class SpaceView:
             if len(self._under) >= _PATTERNS_MOST:
                 del self._under[next(iter(self._under))]
         self._under[pattern] = held
-        found: NDArray[np.bool_] = held[: self.size] & self.active[: self.size]
-        return found
+        mask: NDArray[np.bool_] = held[: self.size] & self.active[: self.size]
+        return mask
 
     def tree(self) -> RadixTree:
         """Return the tree of paths, built when it is first asked for."""
