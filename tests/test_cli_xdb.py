@@ -106,8 +106,11 @@ def test_a_session_is_gone_on_with_until_it_is_ended_and_then_again(run):
         (lines(ROWS[:2]) + "\nnonsense\n", "Line 4: 'nonsense' is no JSON"),
         (lines(ROWS[:1]) + "[1]\n", "Line 2: '[1]' is no JSON object"),
         ('{"event_type": "smell", "content": "x"}\n', "'smell'"),
-        ('{"event_type": "input", "content": 7}\n', "Line 1: content = 7"),
-        ("\n" + lines(ROWS[:2]) + '\n{"event_type": "input", "content": 7}\n', "Line 5: content = 7"),
+        ('{"event_type": "input", "content": 7}\n', "Line 1: content must be a string, not 7"),
+        (
+            "\n" + lines(ROWS[:2]) + '\n{"event_type": "input", "content": 7}\n',
+            "Line 5: content must be a string, not 7",
+        ),
         (b'{"event_type": "input", "content": "\xff"}\n', "Line 1: "),
         ("[" * 100_000, "Line 1: "),
     ],

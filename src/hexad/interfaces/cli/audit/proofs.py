@@ -76,7 +76,7 @@ def verify(
 
 def _verify_lines(verification: Verification, unseen: Sequence[str]) -> Iterator[str]:
     if verification.ok:
-        yield f"{count(verification.records, 'record')} as they were made, tree hash {verification.root}"
+        yield f"{count(verification.records, 'record')} unchanged, in recording order, tree hash {verification.root}"
         if verification.checkpoint is not None:
             yield f"The checkpoint of {count(verification.checkpoint, 'record')} agrees."
         if verification.archived:
