@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -55,7 +56,10 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 def test_the_demo_asks_five_questions_about_the_repository_around_it_and_all_holds(repository):
     ran = run(repository / "docs")
 
-    assert (0, "") == (ran.returncode, ran.stderr)
+    # After five seconds, as on a busy machine, it says how far it is.
+    assert (0, []) == (
+        ran.returncode, [line for line in ran.stderr.splitlines() if not re.match(r"\w+: .*/s\b", line)],
+    )  # fmt: skip
     for words in (
         "Ingest",
         "Q1 ",
