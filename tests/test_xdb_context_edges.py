@@ -346,13 +346,13 @@ def test_what_does_not_fit_into_memory_is_compacted_later(opened, caplog):
     hx = opened()
     hx.xdb.start_session("monday", 1000)
     tell(hx, 799)
-    duck = hx._services.experience().experience._duck
-    with duck.cursor(hx.path) as cursor:
+    engine = hx._services.experience().experience._engine
+    with engine.cursor(hx.path) as cursor:
         cursor.execute("SET memory_limit = '1MB'")
     tell(hx, 1, start=799)
     assert [] == hx.xdb._windows.compactions.find()
     assert "could not be compacted" in caplog.text
-    with duck.cursor(hx.path) as cursor:
+    with engine.cursor(hx.path) as cursor:
         cursor.execute("SET memory_limit = '2GB'")
     tell(hx, 100, start=800)
     assert hx.xdb.compactions()
