@@ -56,7 +56,8 @@ class Watched:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where this process puts temporary files."""
+    """Where this process puts temporary files, but for the socket that programs are started by."""
+    run("")
     folder = tmp_path / "tmp"
     folder.mkdir()
     for name in ("TMPDIR", "SQLITE_TMPDIR", "TEMP"):
