@@ -614,10 +614,10 @@ class Services:
         from hexad.maintenance.check import check
 
         require_owner(self.context.actor, self.everything, doing="a check")
-        found = check(
+        problems = check(
             self.context, self.stores, self.fulltext, components(), dimensions=self.search.dimensions()
         )
-        return found + self.user().check()
+        return problems + self.user().check()
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""

@@ -109,10 +109,10 @@ class ArchiveFile:
         header = next(self._read_lines(), b"")
         try:
             self.described: dict[str, Any] = json.loads(header)
-            said = [self.described[name] for name in _DESCRIBED]
+            values = [self.described[name] for name in _DESCRIBED]
             self.verifier = Verifier.parse(self.described["key"])
-            self.records, self.contents, self.first, self.past = said[4:8]
-            plain = all(type(count) is int for count in said[4:8])
+            self.records, self.contents, self.first, self.past = values[4:8]
+            plain = all(type(count) is int for count in values[4:8])
         except (ValueError, KeyError, TypeError, HexadError) as error:
             raise self._damaged("its first line does not say what it is") from error
         if not plain or self.verifier.public_key != self._signed_by:

@@ -283,7 +283,7 @@ class Gaps:
         (top,) = cast(
             "tuple[int]", con.execute("SELECT coalesce(max(id), 0) FROM archived_owners").fetchone()
         )
-        kept = list[tuple[int, int, int | None, bytes]]()
+        entries = list[tuple[int, int, int | None, bytes]]()
         for gap in gaps:
             rows = con.execute(
                 "SELECT c.seq, e.subject, e.session, e.tick, c.nonce FROM contents c JOIN entries e ON e.seq = c.seq"
@@ -293,12 +293,12 @@ class Gaps:
             for seq, ref, session, tick, nonce in rows:
                 number, first, _ = owners.get((ref, session), (top + 1 + len(owners), seq, seq))
                 owners[ref, session] = number, first, seq
-                kept.append((seq, number, tick, nonce))
+                entries.append((seq, number, tick, nonce))
         con.executemany(
             "INSERT INTO archived_owners VALUES(?,?,?,?,?)",
             [(number, *owner, first, last) for owner, (number, first, last) in owners.items()],
         )
-        con.executemany("INSERT INTO archived VALUES(?,?,?,?)", kept)
+        con.executemany("INSERT INTO archived VALUES(?,?,?,?)", entries)
 
 
 def erase_archived(
@@ -308,7 +308,7 @@ def erase_archived(
 
     In a transaction.
     """
-    gone = 0
+    count = 0
     if everything:
         con.execute("UPDATE archived SET nonce = NULL WHERE nonce IS NOT NULL")
         return con.changes
@@ -319,11 +319,11 @@ def erase_archived(
                 "UPDATE archived SET nonce = NULL WHERE owner = ? AND seq >= ? AND seq <= ? AND nonce IS NOT NULL",
                 (number, first, last),
             )
-            gone += con.changes
+            count += con.changes
     for seq in seqs:
         con.execute("UPDATE archived SET nonce = NULL WHERE seq = ? AND nonce IS NOT NULL", (seq,))
-        gone += con.changes
-    return gone
+        count += con.changes
+    return count
 
 
 def _built(level: int, place: int, known: Mapping[tuple[int, int], bytes]) -> bytes:

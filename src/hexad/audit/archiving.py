@@ -77,8 +77,8 @@ class Archiver:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         # Of two at once the second could take the first's file for its own, and one remove what the other has finished.
-        with Lease(self._lock, clock=self._clock, purpose="archiving").held_for() as held:
-            if not held:
+        with Lease(self._lock, clock=self._clock, purpose="archiving").held_for() as has_lease:
+            if not has_lease:
                 raise Conflict("Another program archives records of this ledger; try again when it is done.")
             yield
 
@@ -249,14 +249,14 @@ class Archiver:
             number = ledger.size()
             gaps = [ledger.gaps.gap_of(first, past, named_by=number) for first, past in runs]
             ledger.gaps.take_out(gaps, unmarked)
-            kept = [ledger.gaps.kept(gap.first, gap.past) for gap in gaps]
-            detail = _detail(opened, gaps, kept, by=by)
+            kept_contents = [ledger.gaps.kept(gap.first, gap.past) for gap in gaps]
+            detail = _detail(opened, gaps, kept_contents, by=by)
             ledger.append([NewAuditRecord(kind=ARCHIVE, at=self._clock.now(), subject=SYSTEM, detail=detail)])
         return opened.archive(record_id=f"audit-{number}", more=more)
 
 
 def _detail(
-    opened: ArchiveFile, gaps: Sequence[Gap], kept: Sequence[Sequence[KeptContents]], *, by: str
+    opened: ArchiveFile, gaps: Sequence[Gap], kept_contents: Sequence[Sequence[KeptContents]], *, by: str
 ) -> Mapping[str, JSONValue]:
     """Return what the record of an archive says: the file by its hash, and each run by what it is made of and whose."""
     return {
@@ -265,12 +265,12 @@ def _detail(
         "by": by,
         "before": opened.described["before"],
         "records": opened.records,
-        "contents": sum(map(len, kept)),
+        "contents": sum(map(len, kept_contents)),
         "size": opened.checkpoint.size,
         "root": opened.checkpoint.root.hex(),
         "runs": [
             [gap.first, gap.past, gap.commitment(), len(contents), whose(contents)]
-            for gap, contents in zip(gaps, kept, strict=True)
+            for gap, contents in zip(gaps, kept_contents, strict=True)
         ],
     }
 

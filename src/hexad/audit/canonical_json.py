@@ -56,9 +56,9 @@ def body_whose(session: str | None, subject: bytes) -> str:
     return f',"session":{text_of(session)},"subject":"{subject.hex()}","tick":'
 
 
-def body_end(before: str, seq: int, whose: str, tick: int | None) -> str:
+def body_end(before: str, seq: int, session: str, tick: int | None) -> str:
     """Return how a record's bytes end, from the hash before it on."""
-    return f',"prev":"{before}","seq":{seq}{whose}{"null" if tick is None else tick},"v":{_VERSION}}}'
+    return f',"prev":"{before}","seq":{seq}{session}{"null" if tick is None else tick},"v":{_VERSION}}}'
 
 
 def body(record: NewAuditRecord, seq: int, at: int, before: str, ref: bytes, payload: str) -> bytes:

@@ -252,26 +252,26 @@ class Ledger:
                         "DELETE FROM contents WHERE seq IN (SELECT seq FROM entries WHERE subject = ?)",
                         (ref,),
                     )
-                    gone = con.changes + erase_archived(con, (), ref=ref)
+                    count = con.changes + erase_archived(con, (), ref=ref)
                     con.execute("DELETE FROM subjects WHERE ref = ?", (ref,))
                     self._subjects.pop(subject, None)
-                    return gone, ref.hex()
+                    return count, ref.hex()
                 return 0, None
-            gone = 0
+            count = 0
             for seq in seqs:
                 con.execute("DELETE FROM contents WHERE seq = ?", (seq,))
-                gone += con.changes
-            return gone + erase_archived(con, seqs), None
+                count += con.changes
+            return count + erase_archived(con, seqs), None
 
     def erase_all(self) -> tuple[int, list[str]]:
         """Destroy all contents with the keys of all subjects, in the caller's transaction; as `erase` otherwise."""
         with self.db.joined() as con:
             refs = con.execute("SELECT ref FROM subjects ORDER BY ref").fetchall()
             con.execute("DELETE FROM contents WHERE true")
-            gone = con.changes + erase_archived(con, (), everything=True)
+            count = con.changes + erase_archived(con, (), everything=True)
             con.execute("DELETE FROM subjects WHERE true")
             self._subjects.clear()
-        return gone, [ref.hex() for (ref,) in refs]
+        return count, [ref.hex() for (ref,) in refs]
 
     def contents_of(self, subject: str) -> list[int]:
         """Return the numbers of a subject's records with contents, archived ones too."""
@@ -458,8 +458,8 @@ class Ledger:
 
     def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
         try:
-            said = self._unwrap(name, ref).decode("utf-8", "replace")
-            return ref_of(self._unwrap(key, ref)) == ref and self._lookup(said) == lookup
+            unwrapped = self._unwrap(name, ref).decode("utf-8", "replace")
+            return ref_of(self._unwrap(key, ref)) == ref and self._lookup(unwrapped) == lookup
         except IntegrityError:
             return False
 

@@ -355,10 +355,10 @@ class AuditLog(Closing):
             seq = self._desk.note(PLANNED, {"reviewer": reviewer.name, "contents": count})
             return Destroyed(record_id=f"audit-{seq}", contents=count, cleared=False, dry_run=True)
         with self._ledger.db.transaction():
-            gone = destroy(self._ledger, [work])
-            seq = self._desk.note(ERASURE, {"by": reviewer.name, **gone})
+            erasure = destroy(self._ledger, [work])
+            seq = self._desk.note(ERASURE, {"by": reviewer.name, **erasure})
         cleared = clear_pages(self._ledger.db, patient=True) and empty_log(self._ledger.db)
-        return Destroyed(record_id=f"audit-{seq}", contents=int(str(gone["contents"])), cleared=cleared)
+        return Destroyed(record_id=f"audit-{seq}", contents=int(str(erasure["contents"])), cleared=cleared)
 
     def verify(
         self,

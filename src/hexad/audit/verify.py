@@ -77,19 +77,19 @@ def verify(
     smallest checkpoint that disagrees covers and the largest that agrees does not. Archived records stand for
     themselves by their hashes; those of `archives` are read and compared one by one.
     """
-    wanted: dict[int, bytes] = {}
+    roots: dict[int, bytes] = {}
     with ledger.db.read() as con:
         row = con.execute("SELECT size, last, frontier FROM state").fetchone()
         state = row or (0, b"", b"")
-        check = _Check(ledger, wanted, archives, lambda done: progress and progress(done, state[0]))
+        check = _Check(ledger, roots, archives, lambda done: progress and progress(done, state[0]))
         wrong: _Wrong | None = None
         try:
             for checkpoint in checkpoints:
-                if wanted.setdefault(checkpoint.size, checkpoint.root) != checkpoint.root:
+                if roots.setdefault(checkpoint.size, checkpoint.root) != checkpoint.root:
                     raise _Wrong(0, f"Two checkpoints of {checkpoint.size} records disagree with each other.")
             last = check.run()
             _complete(ledger.db, state, last, check)
-            beyond = [size for size in wanted if size > check.frontier.size]
+            beyond = [size for size in roots if size > check.frontier.size]
             if beyond:
                 raise _Wrong(
                     check.frontier.size,
@@ -98,7 +98,7 @@ def verify(
                 )
         except _Wrong as found:
             wrong = found
-    compared = [size for size in wanted if size not in check.skipped]
+    compared = [size for size in roots if size not in check.skipped]
     return Verification(
         records=check.frontier.size,
         root=check.frontier.root().hex(),
@@ -118,11 +118,11 @@ class _Check:
     def __init__(
         self,
         ledger: Ledger,
-        wanted: Mapping[int, bytes],
+        roots: Mapping[int, bytes],
         archives: Sequence[ArchiveFile],
         progress: Callable[[int], object],
     ) -> None:
-        self._ledger, self._wanted, self._told = ledger, wanted, progress
+        self._ledger, self._wanted, self._told = ledger, roots, progress
         self._archives = archives
         self.frontier, self._agreed = Frontier(), 0
         self.archived = self.read = self.contents = 0
@@ -130,7 +130,7 @@ class _Check:
 
     def run(self) -> bytes:
         """Check everything and return the last record's hash."""
-        beside = self._beside = _beside(self._ledger)
+        neighbours = self._beside = _beside(self._ledger)
         readers = self._readers()
         last = b""
         while True:
@@ -141,7 +141,7 @@ class _Check:
                 self._told(self.frontier.size)
                 continue
             stop = _EVERY if gap is None else gap.first
-            digests, wrong = _page(self._ledger.db, (first, stop), last, beside)
+            digests, wrong = _page(self._ledger.db, (first, stop), last, neighbours)
             # What is right of a page is compared before what is wrong is said: a checkpoint may disagree earlier.
             self._extend([leaf_hash(digest) for digest in digests])
             if wrong is not None:
@@ -306,7 +306,7 @@ def _complete(db: Database, state: tuple[int, bytes, bytes], last: bytes, check:
 
 
 def _page(
-    db: Database, run: tuple[int, int], last: bytes, beside: _Beside
+    db: Database, run: tuple[int, int], last: bytes, neighbours: _Beside
 ) -> tuple[list[bytes], _Wrong | None]:
     """Return the hashes of the run's first records up to one that is not as it was, and what is wrong with that."""
     rows = db.query(
@@ -327,7 +327,7 @@ def _page(
                     expected,
                     f"Record audit-{expected} was changed: it has another hash than the one it was given.",
                 )
-            _compare(row, before, beside)
+            _compare(row, before, neighbours)
             digests.append(digest)
             before = digest.hex()
             expected += 1
@@ -336,7 +336,7 @@ def _page(
     return digests, None
 
 
-def _compare(row: _Row, before: str, beside: _Beside) -> None:
+def _compare(row: _Row, before: str, neighbours: _Beside) -> None:
     """Compare a record's bytes with what stands beside them, without taking them apart."""
     seq, data, _, at, kind, session, tick, event_type, subject, nonce, ciphertext = row
     text = data.decode("utf-8", "replace")
@@ -352,12 +352,12 @@ def _compare(row: _Row, before: str, beside: _Beside) -> None:
         expected = of_kind + sealed(nonce, ciphertext)
         if not text.startswith(expected, end - _SEALED_CHARS - len(of_kind)):
             raise _Wrong(seq, f"The contents or the kind of record audit-{seq} were changed.")
-        if subject not in beside.subjects:
+        if subject not in neighbours.subjects:
             raise _Wrong(seq, f"The key to the contents of record audit-{seq} is missing or was changed.")
     elif not text.endswith(of_kind + "null", 0, end):
         if not text.startswith(of_kind, end - _SEALED_CHARS - len(of_kind)):
             raise _Wrong(seq, f"The kind of record audit-{seq} was changed.")
-        if not beside.is_erased(seq, subject.hex()):
+        if not neighbours.is_erased(seq, subject.hex()):
             raise _Wrong(
                 seq, f"The contents of record audit-{seq} are missing, and no erasure record names it."
             )

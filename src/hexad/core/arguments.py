@@ -82,8 +82,8 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
 
 def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[str, ...]:
     """Return names of people as a tuple, each once; raises `InvalidInput` for what is none."""
-    found = word_list(subjects, name)
-    for subject in found:
+    strings = word_list(subjects, name)
+    for subject in strings:
         if (
             not subject.strip()
             or "\0" in subject
@@ -95,7 +95,7 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
                 f"give texts of up to {SUBJECT_CHARS_LIMIT} characters.",
                 argument=name,
             )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(strings))
 
 
 def value_list(values: Iterable[Value], name: str, *, of: str) -> tuple[Value, ...]:
@@ -232,17 +232,17 @@ def flags_checked(call: _Call) -> _Call:
 
 def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
     parameters = inspect.signature(call).parameters.values()
-    wanted = [
+    checked_parameters = [
         (at, parameter.name, str(parameter.annotation))
         for at, parameter in enumerate(parameters)
         if parameter.annotation in kinds
     ]
-    if not wanted or call.__name__ in _OFTEN:
+    if not checked_parameters or call.__name__ in _OFTEN:
         return call
 
     @functools.wraps(call)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for at, what, kind in wanted:
+        for at, what, kind in checked_parameters:
             if at < len(args):
                 value = args[at]
             elif what in kwargs:

@@ -87,25 +87,25 @@ class Selection:
         return {**document, "project": True} if self.project else document
 
 
-def parse_selection(given: Mapping[str, object]) -> Selection:
+def parse_selection(fields: Mapping[str, object]) -> Selection:
     """Return the selection of these conditions by name; those that are None are not given.
 
     Raises `InvalidInput` where none is given, for one that is no text or an empty one, for a time that cannot be read,
     for an id beside other conditions, and for a name that is no condition.
     """
-    if dict(given) == {"project": True}:
+    if dict(fields) == {"project": True}:
         return Selection(project=True)
-    unknown = sorted(set(given) - {"id", "before", *_TEXTS})
+    unknown = sorted(set(fields) - {"id", "before", *_TEXTS})
     if unknown:
         known = ", ".join(("id", *_TEXTS, "before"))
         raise InvalidInput(f"{unknown[0]!r} is nothing to select by; choose from {known}.")
-    before = given.get("before")
+    before = fields.get("before")
     if before is not None and not isinstance(before, str | date):
         raise InvalidInput(
             f"Cannot parse before = {quoted(before)} as a time; give a datetime, or ISO 8601 such as 2026-05-01.",
             argument="before",
         )
-    texts = {name: _text(given.get(name), name) for name in ("id", *_TEXTS)}
+    texts = {name: _text(fields.get(name), name) for name in ("id", *_TEXTS)}
     chosen = Selection(**texts, before=parse_time(before, "before"), project=False)
     document = chosen.to_dict()
     if not document:
@@ -326,10 +326,12 @@ class ErasureReceipt:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
 
-def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
+def parse_receipt(receipt_fields: Mapping[str, JSONValue] | str) -> ErasureReceipt:
     """Return the receipt that `to_dict` or `to_json` wrote; raises `InvalidInput` for what is none."""
     try:
-        document = json.loads(given if isinstance(given, str) else json.dumps(given))
+        document = json.loads(
+            receipt_fields if isinstance(receipt_fields, str) else json.dumps(receipt_fields)
+        )
         selection, at = document["selection"], parse_time(document["at"], "at")
         read = ErasureReceipt(
             id=document["id"],

@@ -142,14 +142,14 @@ class Erasures:
         purge: bool,
     ) -> Begun:
         """Note an erasure before anything of it is done; from here on it is carried through, a kill or not."""
-        kept: dict[str, JSONValue] = {"given": selection.to_dict(), "roles": roles}
+        fields: dict[str, JSONValue] = {"given": selection.to_dict(), "roles": roles}
         with self._db.joined() as con:
             row = con.execute("SELECT coalesce(max(no), 0) FROM memories").fetchone()
             last = row[0] if row else 0
             con.execute(
                 "INSERT INTO erasures(id, at, actor, purge, selection_mac, selection, last_memory)"
                 " VALUES(?,?,?,?,?,?,?)",
-                (erasure, to_micros(at), actor, int(purge), mac, dump(kept), last),
+                (erasure, to_micros(at), actor, int(purge), mac, dump(fields), last),
             )
             no = con.last_insert_rowid
         return Begun(
@@ -174,16 +174,16 @@ class Erasures:
     @staticmethod
     def _begun(row: Row) -> Begun:
         no, erasure, at, purge, actor, selection, last = row
-        kept = parse(selection)
+        fields = parse(selection)
         return Begun(
             no=no,
             id=erasure,
             at=from_micros(at),
             purge=bool(purge),
             actor=actor,
-            selection=parse_selection(kept["given"]),
+            selection=parse_selection(fields["given"]),
             last_memory=last,
-            roles=None if kept["roles"] is None else tuple(kept["roles"]),
+            roles=None if fields["roles"] is None else tuple(fields["roles"]),
         )
 
     def book(self, begun: Begun, *, progress: Callable[[int], None] | None = None) -> Book:

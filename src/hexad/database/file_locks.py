@@ -42,13 +42,13 @@ class TimedFlock:
         deadline = self._clock.monotonic() + timeout_s
         if not self._turn.acquire(timeout=timeout_s):
             return False
-        held = False
+        is_held = False
         try:
-            held = self._acquire_in_turn(deadline, timeout_s)
+            is_held = self._acquire_in_turn(deadline, timeout_s)
         finally:
-            if not held:
+            if not is_held:
                 self._turn.release()
-        return held
+        return is_held
 
     def _acquire_in_turn(self, deadline: float, timeout_s: float) -> bool:
         silent_s = 0.0
@@ -82,13 +82,13 @@ class TimedFlock:
         """Return whether the lock could be taken at once."""
         if not self._turn.acquire(blocking=False):
             return False
-        held = False
+        is_held = False
         try:
-            held = self._take_if_free()
+            is_held = self._take_if_free()
         finally:
-            if not held:
+            if not is_held:
                 self._turn.release()
-        return held
+        return is_held
 
     def release(self, *, wake_everyone: bool = False) -> None:
         """Give the lock back and wake one who waits for it, or all who wait for what was done under it."""

@@ -156,13 +156,13 @@ def stream_write(
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    held = bytearray()
+    buffer = bytearray()
     for piece in pieces:
-        held += piece
-        if len(held) >= _COPY_CHUNK_BYTES:
-            yield bytes(held)
-            held.clear()
-    yield bytes(held)
+        buffer += piece
+        if len(buffer) >= _COPY_CHUNK_BYTES:
+            yield bytes(buffer)
+            buffer.clear()
+    yield bytes(buffer)
 
 
 def write_cache(path: Path, data: bytes | memoryview) -> None:

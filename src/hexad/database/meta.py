@@ -44,9 +44,9 @@ class Meta:
 
     def ensure(self, key: str, value: str) -> str:
         """Store a fact unless there is one; returns the one that stands."""
-        found = self.get(key)
-        if found is not None:
-            return found
+        stored = self.get(key)
+        if stored is not None:
+            return stored
         with self._db.joined() as con:
             con.execute("INSERT OR IGNORE INTO meta(key, value) VALUES(?,?)", (key, value))
         return self.get(key) or value

@@ -510,8 +510,8 @@ class Xdb:
         self, tag_name_or_id: str, *, session_id: str | None = None, limit: int = 100, offset: int = 0
     ) -> list[TagApplication]:
         """Return the uses of a tag, by session and tick, in one session or in all (None, `"*"`); raises `NotFound`."""
-        wanted = None if session_id == ALL_SESSIONS else session_id
-        return self._tagging.applications(tag_name_or_id, session_id=wanted, limit=limit, offset=offset)
+        session = None if session_id == ALL_SESSIONS else session_id
+        return self._tagging.applications(tag_name_or_id, session_id=session, limit=limit, offset=offset)
 
     def get_tags_for_timestep(self, timestep_id: str, *, inherited: bool = False) -> list[Tag]:
         """Return the tags on a timestep, on its event, and on ranges that hold it, in the order of their use.

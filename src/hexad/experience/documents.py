@@ -423,14 +423,16 @@ class DocumentRepository:
         match_of(match)
         if not isinstance(limit, int) or not 0 < limit <= SEARCH_LIMIT:
             raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.", argument="limit")
-        wanted = DocumentFilter(
+        document_filter = DocumentFilter(
             doc_type=None if doc_type is None else parse_choice(DocumentType, doc_type, "doc_type"),
             tags=None if tags is None else slugs(word_list(tags, "tags")),
             match=match,
         )
         if parse_text(text_query, "text_query") is None:
-            return self._documents.find(wanted, limit=limit, offset=parse_offset(offset))
-        return self._documents.search(text_query or "", wanted, limit=limit, offset=parse_offset(offset))
+            return self._documents.find(document_filter, limit=limit, offset=parse_offset(offset))
+        return self._documents.search(
+            text_query or "", document_filter, limit=limit, offset=parse_offset(offset)
+        )
 
     def list_by_type(self, doc_type: DocumentType | str) -> list[Document]:
         """Return all documents of a type, by path."""

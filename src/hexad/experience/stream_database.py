@@ -145,17 +145,17 @@ class Experience:
 
     def end(self, session_id: str | None) -> None:
         """End a session, this thread's current one by default; what was recorded is acknowledged first."""
-        wanted = self.current if session_id is None else session_id
-        if wanted is None:
+        session = self.current if session_id is None else session_id
+        if session is None:
             return
-        number = self._sessions.number(wanted)
+        number = self._sessions.number(session)
         if number is None:
-            raise NotFound(f"There is no session {wanted!r}; `sessions()` lists those that there are.")
+            raise NotFound(f"There is no session {session!r}; `sessions()` lists those that there are.")
         self.flush()
         self._sessions.end(number, at=self._clock.now())
-        self._open.pop(wanted, None)
+        self._open.pop(session, None)
         self.accounts.close(number)
-        if self.current == wanted:
+        if self.current == session:
             self._current.id = None
 
     def release(self, session_id: str, number: int) -> None:
@@ -185,10 +185,10 @@ class Experience:
 
     def current_or(self, session_id: str | None) -> str:
         """Return the given session, else this thread's current one; raises `InvalidInput` where there is none."""
-        wanted = self.current if session_id is None else session_id
-        if wanted is None:
+        session = self.current if session_id is None else session_id
+        if session is None:
             raise InvalidInput("There is no current session; call start_session first, or give session_id.")
-        return wanted
+        return session
 
     def last_tick(self, session_id: str) -> int:
         """Return the last tick of this process in the session, else the highest that may have been used."""
@@ -212,31 +212,31 @@ class Experience:
         self, session_id: str | None, fields: RecordFields, *, tick: int | None = None
     ) -> tuple[str, int]:
         """Record for a session, this thread's current one by default; return it, and the given tick or the next."""
-        wanted, number = self._writable_session(session_id)
+        session, number = self._writable_session(session_id)
         tick_no = self.recorder.add(number, fields, tick)
         self.accounts.add(number, fields.tokens)
-        return wanted, tick_no
+        return session, tick_no
 
     def record_many(self, session_id: str | None, rows: Rows) -> tuple[str, list[int]]:
         """Record rows, columns or Arrow for a session; return it, and the ticks, when all are acknowledged."""
-        wanted, number = self._writable_session(session_id)
+        session, number = self._writable_session(session_id)
         ticks: list[int] = []
         for batch in held_together(batches(chunks(rows, self._engine), self.intake)):
             ticks += self.recorder.add_batch(number, batch)
             self.accounts.add(number, int(batch.tokens.sum()))
         self.flush()
-        return wanted, ticks
+        return session, ticks
 
     def _writable_session(self, session_id: str | None) -> tuple[str, int]:
         """Return the session that is recorded to, and its number."""
-        wanted = self.current_or(session_id)
-        if not isinstance(wanted, str):
-            raise InvalidInput(f"session_id must be a string, not {quoted(wanted)}.", argument="session_id")
+        session = self.current_or(session_id)
+        if not isinstance(session, str):
+            raise InvalidInput(f"session_id must be a string, not {quoted(session)}.", argument="session_id")
         if self.lenses is not None:
             self._recorded_since_look += 1
             if self._recorded_since_look >= LOOK_CALLS:
                 self.look_at_lenses()
-        return wanted, self._open.get(wanted) or self._writable_number(wanted)
+        return session, self._open.get(session) or self._writable_number(session)
 
     def look_at_lenses(self) -> None:
         """Take in at once what packs that were loaded since say of the concepts that may be seen."""
@@ -269,8 +269,8 @@ class Experience:
 
     def scope(self, session_id: str | None) -> str | None:
         """Return which session a question is about: the given one, this thread's, or None for all."""
-        wanted = self.current if session_id is None else session_id
-        return None if wanted == ALL_SESSIONS else wanted
+        session = self.current if session_id is None else session_id
+        return None if session == ALL_SESSIONS else session
 
     def query(self, question: StepQuery) -> list[TimestepRecord]:
         """Return what the stream holds, this process's own records included."""

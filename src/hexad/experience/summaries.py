@@ -138,17 +138,17 @@ def digest(texts: Sequence[str], limit: int) -> str:
 
 def _without_repeats(texts: Sequence[str]) -> list[str]:
     seen: set[str] = set()
-    found = []
+    sentences = []
     for text in texts:
-        kept = []
+        kept_texts = []
         for start, end in iter_sentences(text):
             form = _DIGITS.sub("0", " ".join(text[start:end].casefold().split()))
             if form not in seen:
                 seen.add(form)
-                kept.append(text[start:end])
-        if kept:
-            found.append("\n\n".join(kept))
-    return found
+                kept_texts.append(text[start:end])
+        if kept_texts:
+            sentences.append("\n\n".join(kept_texts))
+    return sentences
 
 
 def _is_considered(texts: Sequence[str]) -> bool:

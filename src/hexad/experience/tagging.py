@@ -433,7 +433,7 @@ class Tagging:
                 "What is inherited follows by itself from narrower concepts; it is not stored."
             )
         note = application.note
-        wanted = replace(
+        checked_application = replace(
             application,
             id=self._free_id(application.id, "ta"),
             target=self.target(_named_target(application.target)),
@@ -441,14 +441,16 @@ class Tagging:
             note=None if note is None else self._mask(check_size(note, "note", limit_bytes=NOTE_BYTES_LIMIT)),
         )
         with self._db.transaction():
-            if self._applications.has(wanted.id):
-                raise Conflict(f"A tag application {wanted.id!r} is there already; give another id, or none.")
-            self._add(wanted)
-        return wanted
+            if self._applications.has(checked_application.id):
+                raise Conflict(
+                    f"A tag application {checked_application.id!r} is there already; give another id, or none."
+                )
+            self._add(checked_application)
+        return checked_application
 
     def add_comment(self, comment: Comment) -> Comment:
         """Store a remark as it is given, an id where it has none. Raises as `comment` does, and `Conflict`."""
-        wanted = replace(
+        checked_comment = replace(
             comment,
             id=self._free_id(comment.id, "comment"),
             target=self.target(_named_target(comment.target)),
@@ -456,10 +458,12 @@ class Tagging:
             updated_at=None,
         )
         with self._db.transaction():
-            if self._comments.has(wanted.id):
-                raise Conflict(f"A comment {wanted.id!r} is there already; give another id, or none.")
-            self._comments.add(wanted)
-        return wanted
+            if self._comments.has(checked_comment.id):
+                raise Conflict(
+                    f"A comment {checked_comment.id!r} is there already; give another id, or none."
+                )
+            self._comments.add(checked_comment)
+        return checked_comment
 
     def _free_id(self, wanted_id: str, prefix: str) -> str:
         return self._experience.intake.name(wanted_id, "id") if wanted_id else self._ids.new(prefix)

@@ -616,11 +616,11 @@ class HoneycombFacade:
         """Return the embeddings of those of these nodes that have one."""
         own = [node for node, row in rows.items() if not row.is_memory]
         memories = [node for node, row in rows.items() if row.is_memory]
-        found = Vectors(self._stores.db).of_memories(memories) if memories else {}
+        vectors = Vectors(self._stores.db).of_memories(memories) if memories else {}
         for embedding in self._nodes.embeddings_of(own) if own else ():
             if embedding.dimensions:
-                found[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
-        return found
+                vectors[embedding.node_id] = decode(embedding.embedding, embedding.format, embedding.scale)
+        return vectors
 
     def _visible_edges(self, rows: Sequence[EdgeRow]) -> tuple[HoneycombEdge, ...]:
         """Return edges whose other end may be seen."""

@@ -59,9 +59,9 @@ class CircuitBreaker:
             self._accesses.start(session, at=now)
             return
         with self._lock:
-            kept = self._unnamed.setdefault(session, _Unnamed())
-            kept.started_at, kept.anew = now, True
-            kept.accesses.clear()
+            unnamed = self._unnamed.setdefault(session, _Unnamed())
+            unnamed.started_at, unnamed.anew = now, True
+            unnamed.accesses.clear()
 
     def access(self, node_id: int, session: str | None = None) -> Safety:
         """Count a look at a node and return what `check` says then; a node that is not there is not counted."""
@@ -76,10 +76,10 @@ class CircuitBreaker:
         if not self._nodes.visible([node_id]):
             return Safety.INVALID_NODE
         with self._lock:
-            kept = self._unnamed.setdefault(session, _Unnamed())
-            if kept.started_at is None:
-                kept.started_at = now
-            for counts in (kept.accesses, kept.totals):
+            unnamed = self._unnamed.setdefault(session, _Unnamed())
+            if unnamed.started_at is None:
+                unnamed.started_at = now
+            for counts in (unnamed.accesses, unnamed.totals):
                 visits = counts.get(node_id)
                 counts[node_id] = (
                     NodeVisits(1, now, now, (now,)) if visits is None else visits.again(now, keep=keep)
@@ -107,9 +107,9 @@ class CircuitBreaker:
         if session is not None and not self._db.readonly:
             return self._accesses.of(session, node_id)
         with self._lock:
-            kept = self._unnamed.get(session)
-            own = kept.accesses.get(node_id) if kept is not None else None
-        if session is None or (kept is not None and kept.anew):
+            unnamed = self._unnamed.get(session)
+            own = unnamed.accesses.get(node_id) if unnamed is not None else None
+        if session is None or (unnamed is not None and unnamed.anew):
             return own
         stored = self._accesses.of(session, node_id)
         return stored.with_those_of(own) if stored is not None and own is not None else stored or own
@@ -119,9 +119,9 @@ class CircuitBreaker:
         if session is not None and not self._db.readonly:
             return self._accesses.started_at(session)
         with self._lock:
-            kept = self._unnamed.get(session)
-            own = kept.started_at if kept is not None else None
-        if session is None or (kept is not None and kept.anew):
+            unnamed = self._unnamed.get(session)
+            own = unnamed.started_at if unnamed is not None else None
+        if session is None or (unnamed is not None and unnamed.anew):
             return own
         stored = self._accesses.started_at(session)
         return own if stored is None else stored
@@ -136,10 +136,10 @@ class CircuitBreaker:
         if self._db.readonly:
             return
         with self._lock:
-            kept = self._unnamed.get(None)
-            if kept is None or not kept.totals:
+            unnamed = self._unnamed.get(None)
+            if unnamed is None or not unnamed.totals:
                 return
-            looks, kept.totals = kept.totals, {}
+            looks, unnamed.totals = unnamed.totals, {}
         self._accesses.add_totals(looks)
 
 

@@ -72,15 +72,15 @@ def nearest_memories(
     if not length or not allowed.any():
         return NearestMemories([], None)
     query = (row / length).astype(np.float32)
-    wanted = 2 * count
+    limit = 2 * count
     while True:
-        answer = index.search(query, limit=wanted, allowed=allowed)
+        answer = index.search(query, limit=limit, allowed=allowed)
         cosines = sorted((nearest[0] for nearest in answer.best.values()), reverse=True)
         if len(cosines) > count and cosines[-1] < cosines[count - 1] - 2 * _BLUR:
             break
-        if answer.vectors <= _ROWS * wanted or wanted > _WANTED_MOST:
+        if answer.vectors <= _ROWS * limit or limit > _WANTED_MOST:
             break
-        wanted *= _MORE  # so many are alike that some are left out that are as near as the last
+        limit *= _MORE  # so many are alike that some are left out that are as near as the last
     last = cosines[:count][-1] if cosines else 0.0
     close = [number for number, nearest in answer.best.items() if nearest[0] >= last - 2 * _BLUR]
     products = _products(index.segments(), np.array(sorted(close), dtype=np.int64), row)
@@ -104,9 +104,9 @@ def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[
     with one_thread():
         for segment in segments:
             inside = segment.alive & (segment.memory_no < len(floors))
-            asked = np.flatnonzero(inside & (floors[np.where(inside, segment.memory_no, 0)] < np.inf))
-            for start in range(0, len(asked), _BLOCK):
-                rows = asked[start : start + _BLOCK]
+            asked_rows = np.flatnonzero(inside & (floors[np.where(inside, segment.memory_no, 0)] < np.inf))
+            for start in range(0, len(asked_rows), _BLOCK):
+                rows = asked_rows[start : start + _BLOCK]
                 most = (segment.matrix[rows].astype(np.float32, copy=False) @ queries.T).max(axis=1)
                 near = rows[most >= floors[segment.memory_no[rows]] - _BLUR]
                 numbers |= _by_their_own(segment, near)
@@ -415,16 +415,16 @@ class LinkJob:
         for no in changed:
             fact = batch.facts[no]
             batch.later[no] = self._links.later_with([fact], batch.tokens)
-            asked = (numbers > no) & (spaces == fact.space_no)
-            if asked.any():
-                floors = np.full(int(numbers[asked].max()) + 1, np.inf, dtype=np.float32)
-                floors[numbers[asked]] = values[asked]
+            is_asked = (numbers > no) & (spaces == fact.space_no)
+            if is_asked.any():
+                floors = np.full(int(numbers[is_asked].max()) + 1, np.inf, dtype=np.float32)
+                floors[numbers[is_asked]] = values[is_asked]
                 batch.later[no] |= reached_by(index, no, floors)
 
 
-def _is(edge: EdgeRow, wanted: NewEdge) -> bool:
+def _is(edge: EdgeRow, new_edge: NewEdge) -> bool:
     edge_values = edge.score, edge.relation, edge.created_at, edge.renewed_at
-    return edge_values == (wanted.score, wanted.relation, wanted.at, wanted.at)
+    return edge_values == (new_edge.score, new_edge.relation, new_edge.at, new_edge.at)
 
 
 def _words(fact: LinkEvidence) -> set[str]:

@@ -129,26 +129,26 @@ _RINGS = "ring_half_lives_days"
 
 def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
     """Return the rules of the table `[honeycomb]`; raises `InvalidInput` for what it may not say."""
-    given: dict[str, object] = {}
+    given_settings: dict[str, object] = {}
     for name, value in settings.items():
         if name in _NUMBERS:
-            given[_NUMBERS[name]] = value
+            given_settings[_NUMBERS[name]] = value
         elif name in _TIMES:
             field, unit = _TIMES[name]
-            given[field] = _time(value, name, unit)
+            given_settings[field] = _time(value, name, unit)
         elif name == _RINGS:
             if not isinstance(value, list) or not value:
                 raise InvalidInput(
                     f"{name} = {value!r} should be a list of days, the main ring's first.", argument=name
                 )
-            given["ring_half_lives"] = tuple(
+            given_settings["ring_half_lives"] = tuple(
                 None if days == 0 and days is not False else _time(days, name, "days") for days in value
             )
         else:
             known = ", ".join([*_NUMBERS, *_TIMES, _RINGS])
             raise InvalidInput(f"unknown setting {name!r}; known are {known}.")
     try:
-        return HoneycombRules(**given)  # type: ignore[arg-type]  # checked by the values
+        return HoneycombRules(**given_settings)  # type: ignore[arg-type]  # checked by the values
     except InvalidInput as error:
         words = str(error)
         for name, rule in _NUMBERS.items():

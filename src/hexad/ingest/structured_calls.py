@@ -91,18 +91,18 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
     return draft, notes
 
 
-def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str, JSONValue]:
+def parse_object(payload: Mapping[str, JSONValue] | str, what: str) -> Mapping[str, JSONValue]:
     """Return a mapping, or the object of a JSON text; raises `InvalidMemory` naming line and column."""
-    if isinstance(given, Mapping):
-        return given
-    if not isinstance(given, str):
-        raise InvalidMemory(f"Invalid {what}: {shown(given)!r} is neither an object nor a JSON text.")
-    if len(given) > PAYLOAD_CHARACTERS_LIMIT:
+    if isinstance(payload, Mapping):
+        return payload
+    if not isinstance(payload, str):
+        raise InvalidMemory(f"Invalid {what}: {shown(payload)!r} is neither an object nor a JSON text.")
+    if len(payload) > PAYLOAD_CHARACTERS_LIMIT:
         raise LimitExceeded(
-            f"The {what} has {len(given):,} characters; at most {PAYLOAD_CHARACTERS_LIMIT:,} are read."
+            f"The {what} has {len(payload):,} characters; at most {PAYLOAD_CHARACTERS_LIMIT:,} are read."
         )
     try:
-        value = json.loads(given, object_pairs_hook=_once, parse_constant=_refuse)
+        value = json.loads(payload, object_pairs_hook=_once, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         raise InvalidMemory(
             f"Invalid {what}: line {error.lineno}, column {error.colno}: {error.msg}. Give one JSON object, such as "
@@ -114,7 +114,7 @@ def parse_object(given: Mapping[str, JSONValue] | str, what: str) -> Mapping[str
     except ValueError as error:  # what is left of them: Python reads no number of over 4,300 digits
         raise InvalidMemory(f"Invalid {what}: it holds a number that is too long; shorten it.") from error
     if not isinstance(value, Mapping):
-        raise InvalidMemory(f'Invalid {what}: {given[:80]!r} is no JSON object; write {{"name": value}}.')
+        raise InvalidMemory(f'Invalid {what}: {payload[:80]!r} is no JSON object; write {{"name": value}}.')
     return value
 
 
@@ -253,8 +253,8 @@ def _spans(fields: _Fields) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def _citations(found: _Fields) -> tuple[Citation, ...] | None:
-    rows = found.objects("citations")
+def _citations(record: _Fields) -> tuple[Citation, ...] | None:
+    rows = record.objects("citations")
     if rows is None:
         return None
     citations: list[Citation] = []
@@ -263,7 +263,7 @@ def _citations(found: _Fields) -> tuple[Citation, ...] | None:
         unknown = sorted(set(row) - {"path", "symbol", "content_hash", "commit"}, key=str)
         path = fields.name("path")
         if unknown or not path:
-            raise found.bad(
+            raise record.bad(
                 f"citations[{at}]", dict(row), "a citation has path, symbol, content_hash and commit"
             )
         citations.append(
@@ -277,8 +277,8 @@ def _citations(found: _Fields) -> tuple[Citation, ...] | None:
     return tuple(citations)
 
 
-def _turn(found: _Fields) -> Turn | None:
-    row = found.mapping("turn")
+def _turn(record: _Fields) -> Turn | None:
+    row = record.mapping("turn")
     if row is None:
         return None
     fields = _Fields(row)
@@ -292,7 +292,7 @@ def _turn(found: _Fields) -> Turn | None:
         or not isinstance(position, int)
         or not -_MOST_POSITION <= position <= _MOST_POSITION
     ):
-        raise found.bad(
+        raise record.bad(
             "turn", dict(row), "a turn has conversation, session, position (a number) and speaker"
         )
     return Turn(conversation=conversation, session=session, position=position, speaker=speaker)

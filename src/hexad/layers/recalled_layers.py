@@ -129,9 +129,9 @@ class RecalledLayer:
             return self._latest(filters, query.now, limit)
         found_hits = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value][:limit]
-        beside = self._name is MemoryLayer.GOVERNANCE and limit <= LIMIT_BESIDE and not query.asks_why
+        is_beside = self._name is MemoryLayer.GOVERNANCE and limit <= LIMIT_BESIDE and not query.asks_why
         if (
-            not beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
+            not is_beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
         ):  # others fill the answer
             options = RecallOptions(
                 filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
@@ -222,8 +222,8 @@ def summary_of(text: str, words: Sequence[str], *, heading: str = "") -> str | N
             kept_spans.append((span[0], span[0] + room))
             break
     parts = [cut(text[start:end], end - start) for start, end in sorted(kept_spans)]
-    told = " … ".join(" ".join(part.split()) for part in parts)
-    return f"{heading}: {told}" if heading else told
+    joined = " … ".join(" ".join(part.split()) for part in parts)
+    return f"{heading}: {joined}" if heading else joined
 
 
 class QuestionCache:

@@ -62,11 +62,11 @@ def relevance_of_share(share: float) -> float:
 
 def normalise(weights: Weights) -> Weights:
     """Return the weights as parts of 1. Raises `InvalidInput` where one is negative, or all are 0."""
-    given = {name: float(getattr(weights, name)) for name in _NAMES}
-    for name, weight in {**given, "decay": weights.decay}.items():
+    values = {name: float(getattr(weights, name)) for name in _NAMES}
+    for name, weight in {**values, "decay": weights.decay}.items():
         if not 0 <= weight < float("inf"):
             raise InvalidInput(f"The weight {name} = {weight!r} cannot be used; give a number, 0 or more.")
-    whole = sum(given.values())
+    whole = sum(values.values())
     if whole <= 0:
         raise InvalidInput("All weights of a score are 0; give at least one of them a number above 0.")
     return replace(

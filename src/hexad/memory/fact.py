@@ -209,8 +209,8 @@ class _FactStates:
     def add(self, fact_row: FactRow) -> None:
         """Go through one more."""
         rank = fact_row.trust.rank
-        kept = [row for row in self._last.get(rank, ()) if row[1].differs(fact_row)][:1]
-        self._last[rank] = [(self._count, fact_row), *kept]
+        same_rows = [row for row in self._last.get(rank, ()) if row[1].differs(fact_row)][:1]
+        self._last[rank] = [(self._count, fact_row), *same_rows]
         self._count += 1
 
     def otherwise(self, fact_row: FactRow, *, of: Callable[[int, int], bool]) -> FactRow | None:

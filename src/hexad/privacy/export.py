@@ -148,8 +148,8 @@ class Exporter:
                 f"{path} is a database, encrypted by SQLite: `hexad memory export --scope project` writes what "
                 "memory.db holds, `hexad audit export` what the ledger holds."
             )
-        with operation("read", path, "read"), path.open("rb") as found:
-            head = found.read(HEADER_BYTES)
+        with operation("read", path, "read"), path.open("rb") as stream:
+            head = stream.read(HEADER_BYTES)
         if not is_sealed(head):
             raise InvalidInput(f"{path} is not an encrypted file: there is nothing to decrypt.")
         for cipher in () if crypt is None else map(crypt.cipher, _SHOWN):

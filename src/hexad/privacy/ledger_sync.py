@@ -56,9 +56,9 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
             with ledger.db.transaction():
                 taken = ledger.taken(source)
                 made = [
-                    (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **gone}))
+                    (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **erasure}))
                     for no, at, what, detail in rows
-                    if no > taken and (gone := destroy(ledger, works.get(no, ()))) is not None
+                    if no > taken and (erasure := destroy(ledger, works.get(no, ()))) is not None
                 ]
                 done += ledger.take(source, made)
             moved = rows[-1][0]

@@ -80,9 +80,9 @@ class MemoryEraser:
             counts = rows.counts([*named, *shown], self._tables)
             counts[MEMORIES], counts[REMEMBERED] = len(named), len(shown)
             where = [
-                (rows.spaces_of(gone), rows.ids_of(gone) if len(gone) <= _NAMED else None)
-                for gone in (named, shown)
-                if gone
+                (rows.spaces_of(numbers), rows.ids_of(numbers) if len(numbers) <= _NAMED else None)
+                for numbers in (named, shown)
+                if numbers
             ]
             counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
         if where:
@@ -121,13 +121,13 @@ class MemoryEraser:
             return
         rows = ErasedMemories(self._stores.db, roles=book.roles)
         with self._stores.db.transaction():
-            gone = self._begin(rows, rows.selected(selection, last=book.last_memory), book)
+            numbers = self._begin(rows, rows.selected(selection, last=book.last_memory), book)
             if _is_whole(selection):
                 self._let_go(rows, selection, book)
-            if len(gone) <= _AT_ONCE:
-                self._purge(rows, gone, book, MEMORIES)
+            if len(numbers) <= _AT_ONCE:
+                self._purge(rows, numbers, book, MEMORIES)
                 return
-        for batch in rows.batches(gone, PURGE_BATCH):
+        for batch in rows.batches(numbers, PURGE_BATCH):
             with self._stores.db.transaction():
                 self._purge(rows, batch, book, MEMORIES)
 
@@ -139,21 +139,21 @@ class MemoryEraser:
         more, resting = rows.dependants(numbers, self._summaries)
         for memory_id in rows.flag(resting) if resting else ():
             book.flag(memory_id)
-        gone = [*more, *numbers]
+        numbers_going = [*more, *numbers]
         if book.roles is not None:
-            self._flag_hidden(gone)
-        if gone:
-            rows.unname(rows.ids_of(gone))
-            spaces = rows.spaces_of(gone)
-            ids = rows.ids_of(gone) if len(gone) <= _NAMED else None
+            self._flag_hidden(numbers_going)
+        if numbers_going:
+            rows.unname(rows.ids_of(numbers_going))
+            spaces = rows.spaces_of(numbers_going)
+            ids = rows.ids_of(numbers_going) if len(numbers_going) <= _NAMED else None
             book.pending(FILES, _NOT_YET, {"spaces": spaces, "ids": ids})
             book.pending(CACHES, _NOT_YET, {})
-        return gone
+        return numbers_going
 
-    def _flag_hidden(self, gone: Sequence[int]) -> None:
+    def _flag_hidden(self, numbers: Sequence[int]) -> None:
         """Mark what rests on memories that go and is hidden from whoever lets them go, who is not told of it."""
         every = ErasedMemories(self._stores.db)
-        hidden = {no for dependant in every.dependants(gone, self._summaries) for no in dependant}
+        hidden = {no for dependant in every.dependants(numbers, self._summaries) for no in dependant}
         if hidden:
             every.flag(hidden)
 

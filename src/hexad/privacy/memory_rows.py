@@ -128,22 +128,22 @@ class ErasedMemories:
         items are called `summaries`. Derived is what was written as such, or what a link `derived-from` leads from;
         `depends-on` and `based-on` say that something rests on something. What is `without` counts as gone before.
         """
-        gone, resting = {*numbers, *without}, set[int]()
-        found, fresh = set[int](), set(numbers)
+        excluded, resting = {*numbers, *without}, set[int]()
+        numbers_found, fresh = set[int](), set(numbers)
         while fresh:
-            whole, some = self._derived(fresh, gone)
+            whole, some = self._derived(fresh, excluded)
             resting |= some | self._linked(fresh, _DEPENDS)
-            fresh = whole - gone
-            gone |= fresh
-            found |= fresh
-        found |= self._summaries(gone, summaries) - gone
-        return sorted(found), sorted(resting - gone - found)
+            fresh = whole - excluded
+            excluded |= fresh
+            numbers_found |= fresh
+        numbers_found |= self._summaries(excluded, summaries) - excluded
+        return sorted(numbers_found), sorted(resting - excluded - numbers_found)
 
-    def _derived(self, fresh: Collection[int], gone: Collection[int]) -> tuple[set[int], set[int]]:
+    def _derived(self, fresh: Collection[int], excluded: Collection[int]) -> tuple[set[int], set[int]]:
         """Return what is derived from any of these: from nothing else that is left, and the rest."""
         wholly, partly = set[int](), set[int]()
         for no, on in self._derivations(fresh).items():
-            (wholly if on <= set(gone) else partly).add(no)
+            (wholly if on <= set(excluded) else partly).add(no)
         return wholly, partly
 
     def _derivations(self, fresh: Collection[int]) -> dict[int, set[int]]:

@@ -61,8 +61,8 @@ class Wiper:
 
         if chosen is Scope.USER:
             user = self._user().facade
-            gone = user.wipe(confirm=confirm, dry_run=dry_run)
-            return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=gone)
+            receipt = user.wipe(confirm=confirm, dry_run=dry_run)
+            return WipeReport(scope=chosen, session=None, dry_run=dry_run, user=receipt)
 
         def forget(**given: str | bool | None) -> ErasureReceipt:
             return self._erasure.forget(given, purge=True, confirm=True, dry_run=dry_run, progress=progress)
@@ -70,12 +70,12 @@ class Wiper:
         xdb = self._experience().xdb
         sessions = [session_info.id for session_info in xdb.sessions()]
         if chosen is Scope.SESSION:
-            held = session in sessions or Holdings(self._context.db).numbers(
+            is_known = session in sessions or Holdings(self._context.db).numbers(
                 DataOwner(sessions=(str(session),))
             )
-            held = held or HoneycombVisits(self._context.db).started_at(str(session)) is not None
-            held = held or WorkingSets(self._context.db).has(str(session))
-            if not held and not self._erasure.on_ledger(session=session):
+            is_known = is_known or HoneycombVisits(self._context.db).started_at(str(session)) is not None
+            is_known = is_known or WorkingSets(self._context.db).has(str(session))
+            if not is_known and not self._erasure.on_ledger(session=session):
                 raise NotFound(
                     f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the "
                     "ledger; `sessions()` lists those that were recorded."

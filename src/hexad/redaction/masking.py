@@ -129,15 +129,15 @@ def _without(tokens: list[str], holes: list[tuple[int, int, str]]) -> list[str]:
     start = at = 0
     for token in tokens:
         end = start + len(token)
-        kept, here = [], start
+        parts, here = [], start
         while at < len(holes) and holes[at][0] < end:
             first, last, placeholder = holes[at]
             if first >= start:
-                kept += [token[here - start : first - start], placeholder]
+                parts += [token[here - start : first - start], placeholder]
             here = min(last, end)
             if last > end:
                 break
             at += 1
-        result.append("".join([*kept, token[here - start :]]) if here > start or kept else token)
+        result.append("".join([*parts, token[here - start :]]) if here > start or parts else token)
         start = end
     return result

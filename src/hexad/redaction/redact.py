@@ -85,18 +85,18 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
     of what they cover; secrets go before personal data. `path` says what file the text is from: in env files every
     value counts. Placeholders of an earlier redaction are never part of a finding.
     """
-    kept = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    placeholder_spans = [match.span() for match in _PLACEHOLDER.finditer(text)]
     view = _searchable(text)
     secrets = _secret_spans(view, rules, path) if rules.secrets else []
     secrets += _repeated(view, secrets)
     personal = [*_pattern_spans(view, rules), *_personal_spans(view, rules)]
     if not secrets and not personal:
         return []
-    findings = _resolved(text, secrets, "secret", rules, kept)
+    findings = _resolved(text, secrets, "secret", rules, placeholder_spans)
     taken = [(finding.start, finding.end) for finding in findings]
     findings += [
         finding
-        for finding in _resolved(text, personal, "pii", rules, kept)
+        for finding in _resolved(text, personal, "pii", rules, placeholder_spans)
         if not _overlaps(taken, finding.start, finding.end)
     ]
     return sorted(findings, key=lambda finding: finding.start)
@@ -203,7 +203,11 @@ def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
 
 
 def _resolved(
-    text: str, spans: Iterable[SecretSpan], kind: Kind, rules: RedactionRules, kept: list[tuple[int, int]]
+    text: str,
+    spans: Iterable[SecretSpan],
+    kind: Kind,
+    rules: RedactionRules,
+    kept_spans: list[tuple[int, int]],
 ) -> list[RedactionFinding]:
     """Return the spans that are not allowed, overlapping ones joined, without the placeholders inside them."""
     wanted_spans = [span for span in spans if not _allowed(text[span.start : span.end], rules)]
@@ -212,20 +216,20 @@ def _resolved(
     end = -1
     for span in sorted(wanted_spans, key=lambda span: (span.start, -span.end)):
         if cluster and span.start >= end:
-            findings += _joined(text, cluster, end, kind, kept)
+            findings += _joined(text, cluster, end, kind, kept_spans)
             cluster = []
         end = max(end, span.end) if cluster else span.end
         cluster.append(span)
     if cluster:
-        findings += _joined(text, cluster, end, kind, kept)
+        findings += _joined(text, cluster, end, kind, kept_spans)
     return findings
 
 
 def _joined(
-    text: str, cluster: list[SecretSpan], end: int, kind: Kind, kept: list[tuple[int, int]]
+    text: str, cluster: list[SecretSpan], end: int, kind: Kind, kept_spans: list[tuple[int, int]]
 ) -> Iterator[RedactionFinding]:
     best = max(cluster, key=lambda span: (span.end - span.start, span.rank))
-    for start, stop in _without(kept, cluster[0].start, end):
+    for start, stop in _without(kept_spans, cluster[0].start, end):
         if text[start:stop].strip():
             yield RedactionFinding(kind=kind, rule=best.rule, start=start, end=stop)
 

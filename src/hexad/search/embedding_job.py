@@ -123,7 +123,7 @@ class EmbeddingJob:
         fails; what was claimed is given back first.
         """
         done = 0
-        over: dict[str, BudgetExceeded] = {}
+        overruns: dict[str, BudgetExceeded] = {}
         turn = _Turn(stop=stop, beat=lambda: progress(done) if progress is not None else None)
         if limit is None and self._stores.tasks.counts(EMBED)[1]:
             self._stores.tasks.retry_failed(EMBED)
@@ -142,7 +142,7 @@ class EmbeddingJob:
                 owner=self._owner,
                 alive=frozenset(self._alive()),
                 limit=room,
-                without_spaces=tuple(over),
+                without_spaces=tuple(overruns),
             )
             if not numbers:
                 break
@@ -150,17 +150,17 @@ class EmbeddingJob:
                 for space, group in self._charged_groups(numbers):
                     if stop():
                         break
-                    if space in over:
+                    if space in overruns:
                         self._stores.tasks.postpone(EMBED, group, owner=self._owner)
                         continue
-                    embedded = self._embed_affordable(group, space, turn, over)
+                    embedded = self._embed_affordable(group, space, turn, overruns)
                     done += embedded
                     if embedded and progress is not None:
                         progress(done)
             finally:
                 self._stores.tasks.release(EMBED, numbers, owner=self._owner)
-        if done or over:
-            self._note(next(iter(over.values()), None))
+        if done or overruns:
+            self._note(next(iter(overruns.values()), None))
         return done
 
     def _embed_affordable(

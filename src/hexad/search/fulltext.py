@@ -143,7 +143,7 @@ class FullText:
 
     def document_frequencies(self, words: Sequence[str]) -> Mapping[str, int]:
         """Return in how many chunks each word occurs, in any of its forms; words that occur nowhere are left out."""
-        found: dict[str, int] = {}
+        frequencies: dict[str, int] = {}
         with self._db.read() as con:
             tokenizer = con.sqlite.fts5_tokenizer("porter", list(_TOKENIZER))
             for word in words:
@@ -159,8 +159,8 @@ class FullText:
                 )
                 rarest = min((self._occurrences(stem) for stem in stems), default=0)
                 if rarest:
-                    found[word] = rarest
-        return found
+                    frequencies[word] = rarest
+        return frequencies
 
     def _occurrences(self, token: str) -> int:
         return self._once(token, "SELECT doc FROM chunk_terms WHERE term = ?", token)

@@ -169,10 +169,10 @@ class RetentionService:
         waiting: list[AgedRow] = []
         for page in self._rows.pages(space.no, size=_PAGE):
             for row in page:
-                due = judge.is_due(row)
-                if due and row.pinned:
+                is_due = judge.is_due(row)
+                if is_due and row.pinned:
                     tally.kept_pinned += 1
-                elif due and judge.has_work(row):
+                elif is_due and judge.has_work(row):
                     waiting.append(row)
                 elif row.status is Status.ACTIVE:
                     tally.kept_young += 1

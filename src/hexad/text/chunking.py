@@ -188,19 +188,19 @@ def _whole_characters(text: str, start: int, end: int, *, low: int, high: int) -
 
 def _merged(spans: Iterator[_Span], sizes: _Sizes, *, limit: int) -> Iterator[_Span]:
     """Join neighbours of which one is tiny, as long as they belong together and fit."""
-    held: tuple[int, int, str] | None = None
+    last: tuple[int, int, str] | None = None
     names: list[str] = []
     for start, end, heading in spans:
-        if held is not None and _fits(held, (start, end, heading), sizes, limit=limit):
-            held = held[0], end, held[2]
-            if not _is_inside(heading, held[2]):
+        if last is not None and _fits(last, (start, end, heading), sizes, limit=limit):
+            last = last[0], end, last[2]
+            if not _is_inside(heading, last[2]):
                 names.append(heading)
             continue
-        if held is not None:
-            yield held[0], held[1], _joint_heading(held[2], names)
-        held, names = (start, end, heading), []
-    if held is not None:
-        yield held[0], held[1], _joint_heading(held[2], names)
+        if last is not None:
+            yield last[0], last[1], _joint_heading(last[2], names)
+        last, names = (start, end, heading), []
+    if last is not None:
+        yield last[0], last[1], _joint_heading(last[2], names)
 
 
 def _fits(left: _Span, right: _Span, sizes: _Sizes, *, limit: int) -> bool:

@@ -74,21 +74,21 @@ def matches(path: str, pattern: str) -> bool:
 
 def _match_segments(segments: list[str], patterns: list[str]) -> bool:
     """Match greedily: only the last `**` is ever tried again, so the time is at most segments × patterns."""
-    at = wanted = 0
+    at = wanted_index = 0
     last_star, resume = -1, 0
     while at < len(segments):
-        if wanted < len(patterns) and patterns[wanted] == "**":
-            last_star, resume = wanted, at
-            wanted += 1
-        elif wanted < len(patterns) and fnmatchcase(segments[at], patterns[wanted]):
+        if wanted_index < len(patterns) and patterns[wanted_index] == "**":
+            last_star, resume = wanted_index, at
+            wanted_index += 1
+        elif wanted_index < len(patterns) and fnmatchcase(segments[at], patterns[wanted_index]):
             at += 1
-            wanted += 1
+            wanted_index += 1
         elif last_star >= 0:
             resume += 1
-            at, wanted = resume, last_star + 1
+            at, wanted_index = resume, last_star + 1
         else:
             return False
-    return all(pattern == "**" for pattern in patterns[wanted:])
+    return all(pattern == "**" for pattern in patterns[wanted_index:])
 
 
 def validate_space(name: str) -> str:

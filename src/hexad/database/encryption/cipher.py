@@ -151,11 +151,11 @@ class FileCipher:
         blocks = self.blocks(data, name=name)
         view = memoryview(data)
         plain_size(len(data), name=name)
-        found = []
+        parts = []
         for number, at in enumerate(range(HEADER_BYTES, len(data), _STEP)):
             block = view[at : at + _STEP]
-            found.append(blocks.open(number, block, last=at + len(block) == len(data)))
-        return b"".join(found)
+            parts.append(blocks.open(number, block, last=at + len(block) == len(data)))
+        return b"".join(parts)
 
     def read(self, path: Path) -> bytes:
         """Return the plain content of the sealed file at `path`; raises `StorageFailure` and `IntegrityError`."""

@@ -355,13 +355,13 @@ def _parsed(data: bytes) -> bytes | None:
             return None
     if len(line) in (43, 44):
         try:
-            found = base64.b64decode(
+            key_bytes = base64.b64decode(
                 line.replace(b"-", b"+").replace(b"_", b"/") + b"=" * (44 - len(line)), validate=True
             )
         except (binascii.Error, ValueError):
-            found = b""
-        if len(found) == KEY_BYTES:
-            return found
+            key_bytes = b""
+        if len(key_bytes) == KEY_BYTES:
+            return key_bytes
     typed = data.endswith(b"\n") and data[:-1].isascii() and data[:-1].decode("ascii").isprintable()
     return data if len(data) == KEY_BYTES and not typed else None
 

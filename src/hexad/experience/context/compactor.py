@@ -175,9 +175,11 @@ class Drafter:
     def draft(self, plan: CompactionPlan) -> CompactionDraft | None:
         """Return what takes the place of what was planned, None where it is gone; as slow as a generator is."""
         state = plan.state
-        kept = self.protected(state.number, (plan.first, plan.last))
+        protected = self.protected(state.number, (plan.first, plan.last))
         earlier = [(plan.first, state.compacted_through)] if plan.first <= state.compacted_through else []
-        events = self.events(state, [*difference(earlier, kept), (state.compacted_through + 1, plan.last)])
+        events = self.events(
+            state, [*difference(earlier, protected), (state.compacted_through + 1, plan.last)]
+        )
         if not events:
             return None
         tokens, top = sum(event.tokens for event in events), strongest(events)
@@ -240,11 +242,11 @@ class Drafter:
         for first in range(ticks[0], last + 1, ROWS_LIMIT):
             part = (first, min(first + ROWS_LIMIT - 1, last))
             events = self.events(state, [part])
-            said = self.texts(events)
+            event_texts = self.texts(events)
             if part == (ticks[0], last):
-                texts += zip((event.ticks[0][0] for event in events), said, strict=True)
-            elif said:
-                texts.append((first, digest(said, _PART_CHARACTERS)))
+                texts += zip((event.ticks[0][0] for event in events), event_texts, strict=True)
+            elif event_texts:
+                texts.append((first, digest(event_texts, _PART_CHARACTERS)))
             tokens += sum(event.tokens for event in events)
             for event in events:
                 sums.update({concept: total for concept, total, _ in event.activations})
@@ -266,8 +268,8 @@ class Drafter:
 
     def protected(self, number: int, ticks: tuple[int, int]) -> Ranges:
         """Return the ticks that windows keep in the stream, of those ranges that share one with `ticks`."""
-        kept = self._windows.protected(number, ticks)
-        return union(span for ranges in kept.values() for span in ranges)
+        protected_ranges = self._windows.protected(number, ticks)
+        return union(span for ranges in protected_ranges.values() for span in ranges)
 
     def _tokens(self, state: WindowState, steps: Sequence[LiveStep], *, more: bool) -> int:
         totals = live_totals(self._reader, state.session_id, after=state.compacted_through) if more else None
@@ -545,12 +547,12 @@ class Compactor:
         """Write a compaction, all of it or nothing; False when the window is not what it was any more."""
         number, hull = plan.state.number, (plan.first, plan.last)
         for _ in range(_ATTEMPTS):
-            kept = self._windows.protected(number, hull)
+            protected_ranges = self._windows.protected(number, hull)
             replies = self._needs.replies.prepare(plan.state.session_id, [hull])
             with self._db.transaction():
                 if not self._is_unchanged(plan, record.trigger):
                     return False
-                if self._windows.protected(number, hull) == kept and self._write(
+                if self._windows.protected(number, hull) == protected_ranges and self._write(
                     replies, number, record, drafted
                 ):
                     return True

@@ -139,8 +139,8 @@ class Chooser:
         dated = to_micros(at), to_micros(self._db.clock.now())
         times = None if selection.before is None else (_FIRST, selection.before)
         if places is not None:
-            wanted = {name: places[name] for name in named.values() if places.get(name)}
-            questions = [StepQuery(tagged=wanted, times=times)] if wanted else []
+            named_places = {name: places[name] for name in named.values() if places.get(name)}
+            questions = [StepQuery(tagged=named_places, times=times)] if named_places else []
         elif selection.session is None and selection.subject is None:
             questions = [StepQuery(times=times)]
         else:

@@ -87,12 +87,12 @@ class ErasedStream:
                 erasing = self._cold.erasing()
                 written, problems = upkeep.take_out(erasing)
                 size += written
-                held, logs = self._in_logs(erasing)
+                held_sessions, logs = self._in_logs(erasing)
                 if not problems:
                     with self._db.transaction():
                         self._cold.erased_from_files(
                             {
-                                session: difference(ranges, held.get(session, ()))
+                                session: difference(ranges, held_sessions.get(session, ()))
                                 for session, ranges in erasing.items()
                             }
                         )
@@ -115,7 +115,7 @@ class ErasedStream:
     def _in_logs(self, erasing: Mapping[int, Ranges]) -> tuple[dict[int, Ranges], list[str]]:
         """Return which of these ticks logs hold, and the names of these logs; of a damaged one nobody knows."""
         columns = range_columns(dict(erasing))
-        found: dict[int, list[tuple[int, int]]] = {}
+        log_ranges: dict[int, list[tuple[int, int]]] = {}
         names: list[str] = []
         retired = self._sealer.manifest.retired([path.name for path in list_logs(self._sealer.logs)])
         for path in list_logs(self._sealer.logs):
@@ -126,14 +126,14 @@ class ErasedStream:
             except IntegrityError:
                 names.append(path.name)
                 for session, ranges in erasing.items():
-                    found.setdefault(session, []).extend(ranges)
+                    log_ranges.setdefault(session, []).extend(ranges)
                 continue
             here = {} if log is None else _ticks_in(log, columns)
             if here:
                 names.append(path.name)
             for session, some in here.items():
-                found.setdefault(session, []).extend(some)
-        return {session: union(ranges) for session, ranges in found.items()}, names
+                log_ranges.setdefault(session, []).extend(some)
+        return {session: union(ranges) for session, ranges in log_ranges.items()}, names
 
 
 def _ticks_in(log: Frames, columns: Mapping[str, NDArray[np.int64]]) -> dict[int, Ranges]:
@@ -264,13 +264,13 @@ class RowRemoval:
         compaction_ids: set[str] = set()
         departed: list[int] = []
         ticks = session.touched
-        kept = self._departed.cold(session.number)
+        cold_ranges = self._departed.cold(session.number)
         replies = self._rows.replies(session.number)
         for compaction in self._rows.compactions(session.number):
             if not (session.whole or intersection(ticks, [compaction.ticks])):
                 continue
             compaction_ids.add(compaction.id)
-            if session.whole or not intersection(kept, [compaction.ticks]):
+            if session.whole or not intersection(cold_ranges, [compaction.ticks]):
                 departed.append(compaction.no)
                 continue
             left_reply_nos = [reply.no for reply in replies if intersection(reply.ticks, [compaction.ticks])]
@@ -303,9 +303,9 @@ class RowRemoval:
             if not (session.whole or intersection(session.touched, [ticks])):
                 continue
             touched.append(no)
-            kept = intersection(session.rest, [ticks])
-            if kept:
-                self._targets.narrow_window(no, (kept[0][0], kept[-1][1]), tokens=prepared.tokens.get(no, 0))
+            rest = intersection(session.rest, [ticks])
+            if rest:
+                self._targets.narrow_window(no, (rest[0][0], rest[-1][1]), tokens=prepared.tokens.get(no, 0))
             else:
                 departed.append(no)
         for submission in self._targets.submissions_of(touched):
@@ -338,11 +338,11 @@ class RowRemoval:
         narrowed: dict[int, tuple[int, int] | None] = {}
         notes = 0
         for target in self._targets.applications(session.id, hull):
-            hit, kept = _parts(target, session, events)
-            if hit and not kept:
+            hit, rest = _parts(target, session, events)
+            if hit and not rest:
                 departed.append(target.no)
             elif hit:
-                new = (kept[0][0], kept[-1][1]) if target.ticks else None
+                new = (rest[0][0], rest[-1][1]) if target.ticks else None
                 if target.said or new != target.ticks:
                     narrowed[target.no] = new
                     notes += target.said
@@ -517,9 +517,9 @@ class StreamEraser:
             if session.whole:
                 continue
             for no, ticks in self._targets.windows(session.number):
-                kept = intersection(session.rest, [ticks])
-                if kept and intersection(session.touched, [ticks]):
-                    totals = range_totals(self._experience.reader, {session.id: kept})
+                rest = intersection(session.rest, [ticks])
+                if rest and intersection(session.touched, [ticks]):
+                    totals = range_totals(self._experience.reader, {session.id: rest})
                     tokens[no] = sum(part.tokens for part in totals)
             named = self._targets.open_events(session.id)
             if named:
@@ -530,15 +530,15 @@ class StreamEraser:
     def _tagged_ticks(self, name: str) -> tuple[Mapping[str, Ranges], frozenset[str]]:
         """Return where tags of exactly this name are, by session, and which tags these are; nothing is inherited."""
         tags = self._targets.tags_named(name)
-        found: dict[str, Ranges] = {}
+        ticks_by_event: dict[str, Ranges] = {}
         for session, places in self._applications.placed(tags).items():
             ranges = [*places.ranges, *(known for _, known in places.events if known is not None)]
             waiting = [event for event, known in places.events if known is None]
             if waiting:
                 for where in self._events.ticks_of(session, waiting).values():
                     ranges += where
-            found[session] = union(ranges)
-        return found, frozenset(tags)
+            ticks_by_event[session] = union(ranges)
+        return ticks_by_event, frozenset(tags)
 
     # What is left to do -----------------------------------------------------------------------------------------
 

@@ -404,9 +404,9 @@ class ErasedTargets:
                 no,
                 event,
                 None if first is None else (first, last),
-                bool(said),
+                bool(text),
             )
-            for no, event, first, last, said in rows
+            for no, event, first, last, text in rows
         ]
 
     def remove_applications(self, numbers: Collection[int]) -> int:
@@ -485,7 +485,7 @@ class ErasedDocuments:
         return self._documents_of(selection, None)
 
     def _documents_of(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
-        given: dict[str, SQLValue] = {
+        params: dict[str, SQLValue] = {
             "subject": selection.subject,
             "tag": None if selection.tag is None else slug(selection.tag),
             "through": through,
@@ -494,13 +494,13 @@ class ErasedDocuments:
             f"SELECT id, doc_type, path FROM documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR no IN"
             " (SELECT document_no FROM document_tags WHERE tag = :tag))"
             " AND (:through IS NULL OR created_at <= :through) ORDER BY no",
-            given,
+            params,
         )
         removed = self._db.query(
             f"SELECT id FROM removed_documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR (body IS NOT NULL AND EXISTS"
             f" (SELECT 1 FROM json_each({_KEPT_TAGS}) t WHERE t.value = :tag)))"
             " AND (:through IS NULL OR removed_at <= :through) ORDER BY no",
-            given,
+            params,
         )
         return [
             *(

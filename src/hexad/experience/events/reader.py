@@ -189,12 +189,12 @@ def _spans(sources: PieceSources) -> Iterator[tuple[str, int, int, int]]:
 def _mixed_sessions(spans: Iterable[tuple[str, int, int, int]]) -> set[int]:
     """Return the sessions in which the ticks of one source lie between those of another."""
     reached: dict[int, int] = {}
-    found = set()
+    sessions = set()
     for _, session, first, last in sorted(spans, key=lambda span: (span[1], span[2])):
         if first <= reached.get(session, -1):
-            found.add(session)
+            sessions.add(session)
         reached[session] = max(last, reached.get(session, -1))
-    return found
+    return sessions
 
 
 def _sessions_with_departed(cursor: duckdb.DuckDBPyConnection, sources: PieceSources) -> set[int]:
@@ -230,8 +230,8 @@ def _fresh_statements(sources: PieceSources, mixed: set[int]) -> tuple[list[str]
     if mixed:
         paths = [
             sources.name(path)
-            for path, held in sources.held.items()
-            if any(session_range.session in mixed for session_range in held)
+            for path, session_ranges in sources.held.items()
+            if any(session_range.session in mixed for session_range in session_ranges)
         ]
         reads = [_READ] if paths else []
         logs = [f"({RELATION})"] if sources.table is not None else []
@@ -535,14 +535,14 @@ class EventReader:
             for session, event, tick in rows:
                 if event is None:
                     ticks[session].append((tick, tick))
-            found: list[tuple[int, str | None, int, int]]
-            found = [(session, event, 0, TICK_LIMIT) for session, event, _ in rows if event is not None]
-            found += [(session, None, *span) for session, some in ticks.items() for span in union(some)]
+            hit_rows: list[tuple[int, str | None, int, int]]
+            hit_rows = [(session, event, 0, TICK_LIMIT) for session, event, _ in rows if event is not None]
+            hit_rows += [(session, None, *span) for session, some in ticks.items() for span in union(some)]
             return {
-                "session": np.array([row[0] for row in found], np.uint32),
-                "event": np.array([row[1] for row in found], dtype=object),
-                "first_tick": np.array([row[2] for row in found], np.int64),
-                "last_tick": np.array([row[3] for row in found], np.int64),
+                "session": np.array([row[0] for row in hit_rows], np.uint32),
+                "event": np.array([row[1] for row in hit_rows], dtype=object),
+                "first_tick": np.array([row[2] for row in hit_rows], np.int64),
+                "last_tick": np.array([row[3] for row in hit_rows], np.int64),
             }
 
         return self._reader.ask(question, read, light=True)

@@ -292,12 +292,12 @@ class EventTexts:
         segments: Mapping[int, tuple[frozenset[str], int]],
     ) -> bool:
         """Take in what was added to a session; False where an event changed that is not in logs alone."""
-        kept = sessions.get(number) or _Kept(())
-        place = kept.unchanged(added)
-        tick = min([added.tick, *kept.firsts[place : place + 1]])
+        session_texts = sessions.get(number) or _Kept(())
+        place = session_texts.unchanged(added)
+        tick = min([added.tick, *session_texts.firsts[place : place + 1]])
         if number in segments and segments[number][1] >= tick:
             return False
-        known = kept.until(place)
+        known = session_texts.until(place)
         own, ticks = replace(sources, session=number, paths=()), (tick, TICK_LIMIT)
         departed = TickRanges({number: sources.departed[number]}) if number in sources.departed else None
         table = self._events.of_logs(own, departed, ticks=ticks)
@@ -330,7 +330,7 @@ def _read(
     """Return what was read of logs, what of it is new by session, and the sessions of which something went."""
     import numpy as np
 
-    found: dict[str, _LogTexts] = {}
+    texts_by_log: dict[str, _LogTexts] = {}
     added: dict[int, _Added] = {}
     for log in logs:
         texts = before.get(log.name, _LogTexts(0, frozenset()))
@@ -352,11 +352,11 @@ def _read(
                 some.tick = min(some.tick, int(tick[of].min()))
                 some.events.update(log.strings[number] for number in np.unique(event[of]).tolist() if number)
                 sessions.add(number)
-        found[log.name] = _LogTexts(total, frozenset(sessions))
+        texts_by_log[log.name] = _LogTexts(total, frozenset(sessions))
     went = {
         number
         for name, log in before.items()
-        if name not in found or found[name].rows < log.rows
+        if name not in texts_by_log or texts_by_log[name].rows < log.rows
         for number in log.sessions
     }
-    return found, added, went
+    return texts_by_log, added, went

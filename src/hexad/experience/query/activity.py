@@ -121,9 +121,9 @@ class _Counting:
                 bucket = self._buckets.setdefault(self._floor(at), _BucketTotals())
                 bucket.timesteps += timesteps
                 bucket.tokens += int(tokens)
-        wanted = sorted(self._buckets)[-self._question.limit :]
-        self._buckets = {at: self._buckets[at] for at in wanted}
-        return wanted[0] if wanted else 0
+        buckets = sorted(self._buckets)[-self._question.limit :]
+        self._buckets = {at: self._buckets[at] for at in buckets}
+        return buckets[0] if buckets else 0
 
     def _add_stream_concepts(self, selection: StepSelection, first: int) -> None:
         concepts = self._question.concepts

@@ -107,15 +107,15 @@ def plan_reading(
     name: Callable[[str], str],
 ) -> ReadingPlan:
     """Return what to read of the segments `paths`; `sides` gives for some of them the file of their lists."""
-    wanted = dict(
+    limits = dict(
         zip(concepts.numbers(list(question.activations)), question.activations.values(), strict=True)
     )
-    if not wanted or not sides:
+    if not limits or not sides:
         return ReadingPlan(whole=paths, lists={}, uncertain={}, name=name)
     strongest = None if question.strongest is None else concepts.numbers([question.strongest])[0]
     floors: dict[str, dict[int, tuple[bool, Place]]] = {}
     for file, concept, more, last in cursor.execute(
-        _FLOORS, [sorted(map(name, sides.values())), list(wanted)]
+        _FLOORS, [sorted(map(name, sides.values())), list(limits)]
     ).fetchall():
         floors.setdefault(Path(file).name, {})[concept] = (
             more,
@@ -127,9 +127,9 @@ def plan_reading(
             whole.append(path)
             continue
         there = floors.get(Path(sides[path]).name, {})
-        if not all(concept in there for concept in wanted):
+        if not all(concept in there for concept in limits):
             continue  # all concepts are asked for, and one of them the segment has not
-        complete = [concept for concept in wanted if _is_complete(*there[concept], lowest=wanted[concept][0])]
+        complete = [concept for concept in limits if _is_complete(*there[concept], lowest=limits[concept][0])]
         if complete:
             lists[path] = complete[0]
         elif strongest in there:

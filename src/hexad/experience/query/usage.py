@@ -180,11 +180,11 @@ def folder_bytes(folder: Path) -> int:
 def extents(db: Database, reader: StreamReader) -> dict[Fidelity, Extent]:
     """Return how many timesteps and tokens of the stream are HOT, WARM and SUBMITTED."""
     protected = Windows(db).protected_by_session()
-    everything, found = reader.ask(StepQuery(), lambda selection: _extents(selection, protected))
-    kept_timesteps = sum(extent.timesteps for extent in found.values())
-    kept_tokens = sum(extent.tokens for extent in found.values())
+    everything, extents = reader.ask(StepQuery(), lambda selection: _extents(selection, protected))
+    kept_timesteps = sum(extent.timesteps for extent in extents.values())
+    kept_tokens = sum(extent.tokens for extent in extents.values())
     hot = Extent(timesteps=everything.timesteps - kept_timesteps, tokens=everything.tokens - kept_tokens)
-    return {Fidelity.HOT: hot, **found}
+    return {Fidelity.HOT: hot, **extents}
 
 
 def _extents(

@@ -208,16 +208,16 @@ def _text(value: object) -> str:
 
 
 def _name_places(
-    given: Sequence[Any] | None, what: str, rows: int, numbers: _PlaceNumbers, intake: StreamIntake
+    column: Sequence[Any] | None, what: str, rows: int, numbers: _PlaceNumbers, intake: StreamIntake
 ) -> NDArray[np.intp]:
     """Return the places of names in `numbers`, 0 for none."""
     import numpy as np
 
-    if given is None:
+    if column is None:
         return np.zeros(rows, np.intp)
     count = len(numbers)
     try:
-        places = np.array([numbers[name] for name in given], np.intp)
+        places = np.array([numbers[name] for name in column], np.intp)
         intake.take_names(map(_text, list(numbers)[count:]), what)
     except (InvalidInput, TypeError) as error:
         raise _Unusual from error
@@ -314,17 +314,17 @@ def _places(chunk: ColumnChunk, intake: StreamIntake) -> tuple[NDArray[np.intp],
     return places, ids
 
 
-def _scores(given: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _scores(raw_scores: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     import numpy as np
 
-    if not isinstance(given, np.ndarray):
-        if not {*map(type, given)} <= {float, int, np.float64, np.float32}:
+    if not isinstance(raw_scores, np.ndarray):
+        if not {*map(type, raw_scores)} <= {float, int, np.float64, np.float32}:
             raise _Unusual
         try:
-            given = np.array(given, np.float64)
+            raw_scores = np.array(raw_scores, np.float64)
         except OverflowError as error:
             raise _Unusual from error
-    scores = given.astype(np.float64)
+    scores = raw_scores.astype(np.float64)
     if not (np.abs(scores) <= FLOAT_LIMIT).all():
         raise _Unusual
     return scores

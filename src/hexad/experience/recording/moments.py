@@ -252,10 +252,10 @@ def _strongest(activations: Mapping[str, float], intake: StreamIntake) -> Mappin
     return dict(nsmallest(TOP_ACTIVATIONS, checked.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _checked_scores(given: Mapping[str, Any], intake: StreamIntake) -> dict[str, float]:
-    intake.take_concepts(given)
+def _checked_scores(scores: Mapping[str, Any], intake: StreamIntake) -> dict[str, float]:
+    intake.take_concepts(scores)
     checked: dict[str, float] = {}
-    for concept, score in given.items():
+    for concept, score in scores.items():
         number = _number(score)
         if number is None:
             raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a number.")

@@ -112,23 +112,23 @@ def row_filter(
     def keep(numbers: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         import numpy as np
 
-        wanted = np.ones(len(numbers["tick"]), np.bool_)
+        mask = np.ones(len(numbers["tick"]), np.bool_)
         if session is not None:
-            wanted &= numbers["session"] == session
+            mask &= numbers["session"] == session
         if question.ticks is not None:
-            wanted &= (numbers["tick"] >= question.ticks[0]) & (numbers["tick"] <= question.ticks[1])
+            mask &= (numbers["tick"] >= question.ticks[0]) & (numbers["tick"] <= question.ticks[1])
         if question.times is not None:
             since, until = map(to_micros, question.times)
-            wanted &= (numbers["ts"] >= since) & (numbers["ts"] < until)
+            mask &= (numbers["ts"] >= since) & (numbers["ts"] < until)
         if kinds is not None:
-            wanted &= np.isin(numbers["kind"], kinds)
-        if not wanted.any():  # mostly: a window is a small part of a log
-            return wanted
+            mask &= np.isin(numbers["kind"], kinds)
+        if not mask.any():  # mostly: a window is a small part of a log
+            return mask
         if places is not None:
-            wanted &= placed(numbers, places.plain)
+            mask &= placed(numbers, places.plain)
         if departed is not None:
-            wanted &= ~placed(numbers, departed.plain)
-        return wanted
+            mask &= ~placed(numbers, departed.plain)
+        return mask
 
     return keep
 

@@ -166,13 +166,13 @@ class SegmentManifest:
 
     def retired(self, names: Sequence[str]) -> set[str]:
         """Return which of these logs are in a segment."""
-        found: set[str] = set()
+        retired_names: set[str] = set()
         for at in range(0, len(names), _BATCH):
             some = names[at : at + _BATCH]
             marks = ", ".join("?" * len(some))
             rows = self._db.query(f"SELECT name FROM stream_retired_logs WHERE name IN ({marks})", some)
-            found |= {row[0] for row in rows}
-        return found
+            retired_names |= {row[0] for row in rows}
+        return retired_names
 
     def segments(
         self,

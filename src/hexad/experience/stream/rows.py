@@ -70,11 +70,12 @@ def flat(
 
     parts = []
     for log in logs:
-        wanted = None if events is None else _numbers_of(log.strings, set(events))
-        if wanted is not None and not len(wanted):
+        wanted_numbers = None if events is None else _numbers_of(log.strings, set(events))
+        if wanted_numbers is not None and not len(wanted_numbers):
             continue
         chosen = [
-            _take_rows(columns, rows) for columns, rows in _chosen_rows(log.frames, keep, wanted, within)
+            _take_rows(columns, rows)
+            for columns, rows in _chosen_rows(log.frames, keep, wanted_numbers, within)
         ]
         numbers = None if light else _new_numbers(chosen, log.strings, concept_numbers)
         parts += [_part(columns, _Strings(log.strings), numbers) for columns in chosen]
@@ -83,11 +84,11 @@ def flat(
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _numbers_of(strings: Sequence[str], wanted: Set[str]) -> NDArray[np.uint32]:
+def _numbers_of(strings: Sequence[str], wanted_strings: Set[str]) -> NDArray[np.uint32]:
     """Return a log's numbers of some strings; number 0 is none."""
     import numpy as np
 
-    return np.array([at for at, string in enumerate(strings) if at and string in wanted], np.uint32)
+    return np.array([at for at, string in enumerate(strings) if at and string in wanted_strings], np.uint32)
 
 
 def _chosen_rows(

@@ -237,11 +237,11 @@ class SegmentUpkeep:
 
 def _departed(session_ranges: Sequence[SessionRange], cold: Mapping[int, Ranges]) -> dict[int, Ranges]:
     """Return which ticks that left may be in a segment."""
-    found = {
+    departed = {
         session_range.session: intersection(cold.get(session_range.session, ()), [session_range.ticks])
         for session_range in session_ranges
     }
-    return {session: ranges for session, ranges in found.items() if ranges}
+    return {session: ranges for session, ranges in departed.items() if ranges}
 
 
 def _merge_groups(chosen: Sequence[_Candidate]) -> Iterator[list[_Candidate]]:
@@ -386,9 +386,9 @@ class Sealer:
             left_paths = list(self._abandoned_logs(locks))
             if not (all or self._is_due(left_paths)):
                 return StreamReport()
-            found = list(_readable_logs(left_paths, problems, self._engine.cipher))
-            self._before(found)
-            for group in _seal_groups(found):
+            logs = list(_readable_logs(left_paths, problems, self._engine.cipher))
+            self._before(logs)
+            for group in _seal_groups(logs):
                 if stop():
                     break
                 there = sum(len(frame) for _, log in group for frame in log.frames)
@@ -398,7 +398,7 @@ class Sealer:
                 segments += rows > 0
                 removed += there - rows
                 freed += 0 if rows else sum(log.offset for _, log in group)
-            for path, log in found:
+            for path, log in logs:
                 if not log.frames:
                     self._retire(path)
         return StreamReport(

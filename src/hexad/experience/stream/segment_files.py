@@ -74,24 +74,24 @@ def _strongest(
     numbers[present] = np.arange(len(present))
     own = numbers[concepts]
     counts = np.bincount(own)
-    kept = _rows_per_concept(counts, total // _SHARE)
+    strongest = _rows_per_concept(counts, total // _SHARE)
     # Sorting all would cost as much as sealing does: a rough count says below which score nothing can be kept.
     bins = int(np.clip(_BINS // len(present), 2, 256))
     low, high = float(scores.min()), float(scores.max())
     rough = ((scores.astype(np.float64) - low) * ((bins - 1) / max(high - low, 1e-300))).astype(np.int64)
     rough = np.clip(rough, 0, bins - 1)
     histogram = np.bincount(own * bins + rough, minlength=len(present) * bins).reshape(len(present), bins)
-    reached = histogram[:, ::-1].cumsum(axis=1)[:, ::-1] >= kept
+    reached = histogram[:, ::-1].cumsum(axis=1)[:, ::-1] >= strongest
     lowest = np.maximum(reached.sum(axis=1) - 1, 0)
     chosen = np.flatnonzero(rough >= lowest[own])
     chosen = chosen[np.lexsort((rows[chosen], -scores[chosen], own[chosen]))]
     sorted_own = own[chosen]
     rank = np.arange(len(chosen)) - np.searchsorted(sorted_own, np.arange(len(present)))[sorted_own]
-    chosen = chosen[rank < kept]
+    chosen = chosen[rank < strongest]
     return {
         "concept": concepts[chosen],
         "score": scores[chosen],
-        "more": counts[own[chosen]] > kept,
+        "more": counts[own[chosen]] > strongest,
         "row": rows[chosen],
     }
 

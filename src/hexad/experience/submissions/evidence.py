@@ -305,10 +305,10 @@ def file_problems(path: Path, entry: JSONValue, own: OwnFiles) -> list[str]:
     if path.is_symlink() or not path.is_file():
         return [f"{path.name} is missing."]
     try:
-        found = entry_of(path, own)
+        actual = entry_of(path, own)
     except (IntegrityError, StorageFailure) as error:
         return [f"{path.name} cannot be read: {error}"]
-    if found != entry:
+    if actual != entry:
         return [f"{path.name} was changed: its SHA-256 or its size is not that of {MANIFEST}."]
     return []
 
@@ -453,10 +453,10 @@ class EvidencePackages:
             number = self._sessions.number(window.session_id)
             ticks = (window.start_tick, window.end_tick)
             if number is None or intersection(self._departed.cold(number, ticks), [ticks]):
-                kept = f" The package at {path} is as it was." if (path / MANIFEST).exists() else ""
+                note = f" The package at {path} is as it was." if (path / MANIFEST).exists() else ""
                 raise Conflict(
                     f"The evidence of submission {submission.id!r}, which was {submission.status.value}, is not in full"
-                    f" detail any more: window {window.id!r} is COLD. Export before it is resolved.{kept}"
+                    f" detail any more: window {window.id!r} is COLD. Export before it is resolved.{note}"
                 )
 
     def _write(self, folder: Path, submission: Submission) -> None:
@@ -596,7 +596,7 @@ class EvidencePackages:
         except HexadError as error:
             return [str(error)]
         shown = cast("Sequence[Mapping[str, JSONValue]]", windows.get("windows", ()))
-        found = {
+        actual_counts = {
             "sessions": len({record["session_id"] for record in shown}),
             "windows": len(shown),
             "timesteps": timesteps,
@@ -604,11 +604,11 @@ class EvidencePackages:
             "tag_applications": len(cast("Sequence[object]", tags.get("applications", ()))),
             "comments": len(cast("Sequence[object]", tags.get("comments", ()))),
         }
-        told = manifest.get("counts")
-        counts = told if isinstance(told, dict) else {}
+        stated_counts = manifest.get("counts")
+        counts = stated_counts if isinstance(stated_counts, dict) else {}
         return [
             f"{MANIFEST} says {counts.get(name)!r} {name}, there are {number}."
-            for name, number in found.items()
+            for name, number in actual_counts.items()
             if counts.get(name) != number
         ]
 
@@ -638,8 +638,8 @@ def _places(
 def _window_json(window: TimeWindow) -> dict[str, JSONValue]:
     """Return a window without what changes after it was submitted."""
     keys = ("id", "session_id", "start_tick", "end_tick", "start_time", "end_time", "token_count")
-    told = window.to_dict()
-    return {key: told[key] for key in keys}
+    document = window.to_dict()
+    return {key: document[key] for key in keys}
 
 
 def _aside(path: Path) -> Path:

@@ -58,22 +58,22 @@ class Submissions:
         Raises `NotFound`, `InvalidInput` for a tag that is no bud, an id that names no folder, or a bud without an
         example in full detail, `Conflict` for an id that is taken or a bud that was abandoned.
         """
-        wanted = check_submission_id(submission_id)
-        rule = self._needs.secret_in(wanted)
+        checked_id = check_submission_id(submission_id)
+        rule = self._needs.secret_in(checked_id)
         if rule is not None:  # it becomes the name of a folder
             raise InvalidInput(
                 f"submission_id holds what looks like a secret ({rule}); give another one.",
                 argument="submission_id",
             )
         tag = self._bud(bud)
-        submission = self._same(wanted, tag)
+        submission = self._same(checked_id, tag)
         if submission is not None:
             return submission
         return decided(
             self._db,
             prepare=lambda: self._evidence(tag),
             still_so=self._still_so,
-            act=lambda evidence: self._submit(tag, wanted, evidence),
+            act=lambda evidence: self._submit(tag, checked_id, evidence),
         )
 
     def _bud(self, name_or_id: str) -> Tag:

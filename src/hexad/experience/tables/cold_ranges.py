@@ -102,10 +102,10 @@ class ColdRanges:
     ) -> dict[int, Ranges]:
         """Return the ticks that left, by the session's number: of one or of all."""
         with self._db.read():
-            found = self._by_session(_COLD, session, ticks)
+            ranges_by_session = self._by_session(_COLD, session, ticks)
             for number, ranges in self._by_session(_ERASED, session, ticks).items():
-                found[number] = union([*found.get(number, ()), *ranges])
-        return found
+                ranges_by_session[number] = union([*ranges_by_session.get(number, ()), *ranges])
+        return ranges_by_session
 
     def _by_session(
         self, table: _Table, session: int | None = None, ticks: tuple[int, int] | None = None

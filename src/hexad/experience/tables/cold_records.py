@@ -331,13 +331,13 @@ def _conditions(question: StepQuery, session: int | None) -> tuple[list[str], di
         conditions.append("instr(lower(r.summary), lower(:text)) > 0")
         params["text"] = question.text
     if question.tagged is not None:
-        wanted = [f"tags{at}" for at in range(len(question.tag_sets))]
+        parameters = [f"tags{at}" for at in range(len(question.tag_sets))]
         sets = [
             "r.no IN (SELECT record_no FROM compressed_tags WHERE tag_id IN"
             f" (SELECT value FROM json_each(:{parameter})))"
-            for parameter in wanted
+            for parameter in parameters
         ]
-        for parameter, tags in zip(wanted, question.tag_sets, strict=True):
+        for parameter, tags in zip(parameters, question.tag_sets, strict=True):
             params[parameter] = dump(sorted(tags))
         coarse = (" OR " if question.any_tag else " AND ").join(sets) or "false"
         conditions.append(f"(r.level = 1 OR ({coarse}))")

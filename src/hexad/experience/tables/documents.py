@@ -229,18 +229,18 @@ class Documents:
             )
 
 
-def _conditions(wanted: DocumentFilter) -> tuple[str, list[SQLValue]]:
+def _conditions(document_filter: DocumentFilter) -> tuple[str, list[SQLValue]]:
     where, params = ["1"], list[SQLValue]()
-    if wanted.doc_type is not None:
+    if document_filter.doc_type is not None:
         where.append("d.doc_type = ?")
-        params.append(wanted.doc_type)
-    if wanted.tags:
-        tags = sorted(set(wanted.tags))
+        params.append(document_filter.doc_type)
+    if document_filter.tags:
+        tags = sorted(set(document_filter.tags))
         where.append(
             "(SELECT count(*) FROM document_tags t WHERE t.document_no = d.no"
             " AND t.tag IN (SELECT value FROM json_each(?))) >= ?"
         )
-        params += [dump(tags), len(tags) if wanted.match == "all" else 1]
+        params += [dump(tags), len(tags) if document_filter.match == "all" else 1]
     return " AND ".join(where), params
 
 

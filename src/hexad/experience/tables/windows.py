@@ -240,12 +240,12 @@ class Windows:
 
 def _by_strength(ranges: Mapping[str, Sequence[tuple[int, int]]]) -> dict[Fidelity, Ranges]:
     taken: Ranges = ()
-    found: dict[Fidelity, Ranges] = {}
+    ranges_by_fidelity: dict[Fidelity, Ranges] = {}
     for fidelity in PROTECTING:
         mine = union(ranges.get(fidelity.value, ()))
-        found[fidelity] = difference(mine, taken)
+        ranges_by_fidelity[fidelity] = difference(mine, taken)
         taken = union([*taken, *mine])
-    return found
+    return ranges_by_fidelity
 
 
 def _row(row: Row) -> WindowRow:

@@ -252,9 +252,9 @@ class AutoTagger:
     def before_sealing(self, logs: Iterable[tuple[Path, Frames]]) -> None:
         """Tag all of these logs, which nobody writes to any more."""
         with self._turn:
-            for path, found in logs:
+            for path, log_frames in logs:
                 # A list of its own: what was looked at goes from it, and is still to be sealed.
-                frames = replace(found, frames=list(found.frames))
+                frames = replace(log_frames, frames=list(log_frames.frames))
                 self._log(path.name, _LogReader(frames=frames), lambda: False)
 
     def _log(self, name: str, log: _LogReader, stop: Callable[[], bool]) -> int:
@@ -317,10 +317,10 @@ class AutoTagger:
         self._applications.add(new)
         return len(new)
 
-    def _without_erased(self, found: Sequence[ActiveRun]) -> Iterator[ActiveRun]:
+    def _without_erased(self, runs: Sequence[ActiveRun]) -> Iterator[ActiveRun]:
         """Yield what is left of runs: a log holds what was erased until it is sealed."""
-        erased = {session: self._departed.erased(session) for session in {run.session for run in found}}
-        for run in found:
+        erased = {session: self._departed.erased(session) for session in {run.session for run in runs}}
+        for run in runs:
             for ticks in difference([run.ticks], erased[run.session]):
                 yield replace(
                     run,

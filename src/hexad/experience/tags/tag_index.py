@@ -69,11 +69,11 @@ class ActiveTags:
         """Return a tag and count it as used; None when there is none."""
         change = self._changes.current(TAGS)
         with self._lock:
-            kept = self._kept.get(tag_id)
-            if kept is not None and kept[0] == change:
+            active = self._kept.get(tag_id)
+            if active is not None and active[0] == change:
                 self.hits += 1
                 self._kept.move_to_end(tag_id)
-                return kept[1]
+                return active[1]
             self.misses += 1
         tag = self._tags.get(tag_id)
         if tag is None:
@@ -100,10 +100,10 @@ class ActiveTags:
         limit = self._limit if max_size is None else max_size
         needed = self._of_buds()
         with self._lock:
-            over = len(self._kept) - limit
+            excess = len(self._kept) - limit
             departed: list[str] = []
             for tag_id in self._kept:
-                if len(departed) >= over:
+                if len(departed) >= excess:
                     break
                 if tag_id not in needed:
                     departed.append(tag_id)
@@ -200,7 +200,7 @@ class TagIndex:
         when the tag that is there says something else, `InvalidInput` for what cannot be one.
         """
         kind = parse_choice(TagType, tag_type, "tag_type")
-        wanted = check_tag_name(self._without_secrets(name, "name"))
+        checked_name = check_tag_name(self._without_secrets(name, "name"))
         if (kind is TagType.CONCEPT) != (concept_id is not None):
             raise InvalidInput(
                 "A concept's tag needs a concept_id such as 'pack::Term', and no other tag has one."
@@ -216,12 +216,14 @@ class TagIndex:
             entity_type = check_tag_name(self._without_secrets(entity_type, "entity type"))
         text = None if description is None else self._text(description, "description")
         with self._db.transaction():
-            known_tag = self._tags.get(concept_id) if concept_id else self._tags.named(wanted, tag_type=kind)
+            known_tag = (
+                self._tags.get(concept_id) if concept_id else self._tags.named(checked_name, tag_type=kind)
+            )
             if known_tag is not None:
                 return _same(known_tag, concept_id=concept_id, entity_type=entity_type, description=text)
             tag = Tag(
                 id=self._needs.ids.new("tag") if concept_id is None else concept_id,
-                name=wanted,
+                name=checked_name,
                 tag_type=kind,
                 concept_id=concept_id,
                 entity_type=entity_type,
@@ -266,13 +268,13 @@ class TagIndex:
         """Return the tags that pass, by name. A pattern is a part of the name, ignoring case; with `*` or `?` in it,
         the whole name.
         """
-        wanted = TagFilter(
+        tag_filter = TagFilter(
             pattern=parse_text(name_pattern, "name_pattern"),
             tag_type=None if tag_type is None else parse_choice(TagType, tag_type, "tag_type"),
             bud_status=None if bud_status is None else parse_choice(BudStatus, bud_status, "bud_status"),
             entity_type=parse_text(entity_type, "entity_type"),
         )
-        return self._tags.find(wanted, limit=_limit(limit), offset=parse_offset(offset))
+        return self._tags.find(tag_filter, limit=_limit(limit), offset=parse_offset(offset))
 
     def count(self, tag_type: TagType | None = None) -> int:
         """Return how many tags there are, of one type or of all."""

@@ -216,13 +216,13 @@ class PinnedWindows:
         Of a range that is partly COLD what is left is pinned: the window says from where to where, and how many
         tokens. Raises `QuotaExceeded`, `NotFound` for ticks that were never recorded, `Conflict` for such as are COLD.
         """
-        wanted = check_ticks(ticks)
+        checked_ticks = check_ticks(ticks)
         note = self._reason(reason)
         self._sessions.get(session_id)
         self._needs.flush()
         number = decided(
             self._db,
-            prepare=lambda: self._request(session_id, wanted),
+            prepare=lambda: self._request(session_id, checked_ticks),
             still_so=self._still_so,
             act=lambda request: self._pin(request, note),
         )
@@ -233,17 +233,17 @@ class PinnedWindows:
             return None
         return self._needs.mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
 
-    def _request(self, session_id: str, wanted: tuple[int, int]) -> _PinRequest:
+    def _request(self, session_id: str, ticks: tuple[int, int]) -> _PinRequest:
         number = self._sessions.number(session_id)
         assert number is not None
-        departed = self._departed.ranges(number, wanted)
-        totals = range_totals(self._needs.reader, {session_id: (wanted,)})
+        departed = self._departed.ranges(number, ticks)
+        totals = range_totals(self._needs.reader, {session_id: (ticks,)})
         reached = max([totals.ticks[1] for totals in totals] + [last for _, last in departed], default=0)
-        if reached < wanted[1]:
-            self._check_recorded(session_id, number, wanted)
+        if reached < ticks[1]:
+            self._check_recorded(session_id, number, ticks)
         if not totals:
-            shown = f"{wanted[0]} to {wanted[1]} of session {session_id!r}"
-            if self._departed.cold(number, wanted):
+            shown = f"{ticks[0]} to {ticks[1]} of session {session_id!r}"
+            if self._departed.cold(number, ticks):
                 raise Conflict(
                     f"Ticks {shown} are COLD already: their tokens are gone, nothing can be pinned."
                 )
@@ -258,12 +258,12 @@ class PinnedWindows:
             after_tokens=self._tokens(pinned, totals[0]),
         )
 
-    def _check_recorded(self, session_id: str, number: int, wanted: tuple[int, int]) -> None:
+    def _check_recorded(self, session_id: str, number: int, ticks: tuple[int, int]) -> None:
         """Raise `NotFound` for a range that ends after what was ever recorded; a gap in between is none."""
         last = last_recorded(self._needs.reader, self._departed, session_id, number)
-        if last < wanted[1]:
+        if last < ticks[1]:
             raise NotFound(
-                f"Session {session_id!r} has no tick {wanted[1]} yet; its last is {last}. Pin what was recorded."
+                f"Session {session_id!r} has no tick {ticks[1]} yet; its last is {last}. Pin what was recorded."
             )
 
     def _still_so(self, request: _PinRequest) -> bool:
@@ -344,10 +344,10 @@ class PinnedWindows:
     def release_when_due(self) -> int:
         """Let go of the windows whose grace is over, and settle what was let go before; returns how many were due."""
         with self._db.read():
-            due = bool(self._windows.grace_ended(self._db.clock.now()))
+            is_due = bool(self._windows.grace_ended(self._db.clock.now()))
             waiting = self._windows.unprotected()
         rows: list[WindowRow] = []
-        if due:
+        if is_due:
             with self._db.transaction():
                 rows = self._windows.grace_ended(self._db.clock.now())
                 for row in rows:
@@ -383,7 +383,7 @@ class PinnedWindows:
             return
         with self._db.transaction():
             now = self._windows.by_numbers([row.no for row in rows])
-            kept = {
+            kept_ranges = {
                 session: union(
                     ticks
                     for ranges in self._windows.protected(session, (some[0][0], some[-1][1])).values()
@@ -392,7 +392,9 @@ class PinnedWindows:
                 for session, some in union_by_session((row.session_no, row.ticks) for row in now).items()
             }
             for row in now:
-                if row.fidelity not in PROTECTING and not intersection(kept[row.session_no], [row.ticks]):
+                if row.fidelity not in PROTECTING and not intersection(
+                    kept_ranges[row.session_no], [row.ticks]
+                ):
                     self._windows.release(row.no, Fidelity.COLD, CompressionLevel.REPLY)
 
     # Questions --------------------------------------------------------------------------------------------------

@@ -135,9 +135,9 @@ class ReplyMaker:
 
     def release(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:
         """Turn what is in `ranges` and unprotected into records, and return what was stored."""
-        wanted = union(ranges)
+        wanted_ranges = union(ranges)
         for _ in range(_ATTEMPTS):
-            replies = self.prepare(session_id, wanted)
+            replies = self.prepare(session_id, wanted_ranges)
             with self._db.transaction():
                 if self.store(replies):
                     return replies
@@ -146,8 +146,8 @@ class ReplyMaker:
         )
 
     def _protected_ticks(self, session: int, ticks: tuple[int, int]) -> Ranges:
-        kept = self._windows.protected(session, ticks)
-        return union(span for ranges in kept.values() for span in ranges)
+        protected_ranges = self._windows.protected(session, ticks)
+        return union(span for ranges in protected_ranges.values() for span in ranges)
 
     def _free(self, session: int, ranges: Ranges) -> Ranges:
         if not ranges:

@@ -67,14 +67,14 @@ class LifecycleContract:
         }
 
 
-def parse_contract(given: Mapping[str, object]) -> LifecycleContract:
+def parse_contract(fields: Mapping[str, object]) -> LifecycleContract:
     """Return the contract that a mapping says, its limits below `resources.memory`; what else it says is kept.
 
     Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what is no number or no JSON.
     """
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"The contract {quoted(given)} is no mapping; give one, or the path of a file.")
-    document = cast("dict[str, JSONValue]", _json(given, "the contract"))
+    if not isinstance(fields, Mapping):
+        raise InvalidInput(f"The contract {quoted(fields)} is no mapping; give one, or the path of a file.")
+    document = cast("dict[str, JSONValue]", _json(fields, "the contract"))
     memory = _section(_section(document, "resources", "resources"), "memory", "resources.memory")
     limits = {name: _limit(name, memory[name]) for name in MINIMUMS if name in memory}
     return LifecycleContract(

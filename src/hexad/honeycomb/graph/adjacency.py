@@ -71,8 +71,8 @@ class Adjacency:
         with self._lock:
             rings = self._followed()
             places = _places(rings, ids)
-            found, flags = rings.ids[places].tolist(), rings.flags[places].tolist()
-        return dict(zip(found, flags, strict=True))
+            target_ids, flags = rings.ids[places].tolist(), rings.flags[places].tolist()
+        return dict(zip(target_ids, flags, strict=True))
 
     def edges_of(self, ids: Sequence[int]) -> dict[int, list[EdgeRow]]:
         """Return the main rings of these nodes, the strongest edge first, as of the latest `follow`.
@@ -156,13 +156,13 @@ class Adjacency:
             yield block
             last = block[-1].id
 
-    def _forget(self, gone: Sequence[int]) -> None:
+    def _forget(self, removed_ids: Sequence[int]) -> None:
         import numpy as np
 
-        if not gone:
+        if not removed_ids:
             return
         rings = self._used
-        places = _places(rings, gone)
+        places = _places(rings, removed_ids)
         rings.flags[places] = 0
         rings.targets[places] = NO_TARGET
         there = rings.flags > 0
@@ -176,8 +176,8 @@ class Adjacency:
         import numpy as np
 
         assert self._kept is not None
-        rings, wanted = self._used, np.asarray(ids, dtype=np.int64)
-        new = wanted[~np.isin(wanted, rings.ids[_places(rings, ids)])]
+        rings, wanted_ids = self._used, np.asarray(ids, dtype=np.int64)
+        new = wanted_ids[~np.isin(wanted_ids, rings.ids[_places(rings, ids)])]
         if not len(new):
             return
         kept_rings, before = self._kept, len(rings.ids)
@@ -225,10 +225,10 @@ def _places(rings: Rings, ids: Sequence[int]) -> Ints:
     """Return the rows of those of these nodes that have one, in order and each once."""
     import numpy as np
 
-    wanted = np.asarray(sorted(set(ids)), dtype=np.int64)
-    places = np.searchsorted(rings.ids, wanted)
+    wanted_ids = np.asarray(sorted(set(ids)), dtype=np.int64)
+    places = np.searchsorted(rings.ids, wanted_ids)
     known = places < len(rings.ids)
-    known[known] = rings.ids[places[known]] == wanted[known]
+    known[known] = rings.ids[places[known]] == wanted_ids[known]
     return places[known]
 
 

@@ -160,15 +160,15 @@ class _Part:
         self._count = count
         self.last_id = block[-1].node_id
 
-    def forget(self, gone: Sequence[int]) -> bool:
+    def forget(self, removed: Sequence[int]) -> bool:
         """Take nodes out; returns False when what is left has to be read anew."""
         import numpy as np
 
         ids = self._ids[: self._count]
-        wanted = np.unique(np.asarray(gone, dtype=np.int64))
-        places = np.searchsorted(ids, wanted)
+        removed_ids = np.unique(np.asarray(removed, dtype=np.int64))
+        places = np.searchsorted(ids, removed_ids)
         known = places < len(ids)
-        known[known] = ids[places[known]] == wanted[known]
+        known[known] = ids[places[known]] == removed_ids[known]
         places = places[known]
         if not len(places):
             return True

@@ -145,14 +145,14 @@ class HoneycombEdges:
 
         The strongest overflow edge comes up where a main ring lost one.
         """
-        wanted = json.dumps(sorted(ids))
+        ids_json = json.dumps(sorted(ids))
         only = " AND is_auto" if auto_only else ""
         with self._db.joined() as con:
             rows = con.execute(
                 f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1)){only}"
                 f" UNION SELECT {_COLUMNS} FROM honeycomb_edges WHERE to_id IN (SELECT value FROM json_each(?1)){only}"
                 " ORDER BY from_id, to_id",
-                (wanted,),
+                (ids_json,),
             ).fetchall()
             self._drop(con, [_row(row) for row in rows])
         return len(rows)

@@ -141,18 +141,18 @@ class HoneycombLinks:
         return [_ordered(*row) for row in rows]
 
     def _neighbouring_parts(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
-        wanted = [
+        neighbours = [
             (fact.no, neighbour, after)
             for fact in facts
             if fact.source is not None
             for neighbour, after in _neighbour_ids(fact.source[1])
         ]
-        if not wanted:
+        if not neighbours:
             return []
         rows = self._db.query(
             "SELECT m.no, o.no, j.value ->> 2 FROM json_each(?) j JOIN memories m ON m.no = j.value ->> 0"
             " JOIN memories o ON o.source_no = m.source_no AND o.source_id = j.value ->> 1",
-            (json.dumps(wanted),),
+            (json.dumps(neighbours),),
         )
         return [_ordered(*row) for row in rows]
 
@@ -235,12 +235,12 @@ class HoneycombLinks:
 
     def release(self, numbers: Collection[int]) -> None:
         """Have those looked at again that chose these memories, in the transaction that purges them."""
-        gone = set(numbers)
+        removed = set(numbers)
         with self._db.joined() as con:
-            found = self._later(gone)
-            for no in gone:
-                found |= self._naming_later(no)
-            _queue(con, found - gone)
+            later_numbers = self._later(removed)
+            for no in removed:
+                later_numbers |= self._naming_later(no)
+            _queue(con, later_numbers - removed)
             # Whoever derives links at this moment has seen what goes: it does so again.
             con.execute("UPDATE tasks SET owner = NULL WHERE kind = ? AND owner IS NOT NULL", (LINK,))
 
@@ -252,9 +252,9 @@ class HoneycombLinks:
             return
         listed = json.dumps(sorted(numbers))
         with self._db.joined() as con:
-            found = self._later(numbers)
+            later_numbers = self._later(numbers)
             for no in numbers:
-                found |= self._naming_later(no)
+                later_numbers |= self._naming_later(no)
             self._edges.drop_of(numbers, auto_only=True)
             con.execute(
                 "DELETE FROM honeycomb_entities WHERE node_id IN (SELECT value FROM json_each(?))", (listed,)
@@ -264,7 +264,7 @@ class HoneycombLinks:
                 " WHERE id IN (SELECT value FROM json_each(?))",
                 (bump(con, FAMILY), listed),
             )
-            _queue(con, found - set(numbers))
+            _queue(con, later_numbers - set(numbers))
 
     def keep(self, linked: Sequence[LinkState]) -> None:
         """Note that these memories have their links, and what they were derived from."""
@@ -285,10 +285,10 @@ class HoneycombLinks:
     def forget_all(self) -> int:
         """Remove all that was derived, before it is derived anew; returns how many edges."""
         with self._db.joined() as con:
-            gone = self._edges.drop_derived()
+            count = self._edges.drop_derived()
             con.execute("DELETE FROM honeycomb_entities")
             con.execute("UPDATE honeycomb_nodes SET linked = 0, mark = 0, reach = NULL WHERE linked")
-        return gone
+        return count
 
     def queue_all(self) -> int:
         """Queue the linking of every memory that has a vector; returns how many."""

@@ -128,22 +128,22 @@ _SUMMARIES = (PieceForm.LONG, PieceForm.SHORT, PieceForm.MICRO)
 
 
 def forms_of(
-    stores: Stores, said: NodeText, *, chunk_no: int, focus: NDArray[np.float64] | None
+    stores: Stores, node_text: NodeText, *, chunk_no: int, focus: NDArray[np.float64] | None
 ) -> Iterator[tuple[PieceForm, str]]:
     """Yield the forms of a node, the best first; those after the whole are read when they are asked for.
 
     `chunk_no` is the chunk by which a memory was found, 0 for none; `focus` is the question. Nothing that is as long
     as the whole stands for it.
     """
-    if said.text:
-        yield PieceForm.WHOLE, said.text
-    if said.memory_id is None:
+    if node_text.text:
+        yield PieceForm.WHOLE, node_text.text
+    if node_text.memory_id is None:
         return
-    for text in _chunk(stores, said.node_id, chunk_no, focus):
-        if 0 < len(text) < len(said.text):
+    for text in _chunk(stores, node_text.node_id, chunk_no, focus):
+        if 0 < len(text) < len(node_text.text):
             yield PieceForm.CHUNK, text
-    for form, text in zip(_SUMMARIES, nodes_of(stores).summaries(said.node_id), strict=False):
-        if 0 < len(text) < len(said.text):
+    for form, text in zip(_SUMMARIES, nodes_of(stores).summaries(node_text.node_id), strict=False):
+        if 0 < len(text) < len(node_text.text):
             yield form, text
 
 
@@ -233,9 +233,9 @@ class JitWalker:
         with self._stores.db.read():
             self._layout.follow()
             while True:
-                found, more = self._nearest_nodes(query, looked_at, scope)
-                stops = gates_of(self._stores, self._layout, [node for node, _ in found], bounds)
-                active = [(node, cosine) for node, cosine in found if _enters(stops[node])]
+                nearest, more = self._nearest_nodes(query, looked_at, scope)
+                stops = gates_of(self._stores, self._layout, [node for node, _ in nearest], bounds)
+                active = [(node, cosine) for node, cosine in nearest if _enters(stops[node])]
                 if len(active) >= limit or not more:
                     return active[:limit]
                 looked_at *= 8
@@ -290,19 +290,19 @@ class JitWalker:
     def _nearest_nodes(
         self, query: Sequence[float], limit: int, scope: frozenset[str]
     ) -> tuple[list[tuple[int, float]], bool]:
-        found: list[tuple[int, float]] = []
+        nearest: list[tuple[int, float]] = []
         more = False
         if OWN in scope:
             own = self._entries.nearest(query, limit=limit)
             more = len(own) == limit
-            found += own
+            nearest += own
         index = self._vectors() if MEMORIES in scope else None
         if index is not None and index.dimensions == len(query):
-            wanted = max(limit, _MEMORIES_LOOKED_AT)
-            near = self._nearest_memories(index, query, wanted)
-            more = more or len(near) >= wanted
-            found += near
-        return sorted(found, key=lambda pair: (-pair[1], pair[0])), more
+            wanted_count = max(limit, _MEMORIES_LOOKED_AT)
+            near = self._nearest_memories(index, query, wanted_count)
+            more = more or len(near) >= wanted_count
+            nearest += near
+        return sorted(nearest, key=lambda pair: (-pair[1], pair[0])), more
 
     @staticmethod
     def _nearest_memories(index: VectorIndex, query: Sequence[float], limit: int) -> list[tuple[int, float]]:
@@ -411,17 +411,17 @@ class JitWalker:
         heappush(walk.heap, QueuedNode(level, -strength, node, len(walk.ways)))
         walk.ways.append(way)
 
-    def _take(self, walk: Walk, said: NodeText, way: PathStep) -> None:
+    def _take(self, walk: Walk, node_text: NodeText, way: PathStep) -> None:
         """Add a node's text, or the most of it that fits."""
-        entry = walk.own.get(said.node_id)
+        entry = walk.own.get(node_text.node_id)
         chunk_no = 0 if entry is None else entry.chunk_no
-        for form, text in forms_of(self._stores, said, chunk_no=chunk_no, focus=walk.focus):
+        for form, text in forms_of(self._stores, node_text, chunk_no=chunk_no, focus=walk.focus):
             joined = f"{walk.text} {text}" if walk.text else text
             tokens = self._counter.count(joined)
             if tokens > walk.options.max_tokens:
                 continue
             before = self._counter.count(walk.text) if walk.text else 0
-            walk.taken.append(DraftPiece(said, form, text, tokens - before, way))
+            walk.taken.append(DraftPiece(node_text, form, text, tokens - before, way))
             walk.text = joined
             walk.misses = 0
             walk.left_out[IN_PART] += form is not PieceForm.WHOLE

@@ -54,9 +54,11 @@ def _database(path: Path) -> Iterator[Placed | Skip]:
     with open_foreign(path) as database:
         tables = database.tables()
         if not {"project", "type"} <= set(tables.get("observations", ())):
-            held = ", ".join(map(repr, tables)) or "none"
+            names = ", ".join(map(repr, tables)) or "none"
             refuse(
-                path, "claude-mem's database", f"it has no table `observations` of its; its tables are {held}"
+                path,
+                "claude-mem's database",
+                f"it has no table `observations` of its; its tables are {names}",
             )
         for name, table, columns in _LISTS:
             for number, row in enumerate(database.rows(table, columns, order=("id",)), start=1):

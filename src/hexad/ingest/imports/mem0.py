@@ -148,9 +148,9 @@ def _history(path: Path) -> Iterator[Placed | Skip]:
     with open_foreign(path) as database:
         tables = database.tables()
         if not {"memory_id", "new_memory", "event"} <= set(tables.get("history", ())):
-            held = ", ".join(map(repr, tables)) or "none"
+            names = ", ".join(map(repr, tables)) or "none"
             refuse(
-                path, "mem0's history", f"it has no table `history` of its memories; its tables are {held}"
+                path, "mem0's history", f"it has no table `history` of its memories; its tables are {names}"
             )
         yield from _last_states(database)
 

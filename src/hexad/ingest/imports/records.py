@@ -178,8 +178,8 @@ def _printable(name: str) -> str:
     """Return a name without what cannot be printed; other kinds of blanks become blanks."""
     if name.isprintable():
         return name
-    kept = (char if char.isprintable() else " " if char.isspace() else "" for char in name)
-    return " ".join("".join(kept).split())
+    characters = (char if char.isprintable() else " " if char.isspace() else "" for char in name)
+    return " ".join("".join(characters).split())
 
 
 def _fitting_claim(claim: ImportedFields) -> ImportedFields:

@@ -356,9 +356,9 @@ def parts_of(stream: TextIO, *, limit: int) -> Iterator[TextPart]:
         width = len(piece.encode("utf-8", "replace"))
         if pieces and size + width > limit:
             # What is redacted as one must not be cut: a private key that has begun goes into the next part whole.
-            kept = _before_open_block(pieces)
-            carried = pieces[kept:]
-            text = clean("".join(pieces[:kept]))
+            pieces_before = _before_open_block(pieces)
+            carried = pieces[pieces_before:]
+            text = clean("".join(pieces[:pieces_before]))
             if text.strip():
                 yield TextPart(text=text, number=number, first_line=first_line, is_last=False)
                 number += 1
@@ -384,11 +384,11 @@ def _at_a_blank(piece: str) -> tuple[str, str]:
     return (piece[: cut + 1], piece[cut + 1 :]) if cut > 0 else (piece, "")
 
 
-def _before_open_block(held: Sequence[str]) -> int:
+def _before_open_block(pieces: Sequence[str]) -> int:
     """Return how many lines stand before a key block that has begun and not ended; all when there is none."""
-    for index in range(len(held) - 1, max(0, len(held) - _BLOCK_LINES), -1):
-        if "-----END" in held[index]:
+    for index in range(len(pieces) - 1, max(0, len(pieces) - _BLOCK_LINES), -1):
+        if "-----END" in pieces[index]:
             break
-        if "-----BEGIN" in held[index]:
+        if "-----BEGIN" in pieces[index]:
             return index
-    return len(held)
+    return len(pieces)

@@ -157,11 +157,11 @@ def read_folder(
     the walk is seen or not; a file that vanishes is a skip.
     """
     project = safe_id(root.name) or "root"
-    for found in walk(root, options=options):
-        if isinstance(found, Skip):
-            yield found
+    for entry in walk(root, options=options):
+        if isinstance(entry, Skip):
+            yield entry
         else:
-            file = FileSource(path=found.path, relative=found.relative, project=project, uri=uri)
+            file = FileSource(path=entry.path, relative=entry.relative, project=project, uri=uri)
             yield from read_file(file, options=options, known=known)
 
 

@@ -132,14 +132,14 @@ def _refuse_cut(path: Path) -> None:
     """Raise `InvalidInput` for a file that is shorter than it says: SQLite would read what is gone as empty."""
     with path.open("rb") as file:
         head = file.read(100)
-        held = file.seek(0, 2)
+        size = file.seek(0, 2)
     if len(head) < 100 or head[24:28] != head[92:96]:
         return  # the number of pages is not to be relied on, or SQLite itself will refuse it
     page = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big") * (1 << 16 if page == 1 else page)
-    if held < pages:
+    if size < pages:
         raise InvalidInput(
-            f"{str(path)!r} is cut off: it has {held:,} of {pages:,} bytes. Copy it again, or take it from a backup."
+            f"{str(path)!r} is cut off: it has {size:,} of {pages:,} bytes. Copy it again, or take it from a backup."
         )
 
 

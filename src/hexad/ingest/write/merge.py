@@ -193,7 +193,7 @@ def _merged_metadata(old: Memory, new: Memory, write: PreparedDraft) -> dict[str
     if replaces:
         return merged
     draft = write.draft
-    kept = json.dumps(
+    old_values = json.dumps(
         [
             {k: v for k, v in old.metadata.items() if k not in new.metadata},
             old.subject,
@@ -203,11 +203,11 @@ def _merged_metadata(old: Memory, new: Memory, write: PreparedDraft) -> dict[str
     )
     kept_tags = old.tags if draft.tags is None and not write.fresh else ()
     if old.content_hash == new.content_hash and write.clean.removed == 0:
-        kept += new.raw  # the text as it is stored, handed back
+        old_values += new.raw  # the text as it is stored, handed back
     flags = list(cast("Sequence[JSONValue]", new.metadata["pii_flags"]))
     for flag in cast("Sequence[Mapping[str, JSONValue]]", old.metadata.get("pii_flags", [])):
         placeholder = f"[REDACTED:{flag['rule']}]"
-        if flag not in flags and (placeholder in kept or slug(placeholder) in kept_tags):
+        if flag not in flags and (placeholder in old_values or slug(placeholder) in kept_tags):
             flags.append(flag)
     merged["pii_flags"] = flags
     return merged
@@ -314,13 +314,13 @@ class FactLine:
         fallen = displaced(line, now)
         for row in fallen:
             self.supersede(row.no, now=now)
-        gone, ours = {row.no for row in fallen}, {row.id for row in line}
+        fallen_numbers, ours = {row.no for row in fallen}, {row.id for row in line}
         before = predecessors(line)
         for row in line:
             older = before.get(row.no)
             if older is not None and (row.supersedes is None or row.supersedes in ours):
                 self.facts.set_supersedes(row.no, older.id)
-        return [row for row in line if row.status is Status.ACTIVE and row.no not in gone]
+        return [row for row in line if row.status is Status.ACTIVE and row.no not in fallen_numbers]
 
     def _told(
         self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime

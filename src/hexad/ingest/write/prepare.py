@@ -38,8 +38,8 @@ def locate(text: str, spans: Sequence[str]) -> tuple[Section, ...] | None:
     """
     if not spans or len(spans) > SPANS_LIMIT:
         return None
-    wanted = [clean(span) for span in spans]
-    places = _in_order(text, wanted, overlapping=False) or _in_order(text, wanted, overlapping=True)
+    texts = [clean(span) for span in spans]
+    places = _in_order(text, texts, overlapping=False) or _in_order(text, texts, overlapping=True)
     if places is None:
         return None
     lines = LineIndex(text)
@@ -60,10 +60,10 @@ def _in_order(text: str, spans: Sequence[str], *, overlapping: bool) -> list[tup
 
 
 def _find(text: str, span: str, at: int) -> tuple[int, int] | None:
-    for wanted in (span, span.strip()):
-        start = text.find(wanted, at) if wanted.strip() else -1
+    for needle in (span, span.strip()):
+        start = text.find(needle, at) if needle.strip() else -1
         if start >= 0:
-            return start, start + len(wanted)
+            return start, start + len(needle)
     return None
 
 
@@ -197,15 +197,15 @@ class Preparer:
         local = self._extractor.local(request)
         write = replace(write, told=None if policies.model_may_pin else self._told(write, local.path))
         assert draft.extract is not None
-        held = self._gate.holds(draft, content_hash=write.content_hash)
-        if held and not draft.extract.refresh:
+        waits = self._gate.holds(draft, content_hash=write.content_hash)
+        if waits and not draft.extract.refresh:
             if draft.extract.strict or draft.extract.model is not None:
                 self._extractor.require(
                     draft.extract
                 )  # a call that could not be answered fails for every text
             return replace(write, meaning=local.meaning(write.meaning), notes=(*write.notes, HELD))
         extraction = self._extractor.infer(request, local)
-        if held and extraction.semantic == local.semantic:
+        if waits and extraction.semantic == local.semantic:
             # A model may have read it before: rules are no better reader.
             kept_write = replace(write, meaning=local.meaning(write.meaning))
             return replace(kept_write, notes=(*write.notes, *extraction.notes, KEPT))

@@ -60,8 +60,14 @@ def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, sto
     """Return the filters of both. Raises `InvalidInput` for times between which there is nothing, `NotFound` for a
     space that was never created.
     """
-    given = narrowed.space
-    spaces = (given,) if isinstance(given, str) else None if given is None else word_list(given, "space")
+    named_spaces = narrowed.space
+    spaces = (
+        (named_spaces,)
+        if isinstance(named_spaces, str)
+        else None
+        if named_spaces is None
+        else word_list(named_spaces, "space")
+    )
     if typed.space is not None:
         spaces = (*(spaces or ()), typed.space)
     for name in spaces or ():
@@ -130,18 +136,18 @@ def carried_filters(
 
     What the call says goes before what the sentence seems to say.
     """
-    found = parse_sentence(sentence, now=now, known_space=lambda name: stores.spaces.find(name) is not None)
-    if found is None:
+    query = parse_sentence(sentence, now=now, known_space=lambda name: stores.spaces.find(name) is not None)
+    if query is None:
         return None
     if layers is not None:
-        found = replace(found, layers=())
+        query = replace(query, layers=())
     if narrowed.kinds is not None:
-        found = replace(found, kinds=())
+        query = replace(query, kinds=())
     if narrowed.space is not None:
-        found = replace(found, space=None)
+        query = replace(query, space=None)
     if narrowed.since is not None or narrowed.until is not None or narrowed.as_of is not None:
-        found = replace(found, since=None, until=None)
-    return found if found.narrows else None
+        query = replace(query, since=None, until=None)
+    return query if query.narrows else None
 
 
 def weaker_readings(query: QueryText) -> Iterator[tuple[QueryText | None, str]]:
@@ -149,19 +155,19 @@ def weaker_readings(query: QueryText) -> Iterator[tuple[QueryText | None, str]]:
 
     First its times go, then its tags, path, space and pins too, then all its filters: None is the sentence as it is.
     """
-    said, lost = understood_as(query)[:-1], ""
+    words, lost = understood_as(query)[:-1], ""
     times = QueryText(since=query.since, until=query.until)
     placed = QueryText(tags=query.tags, path=query.path, space=query.space, pinned=query.pinned)
-    for gone in (times, placed):
-        if not gone.narrows:
+    for reading in (times, placed):
+        if not reading.narrows:
             continue
-        lost = f"{lost} {in_query_language(gone)}".strip()
+        lost = f"{lost} {in_query_language(reading)}".strip()
         query = replace(query, since=None, until=None)
-        if gone is placed:
+        if reading is placed:
             query = replace(query, tags=(), path=None, space=None, pinned=None)
         if query.narrows:
-            yield query, f"{said}; nothing known passes it, so it was answered without {lost}."
-    yield None, f"{said}; nothing known passes it, so it was answered without filters."
+            yield query, f"{words}; nothing known passes it, so it was answered without {lost}."
+    yield None, f"{words}; nothing known passes it, so it was answered without filters."
 
 
 def understood_as(query: QueryText) -> str:
@@ -238,23 +244,23 @@ class Contexts:
     ) -> FusedContext:
         """Return what all layers know of a task, within its tokens."""
         started = self._needs.clock.monotonic()
-        asked = self._routed(task, wanted, narrowed, model)
-        asked.timings["plan"] = self._ms(started)
-        asked, answered = self._answered_question(task, asked, wanted, narrowed, model)
+        routed = self._routed(task, wanted, narrowed, model)
+        routed.timings["plan"] = self._ms(started)
+        routed, answered = self._answered_question(task, routed, wanted, narrowed, model)
         before = self._needs.clock.monotonic()
         context = pack(
             task,
-            asked.plan,
+            routed.plan,
             answered,
             counter=self._needs.counter,
             form=form,
             details=details,
             notes=_failure_notes(answered),
         )
-        asked.timings["pack"] = self._ms(before)
-        asked.timings["total"] = self._ms(started)
+        routed.timings["pack"] = self._ms(before)
+        routed.timings["total"] = self._ms(started)
         self._note(context)
-        return replace(context, timings_ms=asked.timings)
+        return replace(context, timings_ms=routed.timings)
 
     def query(
         self, text: str, *, wanted: RouteRequest, narrowed: ContextFilters, limit: int
@@ -265,26 +271,28 @@ class Contexts:
                 f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
         request = replace(wanted, limit=max(limit, 20))
-        asked = self._routed(text, request, narrowed, None)
-        asked, answered = self._answered_question(text, asked, request, narrowed, None)
-        return fuse(answered, asked.plan).items[:limit]
+        routed = self._routed(text, request, narrowed, None)
+        routed, answered = self._answered_question(text, routed, request, narrowed, None)
+        return fuse(answered, routed.plan).items[:limit]
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed as a summary. Raises `NotFound` for an id that is not there."""
         item = _item(what)
-        wanted = item.memory_id or item.id if item is not None else what.id if isinstance(what, Hit) else what
-        if not isinstance(wanted, str):
+        wanted_id = (
+            item.memory_id or item.id if item is not None else what.id if isinstance(what, Hit) else what
+        )
+        if not isinstance(wanted_id, str):
             raise InvalidInput(
-                f"{quoted(wanted)} is nothing to expand; give an item of a context, a hit, or an id."
+                f"{quoted(wanted_id)} is nothing to expand; give an item of a context, a hit, or an id."
             )
         memory_item = (
-            self._memory(wanted.partition("#")[0]) if item is None or item.memory_id is not None else item
+            self._memory(wanted_id.partition("#")[0]) if item is None or item.memory_id is not None else item
         )
         if memory_item is None and item is None:
-            memory_item = self._of_layer(wanted)
+            memory_item = self._of_layer(wanted_id)
         if memory_item is None:
             raise NotFound(
-                f"There is nothing with the id {quoted(wanted)}; give one that a context shows in brackets."
+                f"There is nothing with the id {quoted(wanted_id)}; give one that a context shows in brackets."
             )
         if item is not None:
             memory_item = replace(memory_item, layer=item.layer)
@@ -313,23 +321,25 @@ class Contexts:
     # Asking -----------------------------------------------------------------------------------------------------
 
     def _routed(
-        self, question: str, wanted: RouteRequest, narrowed: ContextFilters, model: str | None
+        self, question: str, request: RouteRequest, narrowed: ContextFilters, model: str | None
     ) -> _RoutedQuestion:
         question, model = check_query(question), parse_text(model, "model")
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
             raise InvalidInput(f"{typed.refused[0]}.")
         if typed.narrows:
-            asked = self._planned(typed.text, typed, wanted, narrowed, model)
+            routed = self._planned(typed.text, typed, request, narrowed, model)
             notes = tuple(f"{problem}." for problem in typed.problems)
         else:
             plain, now = None, self._needs.clock.now()
             if narrowed.plain and self._needs.settings.plain:
-                plain = carried_filters(question, narrowed, wanted.layers, now=now, stores=self._needs.stores)
-            asked = self._planned(question, plain or QueryText(words=(question,)), wanted, narrowed, model)
-            asked.plain, notes = plain, () if plain is None else (understood_as(plain),)
-        asked.plan = replace(asked.plan, notes=(*asked.plan.notes, *notes))
-        return asked
+                plain = carried_filters(
+                    question, narrowed, request.layers, now=now, stores=self._needs.stores
+                )
+            routed = self._planned(question, plain or QueryText(words=(question,)), request, narrowed, model)
+            routed.plain, notes = plain, () if plain is None else (understood_as(plain),)
+        routed.plan = replace(routed.plan, notes=(*routed.plan.notes, *notes))
+        return routed
 
     def _planned(
         self,
@@ -367,23 +377,23 @@ class Contexts:
     def _answered_question(
         self,
         question: str,
-        asked: _RoutedQuestion,
-        wanted: RouteRequest,
+        routed: _RoutedQuestion,
+        request: RouteRequest,
         narrowed: ContextFilters,
         model: str | None,
     ) -> tuple[_RoutedQuestion, LayerAnswers]:
         """Return what the layers know; where the filters of a plain sentence leave nothing, without them, and why."""
-        answered = self._answers(asked)
-        if asked.plain is None or answered.late or any(answered.items.values()):
-            return asked, answered
-        for typed, note in weaker_readings(asked.plain):
-            again = self._planned(question, typed or QueryText(words=(question,)), wanted, narrowed, model)
-            again.timings.update(asked.timings)
-            found = self._answers(again)
-            if any(found.items.values()):
+        answered = self._answers(routed)
+        if routed.plain is None or answered.late or any(answered.items.values()):
+            return routed, answered
+        for typed, note in weaker_readings(routed.plain):
+            again = self._planned(question, typed or QueryText(words=(question,)), request, narrowed, model)
+            again.timings.update(routed.timings)
+            answers = self._answers(again)
+            if any(answers.items.values()):
                 again.plan = replace(again.plan, notes=(*again.plan.notes, note))
-                return again, found
-        return asked, answered
+                return again, answers
+        return routed, answered
 
     def _answers(self, question: _RoutedQuestion) -> LayerAnswers:
         planned = {layer.layer: layer for layer in question.plan.layers}

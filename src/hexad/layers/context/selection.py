@@ -47,7 +47,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
     )
     kept_scored_items: dict[str, ScoredItem] = {}
     folded: dict[str, list[str]] = {}
-    gone: list[tuple[ScoredItem, str]] = []
+    dropped: list[tuple[ScoredItem, str]] = []
     index = _Alike()
     for scored_item in by_place:
         same, how = index.find(scored_item)
@@ -56,7 +56,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
             kept_scored_items[scored_item.item.id] = scored_item
             continue
         folded.setdefault(same, []).append(scored_item.item.id)
-        gone.append((scored_item, f"{how} {same}"))
+        dropped.append((scored_item, f"{how} {same}"))
     items = [
         replace(
             scored_item,
@@ -70,7 +70,8 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
         for id_, scored_item in kept_scored_items.items()
     ]
     return Deduplicated(
-        items=tuple(sorted(items, key=order)), duplicates=tuple(sorted(gone, key=lambda pair: order(pair[0])))
+        items=tuple(sorted(items, key=order)),
+        duplicates=tuple(sorted(dropped, key=lambda pair: order(pair[0]))),
     )
 
 
@@ -216,7 +217,7 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
     tool, the web or nobody), then the younger by whole days, the surer, the one with more evidence, the higher layer,
     and the id. Lists do not contradict.
     """
-    gone: dict[str, str] = {}
+    dropped: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     for group in _groups(ranked):
         best, *others = sorted(group, key=_precedence)
@@ -224,18 +225,20 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
         if differing:
             notes[best.item.id] = tuple(_note(best.item, scored_item.item) for scored_item in differing)
         for scored_item in differing:
-            gone[scored_item.item.id] = (
+            dropped[scored_item.item.id] = (
                 f"contradicted by {best.item.id}, which {_reason(best.item, scored_item.item)}"
             )
     kept_scored_items = tuple(
         replace(scored_item, notes=(*scored_item.notes, *notes.get(scored_item.item.id, ())))
         for scored_item in ranked
-        if scored_item.item.id not in gone
+        if scored_item.item.id not in dropped
     )
     return Reconciled(
         items=kept_scored_items,
         gave_way=tuple(
-            (scored_item, gone[scored_item.item.id]) for scored_item in ranked if scored_item.item.id in gone
+            (scored_item, dropped[scored_item.item.id])
+            for scored_item in ranked
+            if scored_item.item.id in dropped
         ),
     )
 
@@ -299,13 +302,13 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
 
 
 def _note(best: MemoryItem, other: MemoryItem) -> str:
-    said = f"{_line_of(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
+    text = f"{_line_of(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
     if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
         return (
-            f"The user usually has {other.key}: {said}; this project has {_line_of(best.value)}. "
+            f"The user usually has {other.key}: {text}; this project has {_line_of(best.value)}. "
             "Treat this project as an exception."
         )
-    return f"Another memory has {other.key}: {said}; this one counts because it {_reason(best, other)}."
+    return f"Another memory has {other.key}: {text}; this one counts because it {_reason(best, other)}."
 
 
 def _sure(item: MemoryItem) -> str:

@@ -68,8 +68,14 @@ class FeedbackService:
             raise InvalidInput(f"The note has {len(note_text):,} characters; give at most {NOTE_MOST:,}.")
         judged = self._subject_of(what)
         space, now = judged.space, self._context.clock.now()
-        kept = "" if question is None or space is None else self._mask(question[:QUERY_KEPT], space)
-        named = (self._actor, judged.item_id, " ".join((kept or question or "").split()).casefold())
+        masked_question = (
+            "" if question is None or space is None else self._mask(question[:QUERY_KEPT], space)
+        )
+        named = (
+            self._actor,
+            judged.item_id,
+            " ".join((masked_question or question or "").split()).casefold(),
+        )
         mark = hmac.new(self._context.salt(), json.dumps(named).encode(), "sha256").hexdigest()
         new = NewFeedback(
             id=self._context.ids.new("fb"),
@@ -77,9 +83,9 @@ class FeedbackService:
             memory_no=judged.memory_no,
             layer=judged.layer,
             verdict=chosen,
-            query=kept,
-            terms=understand(kept, now=now).wanted
-            or tuple(kept.casefold().split()),  # one of stop words has its own
+            query=masked_question,
+            terms=understand(masked_question, now=now).wanted
+            or tuple(masked_question.casefold().split()),  # one of stop words has its own
             query_class=None if question is None else classify(question).query_class,
             note=self._mask(note_text, space) if note_text and space is not None else "",
             given_by=self._actor,
@@ -141,15 +147,15 @@ class FeedbackService:
             if layer in (MemoryLayer.SESSION, MemoryLayer.USER):
                 return _FeedbackSubject(item_id=item.id, layer=layer)
             return self._memory_subject(item.id, layer=layer)
-        given = item.id if isinstance(item, Memory) else item
-        if not isinstance(given, str) or not given.strip():
+        item_id = item.id if isinstance(item, Memory) else item
+        if not isinstance(item_id, str) or not item_id.strip():
             raise InvalidInput(
                 f"{quoted(what)} is nothing to say something of; give a hit, an item of a context, or an id."
             )
         try:
-            return self._memory_subject(given.partition("#")[0], layer=None)
+            return self._memory_subject(item_id.partition("#")[0], layer=None)
         except NotFound:
-            memory_item = self._item_of(given)  # raises `NotFound` for what no layer has
+            memory_item = self._item_of(item_id)  # raises `NotFound` for what no layer has
             return _FeedbackSubject(item_id=memory_item.id, layer=memory_item.layer)
 
     def _memory_subject(self, memory_id: str, *, layer: MemoryLayer | None) -> _FeedbackSubject:

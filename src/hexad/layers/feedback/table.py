@@ -262,11 +262,11 @@ class FeedbackEraser:
 
     def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go elsewhere."""
-        asked = _selection_params(selection, self._db.clock.now())
+        params = _selection_params(selection, self._db.clock.now())
         row = (
             None
-            if asked is None
-            else self._db.query_one(f"SELECT count(*) FROM feedback f WHERE {_ERASED}", asked)
+            if params is None
+            else self._db.query_one(f"SELECT count(*) FROM feedback f WHERE {_ERASED}", params)
         )
         if row is None or not row[0]:
             return beside
@@ -274,13 +274,13 @@ class FeedbackEraser:
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. What they did to memories stays."""
-        asked = _selection_params(selection, book.at)
-        if asked is None:
+        params = _selection_params(selection, book.at)
+        if params is None:
             return
         with self._db.transaction() as con:
             gone_rows = con.execute(
                 f"DELETE FROM feedback WHERE no IN (SELECT f.no FROM feedback f WHERE {_ERASED}) RETURNING no",
-                asked,
+                params,
             ).fetchall()
             book.erased(PLACE, len(gone_rows))
 

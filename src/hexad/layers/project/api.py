@@ -357,7 +357,7 @@ class ProjectFacade:
                 argument="min_confidence",
             )
         kinds = [parse_category(category)] if category is not None else list(Category)
-        wanted = (
+        look = (
             None if key is None else look_of(key_of(key)),
             None if component is None else look_of(component),
         )
@@ -366,8 +366,8 @@ class ProjectFacade:
             for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
             if memory.confidence >= min_confidence
             and (drafts or not memory.draft)
-            and wanted[0] in (None, look_of(memory.key))
-            and wanted[1] in (None, look_of(memory.component))
+            and look[0] in (None, look_of(memory.key))
+            and look[1] in (None, look_of(memory.component))
         ]
         facts.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
         return facts[:limit]
@@ -453,13 +453,13 @@ class ProjectFacade:
             else value_text(value)
         )
         title = f"{draft.attribute.replace('_', ' ')}: {words}"[:TITLE_LIMIT]
-        said = said_in(
+        details = said_in(
             value, title=title, text="" if isinstance(value, Mapping) else value_text(value), cited=links
         )
-        said = replace(said, title=check_title(said.title))
+        details = replace(details, title=check_title(details.title))
         extra = value if isinstance(value, Mapping) else {"value": value}
         importance = IMPORTANCE if draft.importance is None else draft.importance
-        decision = self._governance.record(said, replace(draft, importance=importance), extra=extra)
+        decision = self._governance.record(details, replace(draft, importance=importance), extra=extra)
         assert decision.memory_id is not None
         return project_fact(self._stores.memories.get(decision.memory_id))
 

@@ -249,10 +249,10 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
     tests = [path for paths in named.values() for path in paths]
     if not tests:
         return []
-    found = []
+    test_files = []
     most = min(named, key=lambda name: (-len(named[name]), name))
     if len(named[most]) >= _CLEAR * len(tests):
-        found.append(_convention("test_files", most, COUNTED, named[most]))
+        test_files.append(_convention("test_files", most, COUNTED, named[most]))
     apart = [path for path in tests if _TEST_FOLDERS & set(PurePosixPath(path).parts[:-1])]
     for share, value in (
         (len(apart), "in a folder of their own"),
@@ -260,13 +260,13 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
     ):
         if share >= _CLEAR * len(tests):
             seen_paths = apart if value.startswith("in") else [path for path in tests if path not in apart]
-            found.append(_convention("test_place", value, COUNTED, seen_paths))
+            test_files.append(_convention("test_place", value, COUNTED, seen_paths))
     code = [path for path in files if PurePosixPath(path).suffix in _CODE and path not in set(tests)]
     if code and len(tests) >= _FEWEST:
         # In quarters: what moves with every file that is added is no habit.
         quarters = round(4 * len(tests) / len(code)) / 4
         value = f"about {quarters:g} for each file of code" if quarters else "few for the code there is"
-        found.append(_convention("test_amount", value, COUNTED, tests))
+        test_files.append(_convention("test_amount", value, COUNTED, tests))
     names = [
         name
         for path in tests[:40]
@@ -275,10 +275,10 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
     ]
     sentences = [name for name in names if len([word for word in name.split("_") if word]) > _SENTENCE_WORDS]
     if len(names) >= _FEWEST and len(sentences) >= _CLEAR * len(names):
-        found.append(
+        test_files.append(
             _finding(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
         )
-    return found
+    return test_files
 
 
 def _is_test(path: str) -> bool:

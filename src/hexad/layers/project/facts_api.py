@@ -222,19 +222,20 @@ class FactsFacade:
 
     def _facts_of_line(self, line: Sequence[FactRow], moment: datetime | None) -> list[Fact]:
         """Return what is told of a line: the same value again, without another one between, is told once."""
-        told: list[tuple[FactRow, Fact]] = []
+        facts_by_row: list[tuple[FactRow, Fact]] = []
         for row in line:
             if row.status not in TOLD:
                 continue
             rivals = self._rivals(row, line)
             last = next(
-                (pair for pair in reversed(told) if family_of(pair[0].kind) == family_of(row.kind)), None
+                (pair for pair in reversed(facts_by_row) if family_of(pair[0].kind) == family_of(row.kind)),
+                None,
             )
             goes_on = last is not None and not last[0].differs(row) and last[0].trust.rank >= row.trust.rank
             if goes_on and rivals and last is not None and last[1].holds_at(row.valid_from):
                 continue
-            told.append((row, fact_of(row, rivals, known_at=moment)))
-        return [fact for _, fact in told]
+            facts_by_row.append((row, fact_of(row, rivals, known_at=moment)))
+        return [fact for _, fact in facts_by_row]
 
     def _rivals(self, row: FactRow, line: Sequence[FactRow]) -> list[FactRow]:
         """Return the facts against which one is held: of its family, and none where an attribute holds several."""

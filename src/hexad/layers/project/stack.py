@@ -318,10 +318,10 @@ def stack_of(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> l
     return findings
 
 
-def _declares(names: frozenset[str], wanted: str) -> bool:
-    if wanted.endswith("*"):
-        return any(name.startswith(wanted[:-1]) for name in names)
-    return wanted in names
+def _declares(names: frozenset[str], wanted_name: str) -> bool:
+    if wanted_name.endswith("*"):
+        return any(name.startswith(wanted_name[:-1]) for name in names)
+    return wanted_name in names
 
 
 def _finding(key: str, named: Mapping[str, Iterable[str]], confidence: float) -> list[Finding]:
@@ -387,7 +387,7 @@ def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
             ("node_version", engines, "node"),
             ("rust_edition", package, "edition"),
         ):
-            wanted = table.get(name) if isinstance(table, Mapping) else None
-            if isinstance(wanted, str) and _VERSIONS.fullmatch(wanted.strip()) and key not in findings:
-                findings[key] = _finding(key, {wanted.strip(): [manifest.path]}, DECLARED)[0]
+            version = table.get(name) if isinstance(table, Mapping) else None
+            if isinstance(version, str) and _VERSIONS.fullmatch(version.strip()) and key not in findings:
+                findings[key] = _finding(key, {version.strip(): [manifest.path]}, DECLARED)[0]
     return list(findings.values())

@@ -61,16 +61,16 @@ def times_in(text: str, *, now: datetime) -> Times | None:
     True
     """
     now = now.astimezone(UTC)
-    said = date_range(text, now=now)
-    if said is None:
+    bounds = date_range(text, now=now)
+    if bounds is None:
         return None
-    at = text.find(said.text)
-    end = at + len(said.text)
-    if at < 0 or not (_PLACED.match(said.text) or _RELATIVE.match(said.text)):
+    at = text.find(bounds.text)
+    end = at + len(bounds.text)
+    if at < 0 or not (_PLACED.match(bounds.text) or _RELATIVE.match(bounds.text)):
         return None
     if not _GOES_ON.match(text[end:]) or _TOPIC_BEFORE.search(text[:at]):
         return None
-    first, last = _bounds(said, now)
+    first, last = _bounds(bounds, now)
     if first is not None and first > now:
         return None
     if last is not None and last > now:
@@ -82,7 +82,7 @@ def times_in(text: str, *, now: datetime) -> Times | None:
         end=end,
         since=None if first is None else _day(first),
         until=None if last is None else _day(last),
-        of_something=said.text.lower().startswith("of "),
+        of_something=bounds.text.lower().startswith("of "),
     )
 
 
@@ -181,23 +181,23 @@ def parse_sentence(sentence: str, *, now: datetime, known_space: Callable[[str],
     return replace(reading.found, words=_rest(reading, head))
 
 
-def in_query_language(found: QueryText) -> str:
+def in_query_language(query: QueryText) -> str:
     """Return filters and words in the query language; `parse_query_text` reads the same from it.
 
     >>> written(QueryText(kinds=("todo",), tags=("urgent",), words=("login",)))
     'kind:todo tag:urgent login'
     """
     pairs = [
-        ("layer", ",".join(found.layers)),
-        ("kind", ",".join(found.kinds)),
-        ("tag", ",".join(found.tags)),
-        ("path", found.path),
-        ("space", found.space),
-        ("is", None if found.pinned is None else "pinned" if found.pinned else "unpinned"),
-        ("since", found.since),
-        ("until", found.until),
+        ("layer", ",".join(query.layers)),
+        ("kind", ",".join(query.kinds)),
+        ("tag", ",".join(query.tags)),
+        ("path", query.path),
+        ("space", query.space),
+        ("is", None if query.pinned is None else "pinned" if query.pinned else "unpinned"),
+        ("since", query.since),
+        ("until", query.until),
     ]
-    return " ".join([*(f"{name}:{value}" for name, value in pairs if value), *found.words])
+    return " ".join([*(f"{name}:{value}" for name, value in pairs if value), *query.words])
 
 
 def _opening(text: str, times: Times | None) -> int:
@@ -238,11 +238,11 @@ def _noun(reading: _Reading, at: int) -> int | None:
         return None
     begins = at if head is None else head.end()
     topic: list[str] = []
-    said: set[str] = set()
+    words: set[str] = set()
     own = False
     for match in _WORD.finditer(text, begins):
         word = match[0].lower()
-        ends, beside = _neighbouring_kinds(text, match.end()) if word in KIND_OF else (match.end(), ())
+        ends, neighbours = _neighbouring_kinds(text, match.end()) if word in KIND_OF else (match.end(), ())
         after = text[ends:]
         if re.fullmatch(r"(?i)what (?:is|are)\s*", text[at : match.start()]) and not after.strip():
             return None  # "What are notes?" asks what notes are
@@ -250,14 +250,14 @@ def _noun(reading: _Reading, at: int) -> int | None:
         if (name and _ends(word, after, how, topic)) or (
             word in ALL_OF_THEM and _narrowed(after) and not topic
         ):
-            more = _meaning(word, said, own=own or word not in PREFERENCES)
+            more = _meaning(word, words, own=own or word not in PREFERENCES)
             if more is None:
                 return None
             kept_terms = [
                 term for term in topic if term not in PLAIN_ADJECTIVES and term not in ("pinned", "unpinned")
             ]
-            if beside:
-                more["kinds"] = tuple(dict.fromkeys((KIND_OF[word], *beside)))
+            if neighbours:
+                more["kinds"] = tuple(dict.fromkeys((KIND_OF[word], *neighbours)))
             reading.take(at, ends, **more, words=tuple(kept_terms))
             return ends
         if word in DETERMINERS or word.isdigit():
@@ -265,7 +265,7 @@ def _noun(reading: _Reading, at: int) -> int | None:
             if topic:
                 return None
         elif word in ADJECTIVES:
-            said.add(word)
+            words.add(word)
             topic.append(word)
         elif word in FUNCTION_WORDS or name or not re.fullmatch(r"[\w-]+", word):
             return None

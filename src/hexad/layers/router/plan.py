@@ -195,9 +195,11 @@ def plan(
         classification, decided, notes = _by_model(question, classification, model)
     layers = _layers(classification, request, settings)
     heeds = factors is not None and settings.feedback and not request.deterministic
-    said = factors(classification.query_class) if heeds and factors is not None else {}
+    factors_by_layer = factors(classification.query_class) if heeds and factors is not None else {}
     authority = {**settings.weights.layer, **_RAISED[classification.query_class]}
-    authority.update({layer: min(1.0, authority[layer] * factor) for layer, factor in said.items()})
+    authority.update(
+        {layer: min(1.0, authority[layer] * factor) for layer, factor in factors_by_layer.items()}
+    )
     weights = replace(settings.weights, layer=authority)
     return Plan(
         query=question,
@@ -211,7 +213,7 @@ def plan(
         decided_by=decided,
         reasons=classification.reasons,
         notes=notes,
-        feedback=said,
+        feedback=factors_by_layer,
     )
 
 
@@ -235,19 +237,19 @@ def _layers(
         and settings.quotas[layer] > 0
     ]
     raised = _RAISED[classification.query_class]
-    beside = (
+    extra_layer = (
         MemoryLayer.GOVERNANCE
         if chosen is None and not classification.asks_why and MemoryLayer.GOVERNANCE not in request.also
         else None
     )
-    shares = {layer: 0.0 if layer is beside else settings.quotas[layer] for layer in layers}
+    shares = {layer: 0.0 if layer is extra_layer else settings.quotas[layer] for layer in layers}
     return tuple(
         LayerPlan(
             layer=layer,
             share=shares[layer],
             tokens=int(shares[layer] * request.max_tokens),
             limit=LIMIT_BESIDE
-            if layer is beside
+            if layer is extra_layer
             else request.limit or (LIMIT_WANTED if layer in raised else LIMIT),
             deadline_ms=None if request.deterministic or request.wait else settings.layer_ms,
         )
@@ -273,11 +275,11 @@ def _by_model(
     )
     try:
         reply = model.generate(prompt, space=None, operation="route")
-        said = json.loads(reply.text)
+        reply_fields = json.loads(reply.text)
         answer = Classified(
-            task_type=TaskType(said["task_type"]),
-            query_class=QueryClass(said["query_class"]),
-            asks_why=bool(said["asks_why"]),
+            task_type=TaskType(reply_fields["task_type"]),
+            query_class=QueryClass(reply_fields["query_class"]),
+            asks_why=bool(reply_fields["asks_why"]),
             reasons=(f"{reply.model} says so",),
         )
     except HexadError as error:

@@ -170,11 +170,11 @@ def _is(query: QueryText, value: str) -> QueryText:
 
 
 def _layer(query: QueryText, value: str) -> QueryText:
-    wanted = tuple(name.lower() for name in _listed(value))
-    for name in wanted:
+    names = tuple(name.lower() for name in _listed(value))
+    for name in names:
         if name not in LAYERS:
             return _problem(query, f"layer:{name} is none of {', '.join(LAYERS)}")
-    return replace(query, layers=(*query.layers, *wanted))
+    return replace(query, layers=(*query.layers, *names))
 
 
 def _since(query: QueryText, value: str) -> QueryText:
@@ -187,15 +187,15 @@ def _until(query: QueryText, value: str) -> QueryText:
 
 def _once(query: QueryText, name: str, value: str) -> QueryText:
     """Return it with the value of a pair of which there is one; another value for the same is a problem."""
-    given = getattr(query, name)
-    if given is not None and given != value:
-        return _problem(query, f"{name}: is given twice, as {given} and as {value}")
+    earlier = getattr(query, name)
+    if earlier is not None and earlier != value:
+        return _problem(query, f"{name}: is given twice, as {earlier} and as {value}")
     changed: dict[str, Any] = {name: value}
     return replace(query, **changed)
 
 
-def _problem(query: QueryText, told: str) -> QueryText:
-    return replace(query, problems=(*query.problems, told), refused=(*query.refused, told))
+def _problem(query: QueryText, message: str) -> QueryText:
+    return replace(query, problems=(*query.problems, message), refused=(*query.refused, message))
 
 
 _PARTS: Final[dict[str, Callable[[QueryText, str], QueryText]]] = {

@@ -324,10 +324,10 @@ class SessionFacade(SessionCalls):
         if line is None:
             return None
         try:
-            found = self._manager.refresh(line)
+            working_set = self._manager.refresh(line)
         except NotFound:  # it was erased
             return None
-        return None if self._manager.current is None else found
+        return None if self._manager.current is None else working_set
 
     @property
     def state(self) -> SessionState | None:

@@ -229,11 +229,11 @@ def find_step(working_set: WorkingSet, step: int | str) -> str:
     texts = [each.text for each in working_set.substeps]
     if step in texts:
         return step
-    found = [text for text in texts if step.strip() and text.casefold().startswith(step.casefold())]
-    if not found:
+    matches = [text for text in texts if step.strip() and text.casefold().startswith(step.casefold())]
+    if not matches:
         raise NotFound(f"No step begins with {step[:80]!r}; `add_steps` adds one.")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise InvalidInput(
-            f"{len(found)} steps begin with {step[:80]!r}; write more of it, or give its number."
+            f"{len(matches)} steps begin with {step[:80]!r}; write more of it, or give its number."
         )
-    return found[0]
+    return matches[0]

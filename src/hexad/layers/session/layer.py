@@ -111,11 +111,11 @@ class SessionLayer:
         self._needs.events()
 
     def _of_set_by(self, item_id: str, now: datetime) -> MemoryItem | None:
-        current, wanted = self._needs.current(), item_id.partition("#")[0]
+        current, set_id = self._needs.current(), item_id.partition("#")[0]
         sets = [
             working_set
             for working_set in (current, *self._needs.others(_OTHER_SETS))
-            if working_set is not None and working_set.id == wanted
+            if working_set is not None and working_set.id == set_id
         ]
         for working_set in sets[:1]:
             is_now = current is not None and current.id == working_set.id
@@ -129,9 +129,17 @@ class SessionLayer:
     def _recorded(self, item_id: str, now: datetime) -> MemoryItem | None:
         if self._needs.events() is None:
             return None
-        for said in self._needs.texts.of(item_id):
-            text = self._needs.cold(said.id, said.text) if said.kind == "cold" else said.text
-            return _of_text(replace(said, text=text), days=_days(said.at, now), share=1.0) if text else None
+        for session_text in self._needs.texts.of(item_id):
+            text = (
+                self._needs.cold(session_text.id, session_text.text)
+                if session_text.kind == "cold"
+                else session_text.text
+            )
+            return (
+                _of_text(replace(session_text, text=text), days=_days(session_text.at, now), share=1.0)
+                if text
+                else None
+            )
         event = self._needs.event(item_id)
         return None if event is None else _of_event(event, days=_days(event.end_time, now), share=1.0)
 
@@ -169,8 +177,8 @@ class SessionLayer:
                 yield _Match(_of_event(event, days=question.days(event.end_time), share=share), share)
 
     def _cold(self, question: _SessionQuestion) -> Iterator[SessionText]:
-        for said in self._needs.texts.cold(question.words, limit=_EVENTS):
-            yield replace(said, text=self._needs.cold(said.id, said.text))
+        for session_text in self._needs.texts.cold(question.words, limit=_EVENTS):
+            yield replace(session_text, text=self._needs.cold(session_text.id, session_text.text))
 
 
 class _SessionQuestion:

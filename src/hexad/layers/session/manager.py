@@ -103,16 +103,19 @@ class SessionManager:
 
     def checkout(self, folder: Path | None) -> Checkout:
         """Return where a folder is, by names that hold no secret; None is the store's own folder."""
-        found, mask = checkout(self.context.directory.parent if folder is None else folder), self.mask
-        place = found.place
+        found_checkout, mask = (
+            checkout(self.context.directory.parent if folder is None else folder),
+            self.mask,
+        )
+        place = found_checkout.place
         return Checkout(
             Workplace(
                 repository=mask(place.repository),
                 worktree=mask(place.worktree),
                 branch=None if place.branch is None else mask(place.branch),
             ),
-            found.head,
-            found.folder,
+            found_checkout.head,
+            found_checkout.folder,
         )
 
     def offered(self, place: Workplace, *, shared: bool = False) -> WorkingSet | None:

@@ -246,11 +246,11 @@ class WorkingSetEraser:
     def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
         """Return how many would go, beside what would go of experience."""
         now = self._db.clock.now()
-        asked = _selection_params(selection, at=now, now=now)
+        params = _selection_params(selection, at=now, now=now)
         row = (
             None
-            if asked is None
-            else self._db.query_one(f"SELECT count(*) FROM working_sets {_ERASED}", asked)
+            if params is None
+            else self._db.query_one(f"SELECT count(*) FROM working_sets {_ERASED}", params)
         )
         if row is None or not row[0]:
             return beside
@@ -258,11 +258,11 @@ class WorkingSetEraser:
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""
-        asked = _selection_params(selection, at=book.at, now=self._db.clock.now())
-        if asked is None:
+        params = _selection_params(selection, at=book.at, now=self._db.clock.now())
+        if params is None:
             return
         with self._db.transaction() as con:
-            gone_rows = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", asked).fetchall()
+            gone_rows = con.execute(f"DELETE FROM working_sets {_ERASED} RETURNING no", params).fetchall()
             con.execute("DELETE FROM consolidated_tasks WHERE session NOT IN (SELECT id FROM working_sets)")
             book.erased(PLACE, len(gone_rows))
 

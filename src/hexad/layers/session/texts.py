@@ -40,14 +40,14 @@ class SessionTexts:
 
     def cold(self, words: Sequence[str], *, limit: int) -> list[SessionText]:
         """Return COLD records of every level, the best match first."""
-        asked = " OR ".join('"' + word.replace('"', '""') + '"' for word in words[:_WORDS_MOST])
-        if not asked:
+        query = " OR ".join('"' + word.replace('"', '""') + '"' for word in words[:_WORDS_MOST])
+        if not query:
             return []
         rows = self._db.query(
             "SELECT r.id, r.summary, r.end_at, s.id, r.level FROM compressed_fts f"
             " JOIN compressed_records r ON r.no = f.rowid LEFT JOIN sessions s ON s.no = r.session_no"
             " WHERE compressed_fts MATCH ? ORDER BY f.rank, r.no DESC LIMIT ?",
-            (asked, limit),
+            (query, limit),
         )
         return [_session_text(row, "cold", level=CompressionLevel(row[4]).name) for row in rows]
 

@@ -164,10 +164,10 @@ class UserAccess:
         if not store.projects.names(project, everything=everything):
             return 0
         with store.db.transaction():
-            gone = store.projects.retract(project, everything=everything)
+            count = store.projects.retract(project, everything=everything)
         store.holdings.clear()
         self.needs.noted()
-        return gone
+        return count
 
     def read_file(self, store: UserStore) -> int:
         """Take over what the user's own file says, where it says anything new; return how many preferences changed.

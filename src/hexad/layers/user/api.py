@@ -256,7 +256,7 @@ class UserFacade:
             store = self._access.writing()
         now = self._clock.now()
         with store.db.read() if dry_run else store.db.transaction():
-            found = rescore(
+            result = rescore(
                 RescoreInput(
                     values=store.projects.values(),
                     patterns=store.patterns.patterns(),
@@ -267,17 +267,17 @@ class UserFacade:
                 recent=self._settings.drift_projects,
             )
             if not dry_run:
-                for pattern in found.patterns:
+                for pattern in result.patterns:
                     store.patterns.put_pattern(pattern)
-                for pattern in found.gone_patterns:
+                for pattern in result.gone_patterns:
                     store.patterns.remove_pattern(pattern)
-                for row in found.held:
+                for row in result.held:
                     store.preferences.put(row)
-                for row in found.gone_held:
+                for row in result.gone_held:
                     store.preferences.remove(row.preference.key, row.preference.value)
-                state = {RESCORED_AT: now.isoformat(), LOWERED: json.dumps(found.lowered, sort_keys=True)}
+                state = {RESCORED_AT: now.isoformat(), LOWERED: json.dumps(result.lowered, sort_keys=True)}
                 store.projects.put_state(state)
-        return found.changes
+        return result.changes
 
     @property
     def rescored_at(self) -> datetime | None:
@@ -456,10 +456,10 @@ class UserFacade:
         name = None if key is None else self._access.key(key)
         store = self._access.writing()
         with store.db.transaction():
-            gone = store.projects.allow(text, key=name)
-        if not gone:
+            was_allowed = store.projects.allow(text, key=name)
+        if not was_allowed:
             raise NotFound(f"{text!r} is not suppressed; `suppressions()` lists what is.")
-        return gone
+        return was_allowed
 
     def suppressions(self) -> list[Suppression]:
         """Return what is not to be suggested, the newest first."""
@@ -530,7 +530,7 @@ class UserFacade:
         store = self._access.writing()
         published = self._published(now)
         with store.db.transaction():
-            new, gone = store.projects.publish(needs.project_id(), published.values, place=needs.place())
+            new, removed = store.projects.publish(needs.project_id(), published.values, place=needs.place())
             mined = mine(
                 store.projects.values(),
                 store.preferences.all(),
@@ -551,7 +551,7 @@ class UserFacade:
             store.projects.put_state({_COUNTED: json.dumps(shown.counted, sort_keys=True)})
         needs.noted()
         report = self._report(published, mined, shown)
-        return replace(report, published=new, retracted=gone, rules=rules)
+        return replace(report, published=new, retracted=removed, rules=rules)
 
     def retract(self, *, everything: bool = False) -> int:
         """Take out of the layer what this project published, and what was accepted and rejected in it; return how many

@@ -89,17 +89,17 @@ class UserLayer:
         """Return what of a person speaks to the query, best first."""
         if limit < 1 or not _asks_user(query.filters):
             return ()
-        wanted = understand(query.text, now=query.now).wanted
-        words = [*map(_terms_of, [word for word in wanted if word not in _SPEAKING] or wanted)]
+        wanted_terms = understand(query.text, now=query.now).wanted
+        words = [*map(_terms_of, [word for word in wanted_terms if word not in _SPEAKING] or wanted_terms)]
         statement_index = self._index()
         shares = statement_index.shares(words)
-        found = [
+        matches = [
             (share, statement)
             for statement, matched in zip(statement_index.all, shares, strict=True)
             if _in_time(statement, query) and (share := _share(statement, matched, query)) > 0
         ]
-        found.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
-        return [_item(statement, share, query.now) for share, statement in found[:limit]]
+        matches.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
+        return [_item(statement, share, query.now) for share, statement in matches[:limit]]
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Return one thing that is known of the person, by the id under which a context shows it."""

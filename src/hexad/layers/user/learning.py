@@ -150,9 +150,9 @@ def mine(
                     else "lowered"
                 )
                 changes.append(_change(what, before, after, reason))
-    gone = {(row.preference.key, look(row.preference.value)) for row in remove}
+    removed_keys = {(row.preference.key, look(row.preference.value)) for row in remove}
     stored = {**known_rows, **{(row.preference.key, look(row.preference.value)): row for row in put}}
-    current = [row.preference for pair, row in stored.items() if pair not in gone]
+    current = [row.preference for pair, row in stored.items() if pair not in removed_keys]
     rules = _rules(book, current, user_id=user_id, at=at)
     return LearnedPreferences(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
 
@@ -169,7 +169,7 @@ def _weighed_preference(
     use, support = book.uses.get(pair), book.support(pair)
     count = len(use.projects) if use else 0
     wide = support >= SUPPORT_LEAST and count >= PROJECTS_LEAST
-    found = f"in {count} of {len(book.order)} projects"
+    share_text = f"in {count} of {len(book.order)} projects"
     if before is None:
         if use is None or not wide:
             return None, ""
@@ -189,8 +189,8 @@ def _weighed_preference(
             first_seen=use.last_seen,
             last_seen=use.last_seen,
         )
-        return StoredPreference(preference=new_preference, base=base, origin=MINED), found
-    preference, confidence, reasons = before.preference, before.preference.confidence, [found]
+        return StoredPreference(preference=new_preference, base=base, origin=MINED), share_text
+    preference, confidence, reasons = before.preference, before.preference.confidence, [share_text]
     base_now = mined_confidence(support) if wide else None
     if preference.source is Source.INFERRED:
         confidence = _moved(before, base_now)
@@ -206,7 +206,7 @@ def _weighed_preference(
         confidence = lower_confidence(confidence, drifted - before.drifted, by=DRIFT)
         reasons.append(f"not in the last {unused} that decided")
     if before.origin == MINED and not preference.accepted and (count == 0 or confidence < FORGOTTEN):
-        return None, found
+        return None, share_text
     moment = preference.last_seen if use is None else max(preference.last_seen, use.last_seen)
     after = replace(
         preference,
@@ -284,11 +284,11 @@ def _rules(
 
 
 def _rule_support(
-    book: _ProjectIndex, given: tuple[str, str], other: tuple[str, str], *, user_id: str, at: datetime
+    book: _ProjectIndex, premise: tuple[str, str], other: tuple[str, str], *, user_id: str, at: datetime
 ) -> UserRule | None:
-    if given[0] == other[0]:
+    if premise[0] == other[0]:
         return None
-    first, second = book.uses[given], book.uses[other]
+    first, second = book.uses[premise], book.uses[other]
     both = len(first.projects & second.projects)
     deciding = len(first.projects & book.saying[other[0]])
     if both < PROJECTS_LEAST or both / deciding < TOGETHER_LEAST:
@@ -298,14 +298,14 @@ def _rule_support(
     return UserRule(
         id="",
         user_id=user_id,
-        text=f"With {first.value} for {given[0].replace('_', ' ')}, uses {second.value} for "
+        text=f"With {first.value} for {premise[0].replace('_', ' ')}, uses {second.value} for "
         f"{other[0].replace('_', ' ')}.",
         source=Source.INFERRED,
         confidence=round(max(INFERRED_CONFIDENCE, INFERRED_MOST * both / deciding), 6),
         evidence_count=both,
         key=other[0],
         value=second.value,
-        given_key=given[0],
+        given_key=premise[0],
         given_value=first.value,
         last_seen=min(max(first.last_seen, second.last_seen), at),
     )
@@ -451,16 +451,18 @@ def text_of(project_value: ProjectValue) -> str:
 
 
 def _pattern_support(values: Sequence[ProjectValue]) -> dict[str, _PatternSupport]:
-    found: dict[str, _PatternSupport] = {}
+    support_by_pattern: dict[str, _PatternSupport] = {}
     for project_value in values:
         if not project_value.attribute.startswith(PATTERN_PREFIX):
             continue
         text = text_of(project_value)
-        shown = found.setdefault(look(text), _PatternSupport(text, project_value.last_seen, set()))
+        shown = support_by_pattern.setdefault(
+            look(text), _PatternSupport(text, project_value.last_seen, set())
+        )
         if project_value.last_seen >= shown.last_seen:
             shown.text, shown.last_seen = text, project_value.last_seen
         shown.projects.add(project_value.project_id)
-    return found
+    return support_by_pattern
 
 
 def _weighed_pattern(

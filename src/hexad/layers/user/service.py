@@ -168,12 +168,12 @@ class UserService:
             return
         self._look_again_s = now_s + LOOK_EVERY_S
         last = self._everything.meta.get(_LEARNED)
-        due = (
+        is_due = (
             not last
             or last <= (self._context.clock.now() - LEARN_EVERY).isoformat()
             or not self._context.settings.user.learning
         )
-        if due:
+        if is_due:
             self.learn()
 
     def state(self, learned: LearningReport | None = None) -> str:

@@ -106,13 +106,13 @@ def summary_of(working_set: WorkingSet) -> str:
 
 def _said(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Trust]]:
     """Return what was said that binds, each once, as it was said by whoever is trusted most."""
-    found: dict[tuple[Commitment, str], tuple[str, Trust]] = {}
+    commitments: dict[tuple[Commitment, str], tuple[str, Trust]] = {}
     for text, trust in _told(working_set):
         for statement in statements(text):
             key = (statement.what, fold(statement.text))
-            if key not in found or found[key][1].rank < trust.rank:
-                found[key] = (statement.text, trust)
-    return [(what, text, trust) for (what, _), (text, trust) in found.items()][:STATEMENTS_LIMIT]
+            if key not in commitments or commitments[key][1].rank < trust.rank:
+                commitments[key] = (statement.text, trust)
+    return [(what, text, trust) for (what, _), (text, trust) in commitments.items()][:STATEMENTS_LIMIT]
 
 
 def _told(working_set: WorkingSet) -> Iterator[tuple[str, Trust]]:

@@ -98,8 +98,8 @@ class ProjectConsolidation:
         return done
 
     def _batch(self, steps: Sequence[ConsolidationStep], done: Done, *, now: datetime) -> None:
-        wanted = {step.row.no for step in steps} | {step.keeper.no for step in steps if step.keeper}
-        there = {row.no: row for row in self._rows.candidates(wanted)}
+        numbers = {step.row.no for step in steps} | {step.keeper.no for step in steps if step.keeper}
+        there = {row.no: row for row in self._rows.candidates(numbers)}
         first = len(done.changes)
         fits: list[ConsolidationStep] = []
         for step in steps:

@@ -97,16 +97,16 @@ def plan(
 ) -> ConsolidationPlan:
     """Return what is to be done with a project's memories."""
     plan = ConsolidationPlan()
-    gone: set[int] = set()
+    removed_numbers: set[int] = set()
     for steps in (
-        _merged(consolidation_input, plan, gone),
-        _grown_old(consolidation_input, settings, plan, gone, now=now),
-        _over_quota(consolidation_input, settings, plan, gone),
+        _merged(consolidation_input, plan, removed_numbers),
+        _grown_old(consolidation_input, settings, plan, removed_numbers, now=now),
+        _over_quota(consolidation_input, settings, plan, removed_numbers),
     ):
         for step in steps:
             plan.steps.append(step)
-            gone.add(step.row.no)
-    plan.steps += _weighed(consolidation_input, plan.steps, gone, now=now)
+            removed_numbers.add(step.row.no)
+    plan.steps += _weighed(consolidation_input, plan.steps, removed_numbers, now=now)
     return plan
 
 
@@ -114,7 +114,7 @@ def plan(
 
 
 def _merged(
-    consolidation_input: ConsolidationInput, plan: ConsolidationPlan, gone: Collection[int]
+    consolidation_input: ConsolidationInput, plan: ConsolidationPlan, removed_numbers: Collection[int]
 ) -> Iterator[ConsolidationStep]:
     """Merge duplicates: facts of one key and value, texts of which one says nothing that the other does not."""
     rows = {row.no: row for row in consolidation_input.rows}
@@ -129,16 +129,16 @@ def _merged(
     texts = _Texts(
         consolidation_input.texts({row.no for candidate, other, _ in pairs for row in (candidate, other)})
     )
-    beside: dict[int, list[tuple[ConsolidationCandidate, str]]] = {}
+    neighbours: dict[int, list[tuple[ConsolidationCandidate, str]]] = {}
     for candidate, other, reason in pairs:
-        beside.setdefault(candidate.no, []).append((other, reason))
-        beside.setdefault(other.no, []).append((candidate, reason))
-    for keeper in sorted((rows[no] for no in beside), key=_authority):
-        if keeper.no in gone:
+        neighbours.setdefault(candidate.no, []).append((other, reason))
+        neighbours.setdefault(other.no, []).append((candidate, reason))
+    for keeper in sorted((rows[no] for no in neighbours), key=_authority):
+        if keeper.no in removed_numbers:
             continue
         confidence = keeper.confidence
-        for row, reason in sorted(beside[keeper.no], key=lambda pair: pair[0].no):
-            if row.no in gone or _authority(row) < _authority(keeper):
+        for row, reason in sorted(neighbours[keeper.no], key=lambda pair: pair[0].no):
+            if row.no in removed_numbers or _authority(row) < _authority(keeper):
                 continue
             objection = _objection(row, keeper, consolidation_input) or texts.more(row, keeper)
             if objection is not None:
@@ -286,24 +286,25 @@ def _grown_old(
     consolidation_input: ConsolidationInput,
     settings: ConsolidationSettings,
     plan: ConsolidationPlan,
-    gone: Collection[int],
+    removed_numbers: Collection[int],
     *,
     now: datetime,
 ) -> Iterator[ConsolidationStep]:
     for row in consolidation_input.rows:
-        if row.no in gone:
+        if row.no in removed_numbers:
             continue
-        due = _dropped(row, settings, now) or _archived(row, settings, now)
-        if due is None:
+        step = _dropped(row, settings, now) or _archived(row, settings, now)
+        if step is None:
             continue
         objection = _protection(row, consolidation_input)
-        if objection is None and due[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
+        if objection is None and step[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
             objection = "important"
         if objection is not None:
             plan.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
             continue
         yield ConsolidationStep(
-            change=ConsolidationChange(action=due[0], layer=row.layer, ids=(row.id,), reason=due[1]), row=row
+            change=ConsolidationChange(action=step[0], layer=row.layer, ids=(row.id,), reason=step[1]),
+            row=row,
         )
 
 
@@ -337,7 +338,7 @@ def _over_quota(
     consolidation_input: ConsolidationInput,
     settings: ConsolidationSettings,
     plan: ConsolidationPlan,
-    gone: Collection[int],
+    removed_numbers: Collection[int],
 ) -> Iterator[ConsolidationStep]:
     """Archive of a layer that is too large what matters least and was not read for longest."""
     for layer in _ARCHIVED_LAYERS:
@@ -345,18 +346,20 @@ def _over_quota(
         if most is None and most_bytes is None:
             continue
         size = consolidation_input.sizes.get(layer, LayerSize(layer=layer))
-        lost = [row for row in consolidation_input.rows if row.layer == layer and row.no in gone]
-        count, held = size.count - len(lost), size.bytes - sum(row.bytes for row in lost)
-        rows = [row for row in consolidation_input.rows if row.layer == layer and row.no not in gone]
+        lost = [row for row in consolidation_input.rows if row.layer == layer and row.no in removed_numbers]
+        count, size_bytes = size.count - len(lost), size.bytes - sum(row.bytes for row in lost)
+        rows = [
+            row for row in consolidation_input.rows if row.layer == layer and row.no not in removed_numbers
+        ]
         for row in sorted(rows, key=lambda row: (row.importance, row.touched, row.no)):
-            over = most is not None and count > most
-            if not over and not (most_bytes is not None and held > most_bytes):
+            is_over = most is not None and count > most
+            if not is_over and not (most_bytes is not None and size_bytes > most_bytes):
                 break
             objection = _protection(row, consolidation_input)
             if objection is not None:
                 plan.leave(row, f"over the quota: {objection}")
                 continue
-            limit = f"{most:,} items" if over else f"{most_bytes:,} bytes"
+            limit = f"{most:,} items" if is_over else f"{most_bytes:,} bytes"
             yield ConsolidationStep(
                 change=ConsolidationChange(
                     action=ConsolidationAction.ARCHIVED,
@@ -366,7 +369,7 @@ def _over_quota(
                 ),
                 row=row,
             )
-            count, held = count - 1, held - row.bytes
+            count, size_bytes = count - 1, size_bytes - row.bytes
 
 
 # Confidence ---------------------------------------------------------------------------------------------------------
@@ -375,14 +378,14 @@ def _over_quota(
 def _weighed(
     consolidation_input: ConsolidationInput,
     steps: Iterable[ConsolidationStep],
-    gone: Collection[int],
+    removed_numbers: Collection[int],
     *,
     now: datetime,
 ) -> Iterator[ConsolidationStep]:
     """Let drafts that nobody saw again become less sure, and those that somebody did be as sure as they were."""
-    kept = {step.keeper.no for step in steps if step.keeper is not None}
+    keeper_numbers = {step.keeper.no for step in steps if step.keeper is not None}
     for row in consolidation_input.rows:
-        if not row.draft or row.pinned or row.no in gone or row.no in kept:
+        if not row.draft or row.pinned or row.no in removed_numbers or row.no in keeper_numbers:
             continue
         _, moment = consolidation_input.evidence.get(row.no, (0, row.created_at))
         base = _unaged(row, moment)

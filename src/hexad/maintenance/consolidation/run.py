@@ -350,13 +350,13 @@ class Consolidation:
 
 
 def _over(size: LayerSize) -> str:
-    over = []
+    parts = []
     if size.quota is not None and size.count > size.quota:
-        over.append(f"{size.count:,} of {size.quota:,} items")
+        parts.append(f"{size.count:,} of {size.quota:,} items")
     if size.quota_bytes is not None and size.bytes > size.quota_bytes:
-        over.append(f"{size.bytes:,} of {size.quota_bytes:,} bytes")
+        parts.append(f"{size.bytes:,} of {size.quota_bytes:,} bytes")
     return (
-        f"The layer {size.layer} is over its quota: {' and '.join(over)}. What is left may not be archived by itself; "
+        f"The layer {size.layer} is over its quota: {' and '.join(parts)}. What is left may not be archived by itself; "
         "forget what is not needed, or raise [consolidation] quotas in hexad.toml."
     )
 

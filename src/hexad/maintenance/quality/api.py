@@ -118,14 +118,14 @@ class QualityAudit:
             uri = uri.removeprefix(f"{kind.value}:")
         if "%" in uri or not Path(uri).is_absolute():
             return
-        gone = None if self._exists(uri) else uri
+        missing_uri = None if self._exists(uri) else uri
         item = str(memory.source_id).partition("#part-")[0]
-        if gone is None and uri == memory.source and "%" not in item and Path(uri).is_dir():
+        if missing_uri is None and uri == memory.source and "%" not in item and Path(uri).is_dir():
             file = str(Path(uri) / item)
-            gone = None if self._exists(file) else file
-        if gone is not None:
+            missing_uri = None if self._exists(file) else file
+        if missing_uri is not None:
             remedy = f"hexad ingest the folder again, which archives it, or hexad forget {memory.id}"
-            why = f"its source {gone!r} is not there any more"
+            why = f"its source {missing_uri!r} is not there any more"
             examination.found(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
 
     def _superseded(self, examination: Examination, replaced: Mapping[str, str], active: set[int]) -> None:
@@ -193,8 +193,8 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
 
 
 def _audited(item: Item) -> Audited:
-    kept = item.metadata.get(IMPORTED)
-    fields = kept if isinstance(kept, Mapping) else {}
+    imported = item.metadata.get(IMPORTED)
+    fields = imported if isinstance(imported, Mapping) else {}
     claim = item.claim
     return Audited(
         id=item.source_id or "",

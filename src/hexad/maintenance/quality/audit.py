@@ -196,14 +196,14 @@ class Examination:
                     return
         number = self._hashes[exact] = len(self._groups)
         for mark in () if memory.fact else marks:
-            held = self._of_band(mark)
-            if len(held) < _LEADERS:
-                self._bands[mark] = (*held, number) if held else number
+            neighbours = self._of_band(mark)
+            if len(neighbours) < _LEADERS:
+                self._bands[mark] = (*neighbours, number) if neighbours else number
         self._groups.append([(memory.id, memory.worth)])
 
     def _of_band(self, mark: int) -> tuple[int, ...]:
-        held = self._bands.get(mark, ())
-        return (held,) if isinstance(held, int) else held
+        neighbours = self._bands.get(mark, ())
+        return (neighbours,) if isinstance(neighbours, int) else neighbours
 
     def _group(self, group: list[tuple[str, tuple[bool, int, int]]], *, near: bool) -> None:
         keep = max(group, key=lambda member: member[1])[0]

@@ -109,10 +109,10 @@ class Decisions:
 
     def before(self, decision: Decision) -> list[Decision]:
         """Return those that a decision took the place of, directly or over others, the newest first."""
-        decisions, wanted = list[Decision](), decision.supersedes
-        while wanted is not None:
-            decisions.append(self.get(wanted))
-            wanted = decisions[-1].supersedes
+        decisions, wanted_id = list[Decision](), decision.supersedes
+        while wanted_id is not None:
+            decisions.append(self.get(wanted_id))
+            wanted_id = decisions[-1].supersedes
         return decisions
 
     def last_of(self, decision: Decision) -> Decision:

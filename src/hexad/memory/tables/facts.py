@@ -53,11 +53,11 @@ class Facts:
             " AND (?1 IS NULL OR s.name = ?1) ORDER BY 2, 1",
             (space,) if whole is None else (space, whole),
         )
-        wanted = [None if name is None or whole else look_of(name) for name in (subject, attribute)]
+        looks = [None if name is None or whole else look_of(name) for name in (subject, attribute)]
         lines = [
             (look, no)
             for look, no, *names in rows
-            if all(want in (None, look_of(name or "")) for want, name in zip(wanted, names, strict=True))
+            if all(want in (None, look_of(name or "")) for want, name in zip(looks, names, strict=True))
         ]
         return list(dict.fromkeys(lines))
 

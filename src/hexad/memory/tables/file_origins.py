@@ -77,9 +77,9 @@ class Origins:
         full: bool = False,
     ) -> None:
         """Keep `origin` as the object that memory `no` was read from; `mark` is its `fingerprint` now."""
-        kept = {"position": position, "object": origin, **({"full": True} if full else {})}
+        document = {"position": position, "object": origin, **({"full": True} if full else {})}
         # The order of the keys is kept: a file that is read and written back should not differ without need.
-        text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         with self._db.joined() as con:
             con.execute(
                 "INSERT INTO memory_origins(memory_no, fingerprint, object) VALUES(?,?,?)"
@@ -102,12 +102,12 @@ class Origins:
                 batch,
             )
             for no, mark, text in rows:
-                kept = parse(text)
+                document = parse(text)
                 origins[no] = Origin(
                     fingerprint=mark,
-                    object=kept["object"],
-                    position=kept["position"],
-                    full=kept.get("full", False),
+                    object=document["object"],
+                    position=document["position"],
+                    full=document.get("full", False),
                 )
         return origins
 
@@ -140,5 +140,7 @@ class Origins:
         row = self._db.query_one("SELECT origin FROM spaces WHERE no = ?", (space_no,))
         if row is None or row[0] is None:
             return None
-        kept = parse(row[0])
-        return SpaceOrigin(fingerprint=kept["fingerprint"], file=kept["file"], objects=kept["objects"])
+        document = parse(row[0])
+        return SpaceOrigin(
+            fingerprint=document["fingerprint"], file=document["file"], objects=document["objects"]
+        )

@@ -245,9 +245,9 @@ class Memories(MemoryNames):
             rev = bump(con, "memories")
             columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
             # A change that names no source leaves the memory with the one that it is from.
-            kept = {"source_no", "source_id"}
+            kept_columns = {"source_no", "source_id"}
             assignments = ",".join(
-                f"{name} = coalesce(?, {name})" if name in kept else f"{name} = ?" for name in columns
+                f"{name} = coalesce(?, {name})" if name in kept_columns else f"{name} = ?" for name in columns
             )
             con.execute(f"UPDATE memories SET {assignments} WHERE no = ?", (*columns.values(), no))
             con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))

@@ -78,7 +78,7 @@ class Places:
 
     def beside(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
-        wanted = {
+        wanted_places = {
             (place.session_no, place.position + step)
             for place in places
             if place.session_no is not None and place.position is not None
@@ -89,7 +89,7 @@ class Places:
         rows = self._db.query(
             "SELECT t.memory_no, t.session_no, t.position FROM json_each(?) j JOIN turns t"
             f" ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1{visible}",
-            (json.dumps(sorted(wanted)), *roles),
+            (json.dumps(sorted(wanted_places)), *roles),
         )
         return {no: ((session, position)) for no, session, position in rows}
 

@@ -35,8 +35,8 @@ class _Cap:
 
     @property
     def about(self) -> str:
-        whose = f"of space {self.space!r}" if self.space is not None else "of the project"
-        return f"{whose} for {self.provider}" if self.provider is not None else whose
+        owner = f"of space {self.space!r}" if self.space is not None else "of the project"
+        return f"{owner} for {self.provider}" if self.provider is not None else owner
 
 
 class Budgets:
@@ -194,15 +194,15 @@ class Budgets:
                 self._require_room_in(cap, f"{provider}:{model}", estimate)
 
     def _require_room_in(self, cap: _Cap, name: str, estimate: Spend) -> None:
-        budget, asked = cap.budget, estimate.input_tokens + estimate.output_tokens
+        budget, tokens = cap.budget, estimate.input_tokens + estimate.output_tokens
         if budget.tokens is None and budget.usd is None:
             return
         spent = self.spent(cap.space, cap.provider, budget.period)
         remedy = _remedy(cap, estimate)
-        if budget.tokens is not None and spent.all_tokens + asked > budget.tokens:
+        if budget.tokens is not None and spent.all_tokens + tokens > budget.tokens:
             raise BudgetExceeded(
                 f"The budget {cap.about} ({budget.period.value}) allows {budget.tokens:,} tokens; {spent.all_tokens:,} "
-                f"are spent or set aside, and {name} may take {asked:,} more. No call was made; {remedy}."
+                f"are spent or set aside, and {name} may take {tokens:,} more. No call was made; {remedy}."
             )
         if budget.usd is None:
             return

@@ -72,11 +72,11 @@ def _texts_taken(function: Callable[..., str]) -> int:
         return 1  # a builtin that does not say
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     # `prompt, model="x"` takes two as well, but its second is no prompt: only what has no default counts.
-    wanted = sum(
+    required_count = sum(
         parameter.kind in positional and parameter.default is parameter.empty
         for parameter in signature.parameters.values()
     )
-    texts = 2 if wanted == 2 else 1
+    texts = 2 if required_count == 2 else 1
     try:
         signature.bind(*(["text"] * texts))
     except TypeError as error:

@@ -361,15 +361,15 @@ def find_assignments(
         rejected = run_end = 0
         while at >= 0:
             end = at + len(word)
-            found = _assignment(text, at, end, word, kept_names, seen_starts)
-            if isinstance(found, SecretSpan):
-                seen_starts.add(found.start)
-                end = max(end, found.end)
-                yield found
-            elif found is not None:
+            assignment = _assignment(text, at, end, word, kept_names, seen_starts)
+            if isinstance(assignment, SecretSpan):
+                seen_starts.add(assignment.start)
+                end = max(end, assignment.end)
+                yield assignment
+            elif assignment is not None:
                 # Text without spaces, such as `key=key=key=`, would be judged from every key word to its end.
                 rejected = rejected + 1 if at < run_end else 1
-                run_end = max(run_end, found)
+                run_end = max(run_end, assignment)
                 end = run_end if rejected > RETRY_LIMIT else end
             at = lowered.find(word, end)
     yield from find_notations(text, lowered, kept_names=kept_names)

@@ -82,14 +82,14 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.casefold()[:_STEM] for word in words)
 
 
-def likeness(asked: Collection[str], words: Collection[str]) -> float:
+def likeness(asked_words: Collection[str], words: Collection[str]) -> float:
     """Return how alike two questions are, 0 below `ALIKE`: the words in common as a share of all.
 
     >>> likeness({"when", "deploy"}, {"deploy", "when"}), likeness({"deploy"}, {"rent", "due"})
     (1.0, 0.0)
     """
-    every = {*asked, *words}
-    share = len({*asked} & {*words}) / len(every) if every else 0.0
+    every = {*asked_words, *words}
+    share = len({*asked_words} & {*words}) / len(every) if every else 0.0
     return share if share >= ALIKE else 0.0
 
 

@@ -36,7 +36,7 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
     `keys` are looks of facts with their spaces' numbers. Nothing is written: `maintain` does that.
     """
     facts = Facts(stores.db, roles=stores.roles)
-    found: dict[int, OverdueFact] = {}
+    overdue_facts: dict[int, OverdueFact] = {}
     for look, space_no in keys:
         families: dict[str, list[FactRow]] = {}
         for row in facts.line(look, space_no=space_no):
@@ -46,5 +46,5 @@ def overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -
                 begun = [row for row in line if row.valid_from <= now]
                 for row in displaced(line, now):
                     if (after := successor(row, begun)) is not None:
-                        found[row.no] = OverdueFact(by=after.id, was=_was(row, after))
-    return found
+                        overdue_facts[row.no] = OverdueFact(by=after.id, was=_was(row, after))
+    return overdue_facts

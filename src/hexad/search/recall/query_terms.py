@@ -39,10 +39,10 @@ def understand(question: str, *, now: datetime) -> Terms:
     words = dict.fromkeys(word.lower() for word in found_words)
     words.update(dict.fromkeys(word.lower() for word in split_identifiers(question)))
     telling = [word for word in words if word not in STOP_WORDS and word not in QUESTION_WORDS]
-    wanted = (telling or list(words))[:TERMS_MOST]
+    wanted_terms = (telling or list(words))[:TERMS_MOST]
     return Terms(
-        wanted=tuple(wanted),
-        ignored=tuple(word for word in words if word not in set(wanted)),
+        wanted=tuple(wanted_terms),
+        ignored=tuple(word for word in words if word not in set(wanted_terms)),
         words=frozenset(word.casefold() for word in words),  # as the names of speakers are kept
         dates=date_range(question, now=now),
     )

@@ -40,13 +40,13 @@ class RecallLog:
     def flush(self) -> int:
         """Store what was collected; returns how many hits that were."""
         with self._lock:
-            kept, self._kept = self._kept, []
-        if kept:
+            entries, self._kept = self._kept, []
+        if entries:
             self._stores.duplicates.record_handouts(
                 HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
-                for no, shown, whole, at in kept
+                for no, shown, whole, at in entries
             )
-        return len(kept)
+        return len(entries)
 
 
 def _passages(shown: str, whole: str) -> tuple[int, ...]:

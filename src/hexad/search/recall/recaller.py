@@ -290,10 +290,10 @@ class Recaller:
         )
         numbers = {*found_candidates.lexical, *nearest}
         places = self._stores.places.of(numbers)
-        beside = self._stores.places.beside(
+        neighbours = self._stores.places.beside(
             places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
         )
-        found_candidates.beside = frozenset(beside)
+        found_candidates.beside = frozenset(neighbours)
         missing = set(found_candidates.beside) - set(places)
         if not filters.empty:
             missing = self._stores.places.passing(missing, filters)

@@ -174,13 +174,13 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
     )
     for probe in range(len(probes)):
         truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
-    for wanted in (RESCORED // 2, RESCORED, 2 * RESCORED, 4 * RESCORED):
+    for candidate_count in (RESCORED // 2, RESCORED, 2 * RESCORED, 4 * RESCORED):
         shares = [
-            np.isin(truth[i], nearest_by_bits(segment, probes[i], alive, wanted)).mean()
+            np.isin(truth[i], nearest_by_bits(segment, probes[i], alive, candidate_count)).mean()
             for i in range(len(probes))
         ]
         if float(np.mean(shares)) >= RECALL_FLOOR:
-            return wanted
+            return candidate_count
     return 0
 
 
@@ -195,8 +195,12 @@ def keep_best(
     import numpy as np
 
     # A memory has several vectors: take enough rows for `limit` different memories.
-    wanted = min(len(rows), 4 * limit)
-    top = np.argpartition(-cosines, wanted - 1)[:wanted] if 0 < wanted < len(rows) else np.arange(len(rows))
+    candidate_count = min(len(rows), 4 * limit)
+    top = (
+        np.argpartition(-cosines, candidate_count - 1)[:candidate_count]
+        if 0 < candidate_count < len(rows)
+        else np.arange(len(rows))
+    )
     _note(best, segment, rows[top], cosines[top])
 
 

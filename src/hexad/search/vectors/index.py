@@ -318,8 +318,8 @@ class VectorIndex:
         removed = self._vectors.removed_after(state.last_removal)
         if removed:
             state.last_removal = removed[-1][0]
-        gone = np.array(sorted({no for _, no in removed}), dtype=np.int64)
-        self._join(gone)
+        removed_numbers = np.array(sorted({no for _, no in removed}), dtype=np.int64)
+        self._join(removed_numbers)
         state.change = change
         if self._tail_size() > max(_TAIL_LIMIT, len(state.base.no) // 5 if state.base else 0):
             self._rebuild()
@@ -362,12 +362,12 @@ class VectorIndex:
         state.mean, state.covariance = cached.mean, cached.covariance
         state.last_no, state.last_removal = cached.last_no, cached.last_removal
 
-    def _join(self, gone: NDArray[np.int64]) -> None:
+    def _join(self, removed_numbers: NDArray[np.int64]) -> None:
         """Make the tail one segment and mask what is gone; masks of earlier removals are kept."""
         import numpy as np
 
         state = self._state
-        dead = np.concatenate([segment.no[~segment.alive] for segment in state.segments] + [gone])
+        dead = np.concatenate([segment.no[~segment.alive] for segment in state.segments] + [removed_numbers])
         state.segments = [state.base] if state.base is not None else []
         if state.tail:
             rows = concatenate(state.tail)

@@ -216,7 +216,7 @@ def _hand_over(bound: inspect.BoundArguments, target: str, context: ProjectConte
     elif target == MESSAGES and isinstance(text, list | tuple):
         bound.arguments[MESSAGES] = [*context.messages(), *text]
     else:
-        wanted = "a text" if target == PROMPT else "a list of messages"
+        expected = "a text" if target == PROMPT else "a list of messages"
         raise InvalidInput(
-            f"The argument {target!r} is {text!r}; the context can only be put before {wanted}."
+            f"The argument {target!r} is {text!r}; the context can only be put before {expected}."
         )

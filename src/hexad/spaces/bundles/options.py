@@ -100,18 +100,18 @@ def check_kind(kind: object) -> str:
     return name
 
 
-def _mapping(given: GivenOptions) -> Mapping[str, object]:
-    value: object = {} if given is None else given
-    if isinstance(given, str):
+def _mapping(options: GivenOptions) -> Mapping[str, object]:
+    value: object = {} if options is None else options
+    if isinstance(options, str):
         try:
-            value = json.loads(given)
+            value = json.loads(options)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
-                f'options = {given[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
+                f'options = {options[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
             ) from error
     if not isinstance(value, Mapping):
         raise InvalidInput(
-            f'options = {str(given)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.',
+            f'options = {str(options)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.',
             argument="options",
         )
     return value

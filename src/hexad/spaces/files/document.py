@@ -144,10 +144,10 @@ def _is_whole(document: Mapping[str, JSONValue]) -> bool:
 def _comes_back(memory: Memory, document: Mapping[str, JSONValue]) -> bool:
     """Whether an object, read again, gets the id of its memory, and still says what was taken out of it."""
     metadata = document.get("metadata")
-    told = metadata.get("pii_flags") if isinstance(metadata, Mapping) else None
-    told = told if isinstance(told, Sequence) else ()
+    stored_flags = metadata.get("pii_flags") if isinstance(metadata, Mapping) else None
+    stored_flags = stored_flags if isinstance(stored_flags, Sequence) else ()
     flags = memory.metadata.get("pii_flags")
-    if isinstance(flags, Sequence) and any(flag not in told for flag in flags):
+    if isinstance(flags, Sequence) and any(flag not in stored_flags for flag in flags):
         return False
     return bool(document.get("id")) or made_id(memory.space, document) == memory.id
 

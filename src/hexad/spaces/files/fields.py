@@ -198,8 +198,8 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def _bad(key: str, value: object, wanted: str) -> InvalidInput:
-    return InvalidInput(f"{key} is {kind_of(value)}; it must be {wanted}")
+def _bad(key: str, value: object, expected: str) -> InvalidInput:
+    return InvalidInput(f"{key} is {kind_of(value)}; it must be {expected}")
 
 
 def _text(row: Mapping[str, JSONValue], key: str) -> str | None:

@@ -465,8 +465,8 @@ class SpaceImporter:
         )
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
-        kept = {key: value for key, value in parsed.head.items() if key in {"policies", OBJECTS}}
-        return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept}
+        kept_fields = {key: value for key, value in parsed.head.items() if key in {"policies", OBJECTS}}
+        return {**self._redactor.mask_object(parsed.head, rules, place=None), **kept_fields}
 
     def _fates(self, known: Mapping[str, int], objects: Sequence[ParsedObject]) -> Iterator[tuple[str, Fate]]:
         for parsed_object in objects:

@@ -240,13 +240,13 @@ def _is_signed(head: Mapping[str, JSONValue], public_key: str) -> bool:
 def _trusted(path: Path, public_key: str, trusted_key: str | None) -> bool:
     if trusted_key is None:
         return False
-    wanted = re.sub(r"[\s:]", "", str(trusted_key)).lower()
-    if _KEY.fullmatch(wanted) is None:
+    fingerprint = re.sub(r"[\s:]", "", str(trusted_key)).lower()
+    if _KEY.fullmatch(fingerprint) is None:
         raise InvalidInput(
             f"trusted_key {str(trusted_key)[:80]!r} is no key; give a public key or its fingerprint, 64 hexadecimal "
             "digits."
         )
-    if wanted not in {public_key, key_fingerprint(public_key).replace(":", "")}:
+    if fingerprint not in {public_key, key_fingerprint(public_key).replace(":", "")}:
         raise _broken(
             path, f"it is signed with another key than the trusted one, {key_fingerprint(public_key)}"
         )

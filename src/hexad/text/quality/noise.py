@@ -127,8 +127,8 @@ def _of_form(text: str, plain: str, words: list[str]) -> str | None:
             else None
         )
     if plain.startswith("<") and plain.endswith(">"):
-        said = _WORD.findall(fold(w.MARKUP.sub(" ", plain)))
-        return "page" if all(word in w.PAGE_WORDS for word in said) else None
+        found_words = _WORD.findall(fold(w.MARKUP.sub(" ", plain)))
+        return "page" if all(word in w.PAGE_WORDS for word in found_words) else None
     if (
         w.BAR.search(plain)
         and len([word for word in words if word.isalpha() and len(word) > 2]) <= w.BAR_WORDS

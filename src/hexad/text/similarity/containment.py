@@ -95,9 +95,9 @@ def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
     return bool(mine.sentences) and not Telling(tuple(rest), cased).turns
 
 
-def says_the_same(text: str, beside: str) -> bool:
+def says_the_same(text: str, other_text: str) -> bool:
     """Return whether two texts are near-duplicates, and the first adds nothing to the second."""
-    return jaccard(shingles(text), shingles(beside)) >= NEAR and adds_nothing(text, beside)
+    return jaccard(shingles(text), shingles(other_text)) >= NEAR and adds_nothing(text, other_text)
 
 
 def puts_otherwise(text: str, known: str) -> bool:
@@ -148,8 +148,8 @@ def _alike(mine: Sequence[_Word], other: Sequence[_Word], *, cased: bool) -> boo
     if len(mine) != len(other):
         return False
     # Near-duplicates mostly differ late: of a run or a number at the end.
-    for word, beside in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
-        if not word.like(beside, cased=cased):
+    for word, theirs in zip(reversed(mine), reversed(other), strict=True):  # noqa: SIM110 - called for every pair
+        if not word.like(theirs, cased=cased):
             return False
     return True
 

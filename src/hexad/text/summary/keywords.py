@@ -54,9 +54,11 @@ def keywords(
         for word, count in counts.items()
     }
     order = {word: at for at, word in enumerate(promising)}
-    asked = sorted(promising, key=lambda word: (-promising[word], order[word]))[: max(ASKED_LIMIT, limit)]
-    weights = {word: promising[word] * _rarity(word, document_frequency, documents) for word in asked}
-    best = sorted(asked, key=lambda word: (-round(weights[word], 9), order[word]))
+    candidates = sorted(promising, key=lambda word: (-promising[word], order[word]))[
+        : max(ASKED_LIMIT, limit)
+    ]
+    weights = {word: promising[word] * _rarity(word, document_frequency, documents) for word in candidates}
+    best = sorted(candidates, key=lambda word: (-round(weights[word], 9), order[word]))
     return [(word, round(weights[word], 6)) for word in best[: max(limit, 0)] if weights[word] > 0]
 
 

@@ -71,8 +71,8 @@ def most_central(sentences: Sequence[str], *, title: str = "") -> list[int]:
         prior = POSITION_WEIGHT * POSITION_HALF / (POSITION_HALF + at)
         named = TITLE_WEIGHT * len(titled & sentence.terms.keys()) / len(titled) if titled else 0.0
         # A sentence that nothing takes up again has little of its early place: it is an aside. But the first.
-        kept = 1.0 if at == 0 else ASIDE + (1 - ASIDE) * rank
-        score = rank + prior * kept + named
+        weight = 1.0 if at == 0 else ASIDE + (1 - ASIDE) * rank
+        score = rank + prior * weight + named
         scores.append(round(score * sentence.fullness, _PLACES))
     return _varied(scores, likeness)
 
@@ -106,10 +106,10 @@ def _weigh(bags: Sequence[Counter[str]]) -> list[dict[str, float]]:
     vectors = []
     for bag in bags:
         # The rarest terms, in an order that depends on the text alone.
-        kept = (
+        terms = (
             sorted(bag, key=lambda term: (-idf[term], term))[:TERMS_LIMIT] if len(bag) > TERMS_LIMIT else bag
         )
-        weights = {term: bag[term] * idf[term] for term in kept}
+        weights = {term: bag[term] * idf[term] for term in terms}
         length = math.sqrt(sum(weight * weight for weight in weights.values()))
         vectors.append(
             {term: weight / length for term, weight in weights.items() if spread[term] <= SPREAD_LIMIT}
@@ -128,9 +128,11 @@ def _cosines(vectors: Sequence[dict[str, float]]) -> list[dict[int, float]]:
             for other, other_weight in earlier:
                 products[other] += weight * other_weight
             earlier.append((at, weight))
-        kept = {other: round(value, _PLACES) for other, value in products.items() if value >= EDGE_FLOOR}
-        likeness.append(kept)
-        for other, value in kept.items():
+        similarities = {
+            other: round(value, _PLACES) for other, value in products.items() if value >= EDGE_FLOOR
+        }
+        likeness.append(similarities)
+        for other, value in similarities.items():
             likeness[other][at] = value
     return likeness
 

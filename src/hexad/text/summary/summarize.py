@@ -208,8 +208,8 @@ def folded(summary: str, turns: Iterable[tuple[str, str]], *, limit: int = CONVE
     >>> folded("", [("user", "Move the login to tokens."), ("agent", "Done, tests pass.")])
     'user: Move the login to tokens.\\nagent: Done, tests pass.'
     """
-    said = (f"{role}: {' '.join(extract(text, MICRO_LIMIT).split())}" for role, text in turns)
-    lines = [line for line in (*summary.splitlines(), *said) if line]
+    folded_turns = (f"{role}: {' '.join(extract(text, MICRO_LIMIT).split())}" for role, text in turns)
+    lines = [line for line in (*summary.splitlines(), *folded_turns) if line]
     room = limit
     chosen: list[int] = []
     if sum(map(len, lines)) + len(lines) <= limit:

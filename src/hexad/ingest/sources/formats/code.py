@@ -187,10 +187,16 @@ class _Nesting:
         self._masked = masked
 
     def within(
-        self, found: Sequence[_Found], start: int, end: int, *, depth: int, level: int = NESTING_LIMIT
+        self,
+        nested_definitions: Sequence[_Found],
+        start: int,
+        end: int,
+        *,
+        depth: int,
+        level: int = NESTING_LIMIT,
     ) -> list[Definition]:
         """Return the definitions at `depth` between two lines, each with what it contains."""
-        candidates = [each for each in self._between(found, start, end) if each.depth == depth]
+        candidates = [each for each in self._between(nested_definitions, start, end) if each.depth == depth]
         definitions: list[Definition] = []
         at = start
         for number, each in enumerate(candidates):
@@ -198,7 +204,9 @@ class _Nesting:
                 continue
             limit = candidates[number + 1].line if number + 1 < len(candidates) else end
             stop = min(self._end(each, limit, end), end)
-            inner = self._between(found, each.line + 1, stop) if each.is_container and level else []
+            inner = (
+                self._between(nested_definitions, each.line + 1, stop) if each.is_container and level else []
+            )
             children = (
                 self.within(inner, each.line + 1, stop, depth=depth + 1, level=level - 1) if inner else []
             )

@@ -64,8 +64,8 @@ def _yaml(body: Sequence[str]) -> _Fields | None:
         if not bare or bare.startswith("#"):
             continue
         if bare.startswith("- ") and key:
-            held = fields.get(key)
-            fields[key] = [*(held if isinstance(held, list) else []), _scalar(bare[2:])]
+            value = fields.get(key)
+            fields[key] = [*(value if isinstance(value, list) else []), _scalar(bare[2:])]
         elif not line[0].isspace():
             match = _KEY.match(bare)
             if match is None:

@@ -141,21 +141,21 @@ def local_tags(text: str, *, kind: str = "") -> tuple[str, ...]:
     coded = kind == "code" or outline(text) is not None
     noise = _SYNTAX if coded else frozenset()
     limit = _SHORT_TAGS if len(text) <= _SHORT_CHARACTERS else TAGS_LIMIT
-    told = _IMPORTS.sub(" ", cut(text, CONSIDERED_CHARACTERS)) if coded else text
-    ranked = (slug(word) for word, _ in keywords(_quiet(told), limit=_CONSIDERED) if word not in noise)
+    plain = _IMPORTS.sub(" ", cut(text, CONSIDERED_CHARACTERS)) if coded else text
+    ranked = (slug(word) for word, _ in keywords(_quiet(plain), limit=_CONSIDERED) if word not in noise)
     return tuple(sorted(_distinct(ranked, limit)))
 
 
 def _distinct(ranked: Iterable[str], limit: int) -> list[str]:
     """Return the first tags, one of each word: `order` and `orders` are one."""
-    kept: dict[str, str] = {}
+    names: dict[str, str] = {}
     for tag in ranked:
         if len(tag) < 2 or len(tag) > _TAG_CHARACTERS or tag.replace("-", "").isdigit():
             continue
-        kept.setdefault(tag[:-1] if tag.endswith("s") and not tag.endswith("ss") else tag, tag)
-        if len(kept) == limit:
+        names.setdefault(tag[:-1] if tag.endswith("s") and not tag.endswith("ss") else tag, tag)
+        if len(names) == limit:
             break
-    return list(kept.values())
+    return list(names.values())
 
 
 def local_summaries(draft: Draft) -> Summaries:

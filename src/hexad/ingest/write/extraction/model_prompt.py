@@ -208,9 +208,11 @@ def _tags(value: object) -> tuple[str, ...]:
     return tuple(value[:_ANSWERED_TAGS_LIMIT])
 
 
-def joined_tags(tags: tuple[str, ...], found: tuple[str, ...], *, limit: int = TAGS_LIMIT) -> tuple[str, ...]:
+def joined_tags(
+    tags: tuple[str, ...], new_tags: tuple[str, ...], *, limit: int = TAGS_LIMIT
+) -> tuple[str, ...]:
     """Return the caller's tags, all of them, and of those found as many as there is room for; sorted."""
-    more = [tag for tag in found if tag not in tags]
+    more = [tag for tag in new_tags if tag not in tags]
     return tuple(sorted((*tags, *more[: max(limit - len(tags), 0)])))
 
 
@@ -224,12 +226,16 @@ def placed(path: str, *, hint: str | None, project: str) -> str | None:
     """
     root = normalize_path(hint) if hint is not None else slug(project)
     try:
-        given = normalize_path(path)
+        normal_path = normalize_path(path)
     except InvalidMemory:
         return None
-    if hint is not None and given != root and not given.startswith(root + "/"):
+    if hint is not None and normal_path != root and not normal_path.startswith(root + "/"):
         return root
-    rest = given[len(root) + 1 :] if given == root or given.startswith(root + "/") else given
+    rest = (
+        normal_path[len(root) + 1 :]
+        if normal_path == root or normal_path.startswith(root + "/")
+        else normal_path
+    )
     parts = [part for part in map(slug, rest.split("/")) if part]
     if hint is None and parts and parts[0] == root:
         parts = parts[1:]

@@ -152,8 +152,8 @@ def _list_lines(reviewers: list[Reviewer]) -> Iterator[str]:
     now = SystemClock().now()
     rows = []
     for reviewer in reviewers:
-        over = reviewer.expires_at is not None and reviewer.expires_at <= now
-        may = "revoked" if reviewer.revoked else "expired" if over else "may read"
+        is_expired = reviewer.expires_at is not None and reviewer.expires_at <= now
+        may = "revoked" if reviewer.revoked else "expired" if is_expired else "may read"
         end = "" if reviewer.expires_at is None else f"{reviewer.expires_at:%Y-%m-%d %H:%M}"
         scope = "everything" if reviewer.sessions is None else ", ".join(reviewer.sessions)
         rows.append((reviewer.name, may, f"{reviewer.added_at:%Y-%m-%d %H:%M}", end, scope))

@@ -113,9 +113,9 @@ class Line:
             case "ctrl-k":
                 return Line.ending(before)
             case "ctrl-w":
-                kept = before.rstrip()
-                kept = kept[: kept.rfind(" ") + 1]
-                return Line(kept + after, len(kept))
+                stem = before.rstrip()
+                stem = stem[: stem.rfind(" ") + 1]
+                return Line(stem + after, len(stem))
         return self
 
 
@@ -318,8 +318,8 @@ def _in_record(state: BrowserState, key: str) -> tuple[BrowserState, Action | No
     if key in ("q", "esc", "left", "enter"):
         return replace(state, mode=Mode.LIST, record=None, scroll=0), None
     if key in ("n", "b"):
-        beside = _placed(state, state.cursor + (1 if key == "n" else -1))
-        return replace(beside, record=None, mode=Mode.LIST, scroll=0), Action(what="open")
+        neighbour = _placed(state, state.cursor + (1 if key == "n" else -1))
+        return replace(neighbour, record=None, mode=Mode.LIST, scroll=0), Action(what="open")
     page = max(1, state.height - RECORD_CHROME)
     moved = _moved(state.scroll, key, page=page, last=_END)
     if moved is not None:

@@ -82,25 +82,25 @@ def activity(
     A plot over time, in UTC: columns for the tokens, below them a row for each concept. What has left full detail
     counts by its COLD records, each where it begins.
     """
-    wanted: dict[str, Any] = {
+    filters: dict[str, Any] = {
         "session_id": "*" if session_id is None else session_id,
         "time_range": time_range(since, until),
     }
     with state().opened() as hx, waiting("Counting"):
-        unit = unit or (_USUAL if state().json else _fitting(hx, wanted))
-        buckets = hx.xdb.activity(by=unit, concepts=several(concepts), **wanted)
+        unit = unit or (_USUAL if state().json else _fitting(hx, filters))
+        buckets = hx.xdb.activity(by=unit, concepts=several(concepts), **filters)
     show(buckets, table=_plot(buckets, unit=unit, measure=measure, concepts=concepts, session=session_id))
 
 
-def _fitting(hx: Hexad, wanted: dict[str, Any]) -> str:
+def _fitting(hx: Hexad, filters: dict[str, Any]) -> str:
     """Return the finest unit by which all that there is fits beside labels on a line."""
     room = chart_columns(["x" * 16], ["peak 0.00"], room=width())
-    days = hx.xdb.activity(by="day", concepts=_NO_CONCEPTS, **wanted)
+    days = hx.xdb.activity(by="day", concepts=_NO_CONCEPTS, **filters)
     if not days:
         return _USUAL
     span = days[-1].end - days[0].start
     if span <= timedelta(days=2):
-        hours = hx.xdb.activity(by="hour", concepts=_NO_CONCEPTS, **wanted)
+        hours = hx.xdb.activity(by="hour", concepts=_NO_CONCEPTS, **filters)
         span = hours[-1].end - hours[0].start
     return next((unit for unit, step in _STEPS.items() if span / step <= room), "month")
 
@@ -180,8 +180,10 @@ def _rows(
         cells = [by_start[time].concepts.get(name) if time in by_start else None for time in times]
         values = [None if cell is None else measured(cell) for cell in cells]
         highest = max((value for value in values if value is not None), default=0.0)
-        said = number(highest) if measure == "count" else f"{highest:.2f}"
-        rows.append(Row(label=label if shorts.count(label) == 1 else name, values=values, said=f"max {said}"))
+        label_text = number(highest) if measure == "count" else f"{highest:.2f}"
+        rows.append(
+            Row(label=label if shorts.count(label) == 1 else name, values=values, said=f"max {label_text}")
+        )
     return rows
 
 

@@ -287,9 +287,9 @@ def remove(document: str, *, purge: bool, dry_run: bool, yes: bool) -> None:
                     yes=yes,
                     without="see with --dry-run what would go",
                 )
-            gone = hx.xdb.remove_document(document, purge=purge)
+            receipt = hx.xdb.remove_document(document, purge=purge)
     show(
-        {**(known if dry_run else gone.to_dict()), "dry_run": dry_run},
+        {**(known if dry_run else receipt.to_dict()), "dry_run": dry_run},
         table=_remove_lines(purge, known, dry_run),
     )
 

@@ -62,8 +62,8 @@ class InputRows:
     def placed(self, message: str) -> str:
         """Return what was refused with the number of its line."""
         match = _ROW.match(message)
-        said = message if match is None else message[match.end() :]
-        return f"Line {self._before + self.good(message) + 1:,}: {said}"
+        detail = message if match is None else message[match.end() :]
+        return f"Line {self._before + self.good(message) + 1:,}: {detail}"
 
     def good(self, message: str) -> int:
         """Return how many lines stand before the one that was refused: rows are read ahead, blank lines are none."""
@@ -82,11 +82,11 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
 
 def through(lines: Iterator[bytes], most: int) -> Iterator[bytes]:
     """Give the lines that come until there are so many bytes; the others stay."""
-    held = 0
+    size = 0
     for line in lines:
         yield line
-        held += len(line)
-        if held >= most:
+        size += len(line)
+        if size >= most:
             return
 
 
@@ -94,12 +94,12 @@ def as_they_come(stream: BinaryIO, monotonic: Callable[[], float]) -> Iterator[l
     """Give the lines of a pipe in batches: what came within a tenth of a second, up to 4,096 of them."""
     file = stream.fileno()
     lines: list[bytes] = []
-    rest, since, held = b"", 0.0, 0
+    rest, since, size = b"", 0.0, 0
     while True:
         patience = max(0.0, since + BATCH_S - monotonic()) if lines else None
         if not select.select([file], [], [], patience)[0]:
             yield lines
-            lines, held = [], 0
+            lines, size = [], 0
             continue
         data = os.read(file, _READ_BYTES)
         if not data:
@@ -108,13 +108,13 @@ def as_they_come(stream: BinaryIO, monotonic: Callable[[], float]) -> Iterator[l
             since = monotonic()
         *whole, rest = (rest + data).split(b"\n")
         lines += whole
-        held += len(data)
+        size += len(data)
         if len(rest) > LINE_BYTES_LIMIT:
             yield [*lines, rest]  # whoever reads it says that it is too long
             return
-        if len(lines) >= BATCH_LINES or (lines and held >= BATCH_BYTES):
+        if len(lines) >= BATCH_LINES or (lines and size >= BATCH_BYTES):
             yield lines
-            lines, held = [], 0
+            lines, size = [], 0
     if rest:
         lines.append(rest)
     if lines:
@@ -318,8 +318,8 @@ def _followed(hx: Hexad, session_id: str, batches: Iterable[list[bytes]], done: 
             except _REFUSED as error:
                 good = lines[: rows.good(str(error))]
                 done.add(hx.xdb.record_many(InputRows(good, lambda _: None), session_id=session_id))
-                kept = f"{count(done.number, 'timestep')} before it stay."
-                raise type(error)(f"{rows.placed(str(error))} {kept}") from error
+                remark = f"{count(done.number, 'timestep')} before it stay."
+                raise type(error)(f"{rows.placed(str(error))} {remark}") from error
             before += len(lines)
 
 

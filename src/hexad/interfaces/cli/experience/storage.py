@@ -55,8 +55,8 @@ def _parts(usage: StorageUsage) -> Iterator[Part]:
         tier = fidelity.value
         yield Part(label=tier, amount=amount.bytes, said=size(amount.bytes), style=_COLORS[tier])
     cold = usage.cold_bytes  # what COLD records say; their tables have room and indexes besides
-    told = usage.logs_bytes + usage.segments_bytes + usage.documents_bytes + usage.exports_bytes
-    rest = max(0, usage.total_bytes - told - usage.tables_bytes - cold)
+    total = usage.logs_bytes + usage.segments_bytes + usage.documents_bytes + usage.exports_bytes
+    rest = max(0, usage.total_bytes - total - usage.tables_bytes - cold)
     others = (
         ("compactions", usage.compactions.bytes),
         ("indexes of these", rest),
@@ -199,17 +199,17 @@ def _expected(usage: StorageUsage) -> dict[CompressionLevel, int]:
     """Return how many records of each level go, by their mean size, from the finest on until all is under."""
     if not usage.over_threshold:
         return {}
-    over = usage.cold_bytes - usage.cold_limit_bytes * usage.compression_threshold
+    excess = usage.cold_bytes - usage.cold_limit_bytes * usage.compression_threshold
     if usage.total_limit_bytes is not None:
-        over = max(over, usage.total_bytes - usage.total_limit_bytes * usage.compression_threshold)
+        excess = max(excess, usage.total_bytes - usage.total_limit_bytes * usage.compression_threshold)
     going: dict[CompressionLevel, int] = {}
     for level, amount in sorted(usage.by_level.items()):
-        if over <= 0 or level.name == "YEAR":  # nothing is coarser
+        if excess <= 0 or level.name == "YEAR":  # nothing is coarser
             break
         if amount.records:
             mean = max(amount.bytes / amount.records, 1)
-            going[level] = min(amount.records, math.ceil(over / mean))
-            over -= going[level] * mean
+            going[level] = min(amount.records, math.ceil(excess / mean))
+            excess -= going[level] * mean
     return going
 
 
@@ -225,8 +225,8 @@ def _show_report_lines(report: CompressionReport) -> Iterator[str]:
     yield f"{size(report.bytes_before)} → {size(report.bytes_after)} of {size(report.limit_bytes)}"
     for session in report.expired_sessions:
         note(f"The context of the ended session {clean(session)!r} was compacted to make room.")
-    for told in report.notes:
-        note(clean(told))
+    for remark in report.notes:
+        note(clean(remark))
     note(_REASONS[report.stopped.value])
 
 

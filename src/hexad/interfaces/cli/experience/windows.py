@@ -72,8 +72,10 @@ def unpin(window: str, *, dry_run: bool, yes: bool) -> None:
 
 def _unpin_lines(dry_run: bool, lost: int, time_window: TimeWindow) -> Iterator[str]:
     if dry_run:
-        kept = "would be as if it had not been pinned" if not lost else f"would be COLD up to tick {lost:,}"
-        yield f"{clean(time_window.id)}  {kept}"
+        outcome = (
+            "would be as if it had not been pinned" if not lost else f"would be COLD up to tick {lost:,}"
+        )
+        yield f"{clean(time_window.id)}  {outcome}"
     else:
         yield _line(time_window, "unpinned")
 

@@ -68,24 +68,24 @@ def sessions(*, running: bool, limit: int, offset: int) -> None:
 
 
 def _sessions_lines(
-    found: list[tuple[SessionInfo, dict[str, Any]]], running: bool, offset: int, limit: int, end: int
+    sessions: list[tuple[SessionInfo, dict[str, Any]]], running: bool, offset: int, limit: int, end: int
 ) -> Iterator[str]:
-    if not found:
+    if not sessions:
         begin = "`hexad xdb record --session NAME` begins one."
         note(f"No sessions yet; {begin}" if not running and not offset else f"No session matches; {begin}")
         return
     room = table_room()
-    heads, rows = _HEADS, [_row(*row) for row in found]
+    heads, rows = _HEADS, [_row(*row) for row in sessions]
     if not fits(rows, heads=heads, room=room):  # the window's size and the last tick are there with --json
         heads, rows = _narrow(_HEADS), [_narrow(row) for row in rows]
     yield from table(rows, heads=heads, room=room, whole=heads[1:])
-    if len(found) == limit < end:
+    if len(sessions) == limit < end:
         note(f"{count(end - limit, 'session')} before these: --limit and --offset show them.")
 
 
 def _narrow(row: Sequence[str]) -> Sequence[str]:
-    *kept, _, window = row
-    return (*kept, window.partition(" of ")[0])
+    *columns, _, window = row
+    return (*columns, window.partition(" of ")[0])
 
 
 def _told(

@@ -183,8 +183,8 @@ def suppress(value: str, key: str | None, here: bool) -> None:
 def allow(value: str, key: str | None) -> None:
     """Let VALUE be suggested again."""
     with state().opened(user=True) as hx:
-        gone = hx.user.allow(value, key=key)
-    show({"value": value, "key": key, "allowed": gone}, table=f"{clean(value)} may be suggested again")
+        was_allowed = hx.user.allow(value, key=key)
+    show({"value": value, "key": key, "allowed": was_allowed}, table=f"{clean(value)} may be suggested again")
 
 
 @prefs.command("except")

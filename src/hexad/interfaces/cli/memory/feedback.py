@@ -37,15 +37,15 @@ def feedback(
         )
     with state().opened() as hx:
         if retract and id is not None:
-            feedback, said = [hx.retract_feedback(id)], "Retracted."
+            feedback, message = [hx.retract_feedback(id)], "Retracted."
         elif id is not None and verdict is not None:
-            feedback, said = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
+            feedback, message = [hx.feedback(id, verdict, query=query, note=remark)], "Noted."
         else:
-            feedback, said = hx.feedbacks(id, limit=limit), ""
+            feedback, message = hx.feedbacks(id, limit=limit), ""
     show(feedback if verdict is None and not retract else feedback[0], table=_feedback_lines(feedback))
-    if said:
+    if message:
         effect = f" It is {feedback[0].effect}." if feedback[0].effect and not retract else ""
-        note(said + effect)
+        note(message + effect)
     elif not feedback:
         note("There is no feedback yet.")
 
@@ -53,7 +53,7 @@ def feedback(
 def _feedback_lines(found_feedback: list[Feedback]) -> Iterator[str]:
     room = width()
     for feedback in found_feedback:
-        asked = f"  {feedback.query!r}" if feedback.query else ""
-        line = f"{feedback.id}  {feedback.verdict}  {feedback.memory_id or feedback.layer.value}{asked}"
+        question = f"  {feedback.query!r}" if feedback.query else ""
+        line = f"{feedback.id}  {feedback.verdict}  {feedback.memory_id or feedback.layer.value}{question}"
         yield clean(line)
         yield from hanging(clean(feedback.note), indent=4, room=room) if feedback.note else ()

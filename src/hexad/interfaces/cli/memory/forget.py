@@ -96,13 +96,13 @@ def _one_lines(memory: Memory, restore: bool) -> Iterator[str]:
         note(f"It can be brought back: `hexad forget --restore {memory.id}`.")
 
 
-def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
+def _select(options: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
     with state().opened() as hx:
-        receipt = _planned(hx, asked)
-        _require_source(hx, asked, receipt)
+        receipt = _planned(hx, options)
+        _require_source(hx, options, receipt)
         # To archive nothing is nothing to keep a record of; that a purge was asked for is.
-        if not dry_run and (asked["purge"] or receipt.erased):
-            if asked["purge"]:
+        if not dry_run and (options["purge"] or receipt.erased):
+            if options["purge"]:
                 there = ", ".join(f"{entry.place}: {entry.count:,}" for entry in receipt.erased)
                 question = (
                     f"Remove what is selected for good ({there})?"
@@ -111,24 +111,24 @@ def _select(asked: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
                 )
                 confirm(question, yes=yes, without=DRY_RUN)
             with meter("Erasing", clock=hx.clock, unit="memories") as advance:
-                receipt = hx.forget(**asked, confirm=True, progress=advance)
+                receipt = hx.forget(**options, confirm=True, progress=advance)
     show(receipt, table=_receipt_lines(receipt))
 
 
-def _require_source(hx: Hexad, asked: dict[str, Any], planned: ErasureReceipt) -> None:
+def _require_source(hx: Hexad, options: dict[str, Any], planned: ErasureReceipt) -> None:
     """Raise `NotFound` for a source of which the store has nothing, archived or not."""
-    source = asked["source"]
+    source = options["source"]
     if source is None or planned.erased or planned.kept:
         return
-    if not _planned(hx, {"source": source, "space": asked["space"], "purge": True}).erased:
+    if not _planned(hx, {"source": source, "space": options["space"], "purge": True}).erased:
         raise hexad.NotFound(
             f"Nothing is there of the source {source!r}: it is a source's name, an item of it, or a prefix of items "
             "that ends in '/'; `hexad memory list --json` shows each memory's source_id."
         )
 
 
-def _planned(hx: Hexad, asked: dict[str, Any]) -> ErasureReceipt:
-    planned: ErasureReceipt = hx.forget(**asked, dry_run=True)
+def _planned(hx: Hexad, options: dict[str, Any]) -> ErasureReceipt:
+    planned: ErasureReceipt = hx.forget(**options, dry_run=True)
     return planned
 
 

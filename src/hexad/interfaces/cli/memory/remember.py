@@ -120,8 +120,8 @@ def _remembered_lines(memory: Memory) -> Iterator[str]:
     receipt = memory.receipt
     assert receipt is not None  # what `remember` returns always has one
     yield f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})"
-    for told in receipt.notes:
-        note(clean(told))
+    for remark in receipt.notes:
+        note(clean(remark))
     if receipt.redacted:
         note(f"{taken_out(receipt.redacted, memory.metadata.get('pii_flags'))} taken out: {_rules(memory)}")
     if receipt.near_duplicates:
@@ -253,8 +253,8 @@ def _inferred_lines(memory: Memory) -> Iterator[str]:
         yield f"tags: {', '.join(memory.tags)}"
     for summary in dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long)):
         yield clean(summary)
-    for told in receipt.notes:
-        note(clean(told))
+    for remark in receipt.notes:
+        note(clean(remark))
     if receipt.redacted:
         what = taken_out(receipt.redacted, memory.metadata.get("pii_flags"))
         note(f"{what} taken out before anything was sent.")

@@ -184,14 +184,14 @@ def export(
         return
     if no_archived:
         raise click.UsageError("--no-archived goes with a SPACE: a scope is all that is held.")
-    asked: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
+    options: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
     with state().opened(user=scope == hexad.Scope.USER) as hx:
         if out is None:
-            _print(hx, hx.export(**asked))
+            _print(hx, hx.export(**options))
             note(_LEDGER)
             return
         with meter("Exporting", clock=hx.clock, unit="records") as advance:
-            counts = hx.write_export(out, **asked, force=force, progress=advance)
+            counts = hx.write_export(out, **options, force=force, progress=advance)
     show({"path": out, "counts": dict(counts)}, table=_export_lines(out, counts))
 
 

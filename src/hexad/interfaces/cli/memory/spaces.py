@@ -104,8 +104,8 @@ def collect(name: str, *, ttl_days: float | None, dry_run: bool, purge: bool, ye
 def _collect_lines(report: GcReport) -> Iterator[str]:
     would = "would be " if report.dry_run else ""
     done = [f"{would}archived {report.archived:,}", f"{would}purged {report.purged:,}"]
-    kept = f"kept {report.kept_young:,} younger and {report.kept_pinned:,} pinned"
-    yield f"{clean(report.space)}  {', '.join([*done, kept])}"
+    remark = f"kept {report.kept_young:,} younger and {report.kept_pinned:,} pinned"
+    yield f"{clean(report.space)}  {', '.join([*done, remark])}"
     if report.cutoff is not None:
         note(f"Old is what was not changed since {report.cutoff:%Y-%m-%d %H:%M}.")
     if report.rules:

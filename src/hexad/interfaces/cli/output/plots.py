@@ -177,16 +177,16 @@ def _heat_cell(value: float | None, most: float, of: Glyphs) -> Span:
 
 def _merged(spans: Iterator[Span]) -> Iterator[Span]:
     """Give spans with neighbours of one style joined."""
-    held, kept = "", ""
+    pending, result = "", ""
     for text, style in spans:
-        if style == kept:
-            held += text
+        if style == result:
+            pending += text
             continue
-        if held:
-            yield held, kept
-        held, kept = text, style
-    if held:
-        yield held, kept
+        if pending:
+            yield pending, result
+        pending, result = text, style
+    if pending:
+        yield pending, result
 
 
 def _axis(times: Sequence[datetime], *, step: timedelta, cell: int, left: int, of: Glyphs) -> list[Line]:
@@ -302,13 +302,13 @@ class Gauge:
 def gauges(rows: Sequence[Gauge], *, room: int, of: Glyphs) -> list[Line]:
     """Return a bar for each amount, all of the same length; over the limit a bar is full and says so."""
     label = max((columns(row.label) for row in rows), default=0)
-    said = max((columns(row.said) for row in rows), default=0)
-    width = max(8, room - label - said - 8 - 2 * _GAP)
+    label_width = max((columns(row.said) for row in rows), default=0)
+    width = max(8, room - label - label_width - 8 - 2 * _GAP)
     lines: list[Line] = []
     for row in rows:
         share = row.amount / row.limit if row.limit > 0 else 0.0
-        over = row.mark is not None and share >= row.mark
-        style = "red" if share >= 1 else "yellow" if over else "green"
+        is_over = row.mark is not None and share >= row.mark
+        style = "red" if share >= 1 else "yellow" if is_over else "green"
         lines.append(
             (
                 (f"{row.label:<{label}}{' ' * _GAP}", ""),

@@ -322,11 +322,11 @@ def _upkeep(status: StoreStatus) -> str:
     upkeep = status.consolidation
     if upkeep is None:
         return "not told to a role"
-    last, due = upkeep["last_run"], cast("list[str]", upkeep["due"])
+    last, due_steps = upkeep["last_run"], cast("list[str]", upkeep["due"])
     state = "never consolidated" if last is None else f"consolidated {last}"
     if not upkeep["nightly"]:
         state += ", by hand alone"
-    return f"{state}, due: {', '.join(due) or 'nothing'}"
+    return f"{state}, due: {', '.join(due_steps) or 'nothing'}"
 
 
 def _show_locked() -> None:

@@ -276,13 +276,13 @@ def _consolidation_lines(report: ConsolidationReport, *, everything: bool) -> It
 
 
 def _change_line(change: ConsolidationChange) -> str:
-    kept = "" if change.remains is None else f" into {change.remains}"
+    suffix = "" if change.remains is None else f" into {change.remains}"
     sure = (
         ""
         if change.before is None or change.after is None
         else f" ({change.before:.2f} → {change.after:.2f})"
     )
-    return clean(f"{', '.join(change.ids)}{kept}: {change.reason}{sure}")
+    return clean(f"{', '.join(change.ids)}{suffix}: {change.reason}{sure}")
 
 
 def _layer_size(layer_size: LayerSize) -> str:

@@ -82,8 +82,8 @@ class UserHoldings:
             return False
         with self._db.transaction() as con:
             con.execute(f"DELETE FROM {table} WHERE user_id = ? AND id = ?", (self._user_id, int(number)))
-            gone = con.changes > 0
-        return gone
+            was_there = con.changes > 0
+        return was_there
 
     def wipe(self) -> dict[str, int]:
         """Remove every row of this person, and what was left of them in the file; return how many of each list."""

@@ -35,7 +35,7 @@ class Projects:
 
         Projects of the same `place` are one: the worktrees of a repository, each with a store of its own.
         """
-        wanted = {
+        values_by_key = {
             (project_value.attribute, look(project_value.value)): project_value for project_value in values
         }
         there = {
@@ -45,7 +45,7 @@ class Projects:
                 (self._user_id, project_id),
             )
         }
-        gone = there - wanted.keys()
+        removed_keys = there - values_by_key.keys()
         with self._db.joined() as con:
             if place is None or not values:
                 con.execute(
@@ -60,7 +60,7 @@ class Projects:
                 )
             con.executemany(
                 "DELETE FROM project_values WHERE user_id = ? AND project_id = ? AND attribute = ? AND look = ?",
-                [(self._user_id, project_id, *pair) for pair in sorted(gone)],
+                [(self._user_id, project_id, *pair) for pair in sorted(removed_keys)],
             )
             con.executemany(
                 "INSERT INTO project_values(user_id, project_id, attribute, look, value, first_seen, last_seen)"
@@ -76,10 +76,10 @@ class Projects:
                         to_micros(project_value.last_seen),
                         to_micros(project_value.last_seen),
                     )
-                    for (attribute, like), project_value in wanted.items()
+                    for (attribute, like), project_value in values_by_key.items()
                 ],
             )
-        return len(wanted.keys() - there), len(gone)
+        return len(values_by_key.keys() - there), len(removed_keys)
 
     def names(self, project_id: str, *, everything: bool = False) -> bool:
         """Whether there is anything that `retract` would remove."""

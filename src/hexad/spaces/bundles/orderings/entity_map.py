@@ -161,13 +161,13 @@ class EntityMap:
     def compacted(self) -> EntityMap:
         """Return the same map without what is gone."""
         names = {number: token for token, number in self._ids.items()}
-        kept: list[tuple[int, Sequence[str], bool]] = []
+        entries: list[tuple[int, Sequence[str], bool]] = []
         for slot, (start, stop) in self._spans.items():
             span = zip(self._token[start:stop].tolist(), self._times[start:stop].tolist(), strict=True)
             words = [names[token] for token, times in span for _ in range(times)]
-            kept.append((slot, words, slot in self._is_pinned))
+            entries.append((slot, words, slot in self._is_pinned))
         fresh = EntityMap()
-        fresh.fill(kept)
+        fresh.fill(entries)
         return fresh
 
     def frequency(self, token: str) -> int:

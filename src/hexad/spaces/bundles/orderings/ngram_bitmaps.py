@@ -86,28 +86,28 @@ class Bitmaps:
             if size not in self._classes:
                 self._classes[size] = _Class(size)
                 self._classes[size].reserve(len(at) * self._expected // among)
-            held = self._classes[size]
-            new = slice(held.count, held.count + len(at))
-            held.reserve(new.stop)
+            bitmap_class = self._classes[size]
+            new = slice(bitmap_class.count, bitmap_class.count + len(at))
+            bitmap_class.reserve(new.stop)
             block = np.frombuffer(b"".join([signatures[place] for place in at.tolist()]), dtype=np.uint8)
-            held.rows[:, new] = block.reshape(len(at), size).T
-            held.slots[new] = slots[at]
+            bitmap_class.rows[:, new] = block.reshape(len(at), size).T
+            bitmap_class.slots[new] = slots[at]
             self._size[slots[at]] = size
             self._column[slots[at]] = np.arange(new.start, new.stop)
-            held.count = new.stop
+            bitmap_class.count = new.stop
 
     def drop(self, slot: int) -> None:
         """Forget the signature of a slot."""
         size = int(self._size[slot]) if slot < len(self._size) else 0
         if not size:
             return
-        held, column = self._classes[size], int(self._column[slot])
-        last = held.count - 1
-        held.rows[:, column] = held.rows[:, last]
-        held.slots[column] = held.slots[last]
-        self._column[held.slots[last]] = column
+        bitmap_class, column = self._classes[size], int(self._column[slot])
+        last = bitmap_class.count - 1
+        bitmap_class.rows[:, column] = bitmap_class.rows[:, last]
+        bitmap_class.slots[column] = bitmap_class.slots[last]
+        self._column[bitmap_class.slots[last]] = column
         self._size[slot] = 0
-        held.count = last
+        bitmap_class.count = last
 
     def mark(self, places: Sequence[int], into: NDArray[np.bool_]) -> None:
         """Set `into` at every slot whose text may hold what has these places; slots without one are left alone."""

@@ -274,9 +274,9 @@ class SpaceView:
     def _apply(self, numbers: Sequence[int]) -> None:
         if not numbers:
             return
-        wanted = sorted(set(numbers))
-        self._remove([self._slot_of.pop(no) for no in wanted if no in self._slot_of])
-        self._add(self._stores.views.rows_of(self.space_no, wanted))
+        wanted_numbers = sorted(set(numbers))
+        self._remove([self._slot_of.pop(no) for no in wanted_numbers if no in self._slot_of])
+        self._add(self._stores.views.rows_of(self.space_no, wanted_numbers))
         self._number()
 
     def _remove(self, slots: Sequence[int]) -> None:
