@@ -226,10 +226,10 @@ def test_a_purge_of_a_session_that_was_killed_is_completed_by_the_next_one(hx, o
     # Killed as soon as the erasure is written down: nothing of it is done yet.
     killed = """
 import os, signal, sys, hexad
-from hexad.privacy.erasure import Erasing
+from hexad.privacy.erasure import ErasureService
 def carry(self, *args):
     os.kill(os.getpid(), signal.SIGKILL)
-Erasing._carry = carry
+ErasureService._carry = carry
 hx = hexad.open(sys.argv[1], embedder=None, background=False)
 hx.forget(session="canarysession", purge=True, confirm=True)
 """
