@@ -34,7 +34,12 @@ CONTEXT = multiprocessing.get_context("forkserver")
 def preload() -> None:
     """Let what is forked have loaded what this process has; it says no more once the first program was started."""
     CONTEXT.set_forkserver_preload(
-        sorted(name for name in list(sys.modules) if name.partition(".")[0] in _LOADED)
+        # `hexad.__main__` is what a program runs: a module that is loaded already cannot be run without a warning.
+        sorted(
+            name
+            for name in list(sys.modules)
+            if name.partition(".")[0] in _LOADED and not name.endswith(".__main__")
+        )
     )
 
 
