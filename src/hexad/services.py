@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
-from hexad.database.component import Component, MemoryTable
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
@@ -35,6 +34,7 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    from hexad.database.component import Component, MemoryTable
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
     from hexad.honeycomb.tables.nodes import HoneycombNodes

@@ -7,14 +7,16 @@ rebuilt from `memories` and `chunks`; everything else is truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
-from hexad.database.component import SchemaStep
 from hexad.database.connection import Connection, Database
 from hexad.database.migrations import Migration, apply, newest
 from hexad.errors import IntegrityError
 from hexad.services import components
+
+if TYPE_CHECKING:
+    from hexad.database.component import SchemaStep
 
 _NAMES: Final = (
     "foundation", "structured", "stream", "folksonomy", "documents", "tiers", "sidecars", "upkeep", "erasure",

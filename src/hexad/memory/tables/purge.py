@@ -6,13 +6,15 @@ import hmac
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, load_strings, to_micros
-from hexad.database.component import MemoryTable
 from hexad.database.connection import Connection, Database, Row
 from hexad.memory.memory import Relevance, Status
+
+if TYPE_CHECKING:
+    from hexad.database.component import MemoryTable
 
 
 class Purges:
