@@ -155,10 +155,10 @@ def parse_sentence(sentence: str, *, now: datetime, known_space: Callable[[str],
 
     >>> from datetime import UTC
     >>> now = datetime(2026, 11, 21, tzinfo=UTC)
-    >>> found = understood("decisions about auth since last week", now=now, known_space=lambda name: False)
-    >>> written(found)
+    >>> found = parse_sentence("decisions about auth since last week", now=now, known_space=lambda name: False)
+    >>> in_query_language(found)
     'kind:decision since:2026-11-09 auth'
-    >>> understood("How do decision trees work?", now=now, known_space=lambda name: False) is None
+    >>> parse_sentence("How do decision trees work?", now=now, known_space=lambda name: False) is None
     True
     """
     text = " ".join(sentence.replace("\u2019", "'").split())
@@ -184,7 +184,7 @@ def parse_sentence(sentence: str, *, now: datetime, known_space: Callable[[str],
 def in_query_language(query: QueryText) -> str:
     """Return filters and words in the query language; `parse_query_text` reads the same from it.
 
-    >>> written(QueryText(kinds=("todo",), tags=("urgent",), words=("login",)))
+    >>> in_query_language(QueryText(kinds=("todo",), tags=("urgent",), words=("login",)))
     'kind:todo tag:urgent login'
     """
     pairs = [

@@ -71,7 +71,7 @@ class PreferenceVerdict(StrEnum):
 def raise_confidence(confidence: float, times: int, *, most: float = INFERRED_MOST) -> float:
     """Return a confidence after `times` signs for it: nearer to `most` each time, never lower than it was.
 
-    >>> round(raised(0.6, 1), 3), round(raised(0.6, 2), 3), raised(1.0, 1)
+    >>> round(raise_confidence(0.6, 1), 3), round(raise_confidence(0.6, 2), 3), raise_confidence(1.0, 1)
     (0.67, 0.726, 1.0)
     """
     return max(confidence, most - (most - confidence) * (1 - RAISE) ** times)
@@ -80,7 +80,7 @@ def raise_confidence(confidence: float, times: int, *, most: float = INFERRED_MO
 def lower_confidence(confidence: float, times: int = 1, *, by: float = LOWER) -> float:
     """Return a confidence after `times` signs against it.
 
-    >>> lowered(0.8), lowered(1.0, 2)
+    >>> lower_confidence(0.8), lower_confidence(1.0, 2)
     (0.4, 0.25)
     """
     return max(min(confidence, CONFIDENCE_LEAST), confidence * by**times)
