@@ -140,6 +140,7 @@ if TYPE_CHECKING:
         Suppression,
         UserRule,
     )
+    from hexad.lifecycle.export import export_json
     from hexad.lifecycle.init_and_encrypt import decrypt, encrypt, encryption_state, init, rekey
     from hexad.lifecycle.opening import open
     from hexad.maintenance.consolidation.values import (
@@ -163,7 +164,6 @@ if TYPE_CHECKING:
     from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced
     from hexad.memory.source import Skip
     from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
-    from hexad.privacy.export import export_json
     from hexad.privacy.report import ExportItem, Scope, WipeReport
     from hexad.providers.budgets.spending import BudgetLine, Spend, Spent
     from hexad.providers.embedders.base import Embedder
@@ -238,6 +238,7 @@ _HOMES: Final = {
         "Expertise", "LearnedChange", "LearningReport", "Pattern", "Preference", "ProjectException",
         "ResolvedPreference", "Suggestion", "Suppression", "UserRule",
     ),
+    "hexad.lifecycle.export": ("export_json",),
     "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
     "hexad.lifecycle.opening": ("open",),
     "hexad.maintenance.consolidation.values": (
@@ -259,7 +260,6 @@ _HOMES: Final = {
     "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
     "hexad.memory.source": ("Skip",),
     "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
-    "hexad.privacy.export": ("export_json",),
     "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
     "hexad.providers.budgets.spending": ("BudgetLine", "Spend", "Spent"),
     "hexad.providers.embedders.base": ("Embedder",),

@@ -34,7 +34,7 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from hexad.database.component import Component, MemoryTable
+    from hexad.database.component import Component, ExportSection, MemoryTable
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
     from hexad.honeycomb.tables.nodes import HoneycombNodes
@@ -380,7 +380,13 @@ class Services:
     def _make_exporter(self) -> Exporter:
         from hexad.privacy.export import Exporter
 
-        return Exporter(self.context, self.everything, experience=self.experience, user=self.user)
+        return Exporter(
+            self.context,
+            self.everything,
+            sections=export_sections(),
+            experience=self.experience,
+            user=self.user,
+        )
 
     def _make_wiper(self) -> Wiper:
         from hexad.privacy.wipe import Wiper
@@ -763,6 +769,12 @@ def components() -> tuple[Component, ...]:
 def memory_tables() -> Sequence[MemoryTable]:
     """Return every table whose rows belong to one memory each: what a purge removes and a receipt counts."""
     return [table for component in components() for table in component.memory_tables]
+
+
+def export_sections() -> Sequence[ExportSection]:
+    """Return every list of an export but memories, links and timesteps, in their order."""
+    sections = [section for component in components() for section in component.export]
+    return sorted(sections, key=lambda section: section.place)
 
 
 def check_honeycomb(table: Mapping[str, object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from hexad.core.erasure import ErasureBook, ErasurePlan, Selection
 from hexad.database.connection import Connection, Database
@@ -44,6 +44,29 @@ class MemoryTable:
     stays: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportSection:
+    """A list of the export, read page by page; the lists come in the order of their `place`.
+
+    The first column is the key of the page, greater than `:after`; of the others the names say what they are: `at` and
+    `…_at` are times, `json_…` is JSON, `timed_…` a JSON list of objects with times, `is_…` is true or false. What is
+    asked for is in `:whole`, `:subject` and `:sessions`, a JSON list that is null where all of them are.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    columns: str
+    source: str
+    key: str = "no"
+    where: str = "1"
+    whole_only: bool = False
+    place: int = 100
+
+
+OF_SESSIONS: Final = "(:sessions IS NULL OR {} IN (SELECT value FROM json_each(:sessions)))"
+"""The condition of a section whose rows each name a session, in the column that stands for the braces."""
+
+
 class RowEraser(Protocol):
     """Takes out of a system's tables what a selection names and what is no memory."""
 
@@ -56,7 +79,11 @@ class RowEraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One system. A store's schema, its checks and its erasures are made by walking the list of all of them."""
+    """One system. A store's schema, checks, erasures and exports are made by walking the list of all of them.
+
+    Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
+    anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
+    """
 
     name: str
     schema: tuple[SchemaStep, ...] = ()
@@ -65,3 +92,6 @@ class Component:
     checks: tuple[Check, ...] = ()
     file_checks: tuple[Check, ...] = ()
     erasers: tuple[Callable[[Database], RowEraser], ...] = ()
+    export: tuple[ExportSection, ...] = ()
+    told_with: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()

@@ -4,13 +4,57 @@ from __future__ import annotations
 
 from typing import Final
 
-from hexad.database.component import Component, script
+from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL, HONEYCOMB_PROMISES
 from hexad.honeycomb.tables.visits import HoneycombVisits
+from hexad.memory.component import OF_MEMORIES
+
+_EXPORT: Final = (
+    ExportSection(
+        name="honeycomb_nodes",
+        place=18,
+        tables=("honeycomb_nodes", "honeycomb_contents", "honeycomb_edges"),
+        columns=(
+            "n.id, m.id AS memory_id, c.data AS text, n.active AS is_active, n.created_at, c.dimensions, c.format,"
+            " (SELECT json_group_array(json_object('from', e.from_id, 'to', e.to_id, 'to_memory', t.id, 'ring', e.ring,"
+            "   'score', e.score, 'relation', e.relation, 'auto', json(iif(e.is_auto, 'true', 'false')),"
+            "   'created_at', e.created_at, 'renewed_at', e.renewed_at) ORDER BY e.from_id, e.ring, e.seat)"
+            "  FROM honeycomb_edges e LEFT JOIN memories t ON t.no = e.to_id"
+            # Of a part of the store, edges that lead into it are told where they end: nothing else of it tells them.
+            "  WHERE e.from_id = n.id OR (e.to_id = n.id AND NOT :whole AND NOT EXISTS"
+            f"   (SELECT 1 FROM memories m WHERE m.no = e.from_id AND {OF_MEMORIES})))"
+            " AS timed_edges,"
+            " (SELECT coalesce(sum(a.count), 0) FROM honeycomb_accesses a WHERE a.session = '' AND a.node_id = n.id)"
+            " AS looks"
+        ),
+        source=(
+            "honeycomb_nodes n LEFT JOIN honeycomb_contents c ON c.node_id = n.id"
+            " LEFT JOIN memories m ON m.no = n.id AND n.is_memory"
+        ),
+        key="n.id",
+        where=OF_MEMORIES,
+    ),
+    ExportSection(
+        name="honeycomb_sessions",
+        place=19,
+        tables=("honeycomb_sessions", "honeycomb_accesses"),
+        columns=(
+            "g.session, g.started_at, (SELECT json_group_array(json_object('node', a.node_id, 'memory_id', m.id,"
+            "   'count', a.count, 'first_at', a.first_at, 'last_at', a.last_at) ORDER BY a.node_id)"
+            "  FROM honeycomb_accesses a LEFT JOIN memories m ON m.no = a.node_id WHERE a.session = g.session)"
+            " AS timed_looks"
+        ),
+        source="honeycomb_sessions g",
+        key="g.session",
+        where=OF_SESSIONS.format("g.session"),
+    ),
+)
 
 COMPONENT: Final = Component(
     name="honeycomb",
     schema=(script(14, HONEYCOMB_DDL),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),
+    export=_EXPORT,
+    derived=("honeycomb_counts", "honeycomb_removals", "honeycomb_entities"),
 )

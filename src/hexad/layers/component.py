@@ -4,11 +4,42 @@ from __future__ import annotations
 
 from typing import Final
 
-from hexad.database.component import Component, MemoryTable, script
-from hexad.layers.feedback.table import FEEDBACK_DDL, FeedbackEraser
+from hexad.database.component import OF_SESSIONS, Component, ExportSection, MemoryTable, script
+from hexad.layers.feedback.table import FEEDBACK_DDL, GIVEN_BY, FeedbackEraser
 from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, check_working_sets
+from hexad.memory.component import OF_MEMORIES
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import check_decisions
+
+_EXPORT: Final = (
+    ExportSection(
+        name="working_sets",
+        place=4,
+        tables=("working_sets",),
+        columns=(
+            "w.id, w.repository, w.worktree, w.branch, w.started_at, w.updated_at, w.ended_at, w.boundary,"
+            " w.data_subjects AS json_data_subjects, w.state AS json_state"
+        ),
+        source="working_sets w",
+        key="w.no",
+        where=(
+            f"({OF_SESSIONS.format('w.id')} OR (:subject IS NOT NULL"
+            " AND EXISTS (SELECT 1 FROM json_each(w.data_subjects) d WHERE d.value = :subject)))"
+        ),
+    ),
+    ExportSection(
+        name="feedback",
+        place=16,
+        tables=("feedback",),
+        columns=(
+            "f.id, m.id AS memory_id, f.layer, f.verdict, f.query, f.query_class, f.note, f.given_by, f.given_at,"
+            " f.flagged AS is_flagged, f.confidence AS confidence_before"
+        ),
+        source="feedback f LEFT JOIN memories m ON m.no = f.memory_no",
+        key="f.no",
+        where=f"({OF_MEMORIES} OR (:subject IS NOT NULL AND {GIVEN_BY}))",
+    ),
+)
 
 COMPONENT: Final = Component(
     name="layers",
@@ -19,4 +50,5 @@ COMPONENT: Final = Component(
         lambda context: check_decisions(Stores(context.db, roles=context.actor.roles)),
     ),
     erasers=(WorkingSetEraser, FeedbackEraser),
+    export=_EXPORT,
 )

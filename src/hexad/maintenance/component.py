@@ -7,4 +7,8 @@ from typing import Final
 from hexad.database.component import Component, script
 from hexad.maintenance.consolidation.rows import CONSOLIDATION_DDL
 
-COMPONENT: Final = Component(name="consolidation", schema=(script(15, CONSOLIDATION_DDL, place=4),))
+COMPONENT: Final = Component(
+    name="consolidation",
+    schema=(script(15, CONSOLIDATION_DDL, place=4),),
+    derived=("consolidated_tasks",),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hexad.database.change_counters import DDL as CHANGES_DDL
-from hexad.database.component import Component, MemoryTable, SchemaStep, script
+from hexad.database.component import Component, ExportSection, MemoryTable, SchemaStep, script
 from hexad.database.erasure_book import ERASURE_DDL, NAMING_DDL
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
 from hexad.memory.tables.facts import add_fact_looks
@@ -17,6 +17,125 @@ from hexad.memory.tables.schema import (
     MEMORY_PROMISES,
     STRUCTURED_DDL,
 )
+
+OF_MEMORIES: Final = """(:whole
+ OR (:subject IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(m.data_subjects) d WHERE d.value = :subject))
+ OR EXISTS (SELECT 1 FROM turns t JOIN conversation_sessions c ON c.no = t.session_no
+             WHERE t.memory_no = m.no AND c.session IN (SELECT value FROM json_each(:sessions)))
+ OR m.metadata ->> '$.conversation_session' IN (SELECT value FROM json_each(:sessions))
+ OR (m.metadata ->> '$.session' IN (SELECT value FROM json_each(:sessions))
+     AND m.space_no IN (SELECT no FROM spaces WHERE name = 'experience')))"""
+"""Which memories are about it: all, a person's, or those of sessions: turns, what names one, summaries of one."""
+
+_EXPORT: Final = (
+    ExportSection(
+        name="spaces",
+        place=0,
+        tables=("spaces",),
+        columns="p.name, p.metadata AS json_metadata, p.policies AS json_policies, p.created_at, p.updated_at",
+        source="spaces p",
+        key="p.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="sources",
+        place=1,
+        tables=("sources",),
+        columns="s.uri, s.kind, p.name AS space, s.last_run_at",
+        source="sources s JOIN spaces p ON p.no = s.space_no",
+        key="s.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="queued_sources",
+        place=2,
+        tables=("ingest_queue",),
+        columns="q.source, q.options AS json_options, q.enqueued_at, q.error",
+        source="ingest_queue q",
+        key="q.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="decisions",
+        place=14,
+        tables=("decision_records",),
+        columns=(
+            "d.id, d.project_id, d.title, d.description, d.rationale, d.alternatives_json AS json_alternatives,"
+            " d.links_json AS json_links, d.created_by, d.created_at, d.erased_at, d.receipt,"
+            " m.id AS memory_id, (SELECT o.id FROM decision_records o WHERE o.no = d.supersedes) AS supersedes"
+        ),
+        source="decision_records d LEFT JOIN memories m ON m.no = d.memory_no",
+        key="d.no",
+        where=(
+            "CASE WHEN :subject IS NOT NULL"
+            " THEN EXISTS (SELECT 1 FROM json_each(m.data_subjects) WHERE value = :subject)"
+            " ELSE :sessions IS NULL END"
+        ),
+    ),
+    ExportSection(
+        name="fact_attributes",
+        place=15,
+        tables=("fact_attributes",),
+        columns="f.name, f.declared_at",
+        source="(SELECT row_number() OVER (ORDER BY look) AS no, name, declared_at FROM fact_attributes) f",
+        key="f.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="spending",
+        place=20,
+        tables=("spending",),
+        columns=(
+            "c.at, c.space, c.provider, c.model, c.operation, c.settled AS is_settled, c.input_tokens,"
+            " c.output_tokens, c.usd"
+        ),
+        source="spending c",
+        key="c.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="tombstones",
+        place=21,
+        tables=("tombstones",),
+        columns="t.id, t.space, t.content_mac, t.purged_at, t.reason",
+        source="tombstones t",
+        key="t.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="receipts",
+        place=22,
+        tables=("erasures", "erasure_counts", "erasure_flags", "erasure_pending"),
+        columns=(
+            "e.id, e.at, e.actor, e.purge AS is_purge, e.selection_mac, e.mac,"
+            " (SELECT json_group_array(json_object('place', c.place, 'count', c.count, 'bytes', c.bytes))"
+            "  FROM erasure_counts c WHERE c.erasure_no = e.no) AS json_erased,"
+            " (SELECT json_group_array(json_object('place', p.place, 'reason', p.reason))"
+            "  FROM erasure_pending p WHERE p.erasure_no = e.no) AS json_pending,"
+            " (SELECT json_group_array(f.memory_id) FROM erasure_flags f WHERE f.erasure_no = e.no) AS json_flagged"
+        ),
+        source="erasures e",
+        key="e.no",
+        whole_only=True,
+    ),
+    ExportSection(
+        name="upkeep",
+        place=23,
+        tables=("maintenance_log",),
+        columns="l.at, l.what, l.detail AS json_detail",
+        source="maintenance_log l",
+        key="l.no",
+        whole_only=True,
+    ),
+)
+
+_TOLD_WITH: Final = (
+    "memories", "memory_tags", "memory_versions", "evidence", "usage", "relations", "speakers", "conversation_sessions",
+    "turns", "chunks", "memory_origins", "audiences", "source_items", "derivations",
+)  # fmt: skip
+_DERIVED: Final = (
+    "meta", "changes", "schema_migrations", "handouts", "minhash_bands", "tasks", "signatures", "spending_days",
+)  # fmt: skip
 
 COMPONENT: Final = Component(
     name="memory",
@@ -51,4 +170,7 @@ COMPONENT: Final = Component(
         MemoryTable(name="derivations"),
     ),
     promises=MEMORY_PROMISES,
+    export=_EXPORT,
+    told_with=_TOLD_WITH,
+    derived=_DERIVED,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from hexad.core.arguments import parse_path, parse_whole, quoted
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
+from hexad.database.component import ExportSection
 from hexad.database.encryption.cipher import (
     AUDIT_DB,
     CACHE,
@@ -35,7 +36,6 @@ from hexad.layers.user.service import UserService
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
 from hexad.memory.store import Stores
-from hexad.privacy.export_sections import SECTIONS
 from hexad.privacy.holdings import DataOwner, Holdings
 from hexad.privacy.report import ExportItem, Scope, parse_scope
 from hexad.spaces.access import require_owner
@@ -62,10 +62,12 @@ class Exporter:
         context: StoreContext,
         everything: Stores,
         *,
+        sections: Sequence[ExportSection],
         experience: Callable[[], ExperienceService],
         user: Callable[[], UserService],
     ) -> None:
         self._context, self._everything, self._experience, self._user = context, everything, experience, user
+        self._sections = sections
 
     def export(self, scope: str | None, *, session: str | None, subject: str | None) -> Iterator[ExportItem]:
         """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
@@ -130,7 +132,8 @@ class Exporter:
                     progress(done)
                 yield item
 
-        stream_write(path, (piece.encode() for piece in export_json(counted())), may_replace=may_replace)
+        pieces = json_pieces(counted(), self._sections)
+        stream_write(path, (piece.encode() for piece in pieces), may_replace=may_replace)
         return counts
 
     def decrypted(self, file: Path | str) -> Iterator[bytes]:
@@ -236,7 +239,7 @@ class Exporter:
             yield ExportItem(section="memories", value=memory)
         for link in holdings.links(owner):
             yield ExportItem(section="links", value=link)
-        for section in SECTIONS:
+        for section in self._sections:
             for row in holdings.section(section, owner):
                 yield ExportItem(section=section.name, value=row)
         for step in self._timesteps(owner):
@@ -262,28 +265,15 @@ def _databases(directory: Path) -> set[Path]:
     return {path.with_name(path.name + end) for path in there for end in ("", "-wal")}
 
 
-SECTION_NAMES: Final = ("memories", "links", *(section.name for section in SECTIONS), "timesteps")
-"""The lists of an export, in their order."""
-
-
-def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
-    """Yield the pieces of one JSON document that holds the items of `Hexad.export`, without keeping them.
-
-    Every list stands there, also an empty one.
-
-    >>> import hexad, json
-    >>> with hexad.open(":memory:", embedder=None) as hx:
-    ...     _ = hx.remember("Ann leads the release.", data_subjects=["ann"])
-    ...     held = json.loads("".join(hexad.export_json(hx.export(subject="ann"))))
-    >>> held["memories"][0]["raw"], held["documents"]
-    ('Ann leads the release.', [])
-    """
-    left = [*SECTION_NAMES]
+def json_pieces(items: Iterable[ExportItem], sections: Sequence[ExportSection]) -> Iterator[str]:
+    """Yield what `hexad.export_json` does, of a store that has these lists beside memories, links and timesteps."""
+    names = ("memories", "links", *(section.name for section in sections), "timesteps")
+    left = [*names]
     current = None
     for item in items:
         text = json.dumps(item.value, ensure_ascii=False)
         if item.section == "export":
-            left = [*(USER_SECTIONS if item.value["scope"] == Scope.USER else SECTION_NAMES)]
+            left = [*(USER_SECTIONS if item.value["scope"] == Scope.USER else names)]
             yield f'{{"export": {text}'
             continue
         if item.section == current:

@@ -9,10 +9,11 @@ from typing import Final
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse
+from hexad.database.component import ExportSection
 from hexad.database.connection import Database, SQLValue
+from hexad.memory.component import OF_MEMORIES
 from hexad.memory.memory import Memory
 from hexad.memory.tables.memories import Memories
-from hexad.privacy.export_sections import OF_MEMORIES, ExportSection
 
 PAGE: Final = 100
 

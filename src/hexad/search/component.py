@@ -11,4 +11,5 @@ COMPONENT: Final = Component(
     name="search",
     schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),
+    derived=("vectors", "vector_removals"),
 )
