@@ -244,19 +244,16 @@ class Services:
         return Orderings(self.stores, ChangeReader(self.db))
 
     def _make_bundles(self) -> Bundles:
-        from hexad.spaces.bundles.builder import BundleNeeds, Bundles
+        from hexad.spaces.bundles.builder import Bundles
 
         return Bundles(
-            BundleNeeds(
-                stores=self.stores,
-                orderings=self.orderings(),
-                clock=self.clock,
-                counter=CharacterCounter(),
-                handouts=None if self.db.readonly else self.handouts,
-                default_backend=self.context.settings.memory_backend,
-                external=self.program.orderings,
-                writer=self.generator,
-            )
+            self.context,
+            self.stores,
+            orderings=self.orderings(),
+            counter=CharacterCounter(),
+            handouts=self.handouts,
+            external=self.program.orderings,
+            writer=self.generator,
         )
 
     def _make_project_contexts(self) -> ProjectContexts:

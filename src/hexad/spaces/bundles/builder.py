@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from hexad.core.clock import Clock, format_time
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject
 from hexad.database.codec import to_micros
+from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, ProviderError
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory, Relevance
@@ -129,32 +130,24 @@ class JSONCost:
         return self._counter.count(json.dumps(_raw_entry(section, raw), ensure_ascii=False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleNeeds:
-    """What the recalls of document 1 are made of. `default_backend` is a name from the settings."""
-
-    stores: Stores
-    orderings: Orderings
-    clock: Clock
-    counter: TokenCounter
-    handouts: RecallLog | None
-    default_backend: str
-    external: Mapping[str, NamedOrdering]
-    writer: DigestWriter | None
-
-
 class Bundles:
     """Makes bundles and lists by kind from one store."""
 
-    def __init__(self, needs: BundleNeeds) -> None:
-        self._stores = needs.stores
-        self._orderings = needs.orderings
-        self._clock = needs.clock
-        self._counter = needs.counter
-        self._handouts = needs.handouts
-        self._default_backend = needs.default_backend
-        self._external = needs.external
-        self._writer = needs.writer
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        orderings: Orderings,
+        counter: TokenCounter,
+        handouts: RecallLog,
+        external: Mapping[str, NamedOrdering],
+        writer: DigestWriter | None,
+    ) -> None:
+        self._stores, self._orderings, self._clock = stores, orderings, context.clock
+        self._counter, self._external, self._writer = counter, external, writer
+        self._handouts = None if context.db.readonly else handouts
+        self._default_backend = context.settings.memory_backend
 
     def context(self, space: str, topic: str, options: BundleOptions) -> Bundle:
         """Return what a space knows about a topic. Raises `NotFound` when the space was never created."""
