@@ -37,7 +37,8 @@ WHAT_USERS_HOLD = (
     ("hexad.engine", "Hexad"), ("hexad.experience.api", "Xdb"), ("hexad.honeycomb.api", "HoneycombFacade"),
     ("hexad.layers.governance.api", "GovernanceFacade"), ("hexad.layers.project.api", "ProjectFacade"),
     ("hexad.layers.project.facts_api", "FactsFacade"), ("hexad.layers.user.api", "UserFacade"),
-    ("hexad.spaces.quarantine", "QuarantineFacade"), ("hexad.services", "Services"),
+    ("hexad.spaces.api", "SpacesFacade"), ("hexad.spaces.quarantine", "QuarantineFacade"),
+    ("hexad.services", "Services"),
 )  # fmt: skip
 
 INNER_ORDERS = {

@@ -4,35 +4,58 @@ from __future__ import annotations
 
 import contextlib
 import json
-from abc import abstractmethod
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hexad.core.actor import Actor
-from hexad.core.arguments import all_flags_checked, parse_time
+from hexad.core.arguments import all_flags_checked, parse_choice, parse_time
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
+from hexad.database.encryption.cipher import EXPORTS
+from hexad.database.encryption.store_files import own_files
 from hexad.database.files import remove_abandoned, unlink
-from hexad.errors import AccessDenied, Conflict, InvalidInput, InvalidSpace, NotFound
-from hexad.memory.memory import Relevance
+from hexad.database.store_context import StoreContext
+from hexad.errors import AccessDenied, Conflict, HexadError, InvalidInput, InvalidSpace, NotFound
+from hexad.memory.memory import Relevance, Trust
 from hexad.memory.policy import Policies, audience, check_names, parse_policies, parse_stored
+from hexad.memory.source import Skip
 from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space, SpaceSummaries, SpaceSummary
 from hexad.memory.tables.visibility import JudgedRow
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.spaces.access import require_whole
-from hexad.spaces.files.api import FilesNeeds, SpaceFileCalls
-from hexad.spaces.files.document import space_file
-from hexad.spaces.files.reader import depth, read_json
+from hexad.spaces.files.document import Step, space_document, space_file, write_space_file
+from hexad.spaces.files.reader import (
+    LEXON_SPACES,
+    ParsedSpace,
+    depth,
+    find_lexon_folder,
+    list_unread,
+    load_json,
+    parse_space,
+    read_json,
+    rename,
+    without_a_say,
+)
+from hexad.spaces.files.report import ExportReport, FolderReport, ReadReport, RestoreReport, Verified
+from hexad.spaces.files.signed_export import FORMAT, verify_export, write_export
 from hexad.spaces.retention import PURGE_BATCH, GcOptions, Purger, RetentionService
-from hexad.text.paths import validate_space
+from hexad.text.paths import space_file_name, validate_space
 
+if TYPE_CHECKING:
+    from hexad.spaces.files.importer import SpaceImporter
+
+_TRIES: Final = 3
+"""How often a space is made or emptied anew because somebody else made or deleted it at the same moment."""
+_SUMMARIES: Final = "./"
+"""Source id under which an ingest keeps its summary of a folder."""
+_FORMATS: Final = ("lexon",)
+_PLACEHOLDER: Final = "<space>"
 OBJECT_BYTES_LIMIT: Final = 64 << 10
 """Largest metadata or policy of a space."""
 OBJECT_DEPTH_LIMIT: Final = 50
@@ -72,84 +95,28 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
     return copy
 
 
-class SpaceMetadataCalls(SpaceFileCalls):
-    """Sets what a space that is there says of itself."""
-
-    @abstractmethod
-    def get(self, name: str) -> SpaceInfo:
-        """Return one space."""
-
-    def set_metadata(
-        self, name: str, metadata: Mapping[str, JSONValue] | str, *, merge: bool = False
-    ) -> SpaceInfo:
-        """Set the metadata of a space that is there, and return it; `merge` changes only what is given.
-
-        `metadata` is an object or JSON; with `merge`, null takes a name out. `project` is that of what is written into
-        the space from then on, and joins the space to that project's `use_context`. Secrets are taken out as of every
-        text. Raises `InvalidSpace` for what cannot be stored, `NotFound`, and `AccessDenied` for an actor who may not
-        see the whole space.
-
-        >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None) as hx:
-        ...     _ = hx.remember("Retries stop after five.", space="docs")
-        ...     hx.spaces.set_metadata("docs", {"project": "shop"}).metadata
-        {'project': 'shop'}
-        """
-        fields = given_object(metadata, "metadata")
-        if "reset" in fields:
-            raise InvalidSpace(
-                "Invalid space metadata 'reset': it empties a space where one is created; use another name."
-            )
-        files = self._files
-        at = files.clock.now()
-        with files.stores.db.transaction():
-            space = files.stores.spaces.get(name)
-            require_whole(files.actor, parse_stored(space.policies), space=name, doing="its metadata")
-            if merge:
-                fields = {
-                    key: value for key, value in {**space.metadata, **fields}.items() if value is not None
-                }
-                fields = given_object(fields, "metadata")
-            masked = files.importer().masked(fields, space.policies)
-            files.stores.spaces.set_metadata(name, masked, at=at)
-            files.audit.record(
-                AuditEvent(what="set_metadata", at=at, detail={"space": name, "names": sorted(masked)})
-            )
-        return self.get(name)
-
-
-_TRIES: Final = 3
-"""How often a space is made or emptied anew because somebody else made or deleted it at the same moment."""
-_SUMMARIES: Final = "./"
-"""Source id under which an ingest keeps its summary of a folder."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpacesNeeds:
-    """What `hx.spaces` is handed; `directory` is the store's folder."""
-
-    stores: Stores
-    clock: Clock
-    directory: Path
-    actor: Actor
-    audit: AuditSink
-    purger: Purger
-    retention: RetentionService
-    check_policy: Callable[[Mapping[str, JSONValue]], None]
-    spent: Callable[[str | None], Sequence[BudgetLine]]
-
-
 @all_flags_checked
-class SpacesFacade(SpaceMetadataCalls):
-    """Creates, lists, describes, governs, empties and deletes spaces."""
+class SpacesFacade:
+    """Creates, lists, describes, governs, empties and deletes spaces; writes and reads them as files."""
 
-    def __init__(self, needs: SpacesNeeds, files: FilesNeeds) -> None:
-        super().__init__(files)
-        self._needs = needs
-        self._stores = needs.stores
-        self._clock = needs.clock
-        self._audit = needs.audit
-        self._summaries = SpaceSummaries(needs.stores.db, roles=needs.stores.roles)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        audit: AuditSink,
+        purger: Purger,
+        retention: RetentionService,
+        importer: Callable[[], SpaceImporter],
+        check_policy: Callable[[Mapping[str, JSONValue]], None],
+        spent: Callable[[str | None], Sequence[BudgetLine]],
+    ) -> None:
+        """`importer` needs the write path and is loaded when first asked for."""
+        self._context, self._stores, self._audit = context, stores, audit
+        self._purger, self._retention, self._importer = purger, retention, importer
+        self._check_policy, self._spent = check_policy, spent
+        self._own = own_files(context.directory, context.crypt, EXPORTS)
+        self._summaries = SpaceSummaries(stores.db, roles=stores.roles)
 
     def create(
         self,
@@ -180,13 +147,13 @@ class SpacesFacade(SpaceMetadataCalls):
         asked = (fields or {}).pop("reset", False)
         if not isinstance(asked, bool):
             raise InvalidSpace(f"Invalid space metadata: 'reset' is {asked!r}; give true or false.")
-        at = parse_time(freeze_clock, "freeze_clock") or self._clock.now()
+        at = parse_time(freeze_clock, "freeze_clock") or self._context.clock.now()
         validate_space(name)
         self._stores.spaces.admit(name)
         for _ in range(_TRIES):
             there = self._stores.spaces.find(name)
             if there is None:
-                self._files.importer().refuse_secret_name(name)
+                self._importer().refuse_secret_name(name)
                 if self._made(name, fields, at=at):
                     break
             elif not (reset or asked):
@@ -207,7 +174,7 @@ class SpacesFacade(SpaceMetadataCalls):
                 return False
             self._stores.spaces.ensure(name, at=at)
             if metadata:
-                self._stores.spaces.set_metadata(name, self._files.importer().masked(metadata, {}), at=at)
+                self._stores.spaces.set_metadata(name, self._importer().masked(metadata, {}), at=at)
         return True
 
     def list(self) -> Sequence[SpaceInfo]:
@@ -221,6 +188,43 @@ class SpacesFacade(SpaceMetadataCalls):
         with self._stores.db.read():
             space = self._stores.spaces.get(name)
             return self._info(space, self._summaries.of(space.no).get(space.no))
+
+    def set_metadata(
+        self, name: str, metadata: Mapping[str, JSONValue] | str, *, merge: bool = False
+    ) -> SpaceInfo:
+        """Set the metadata of a space that is there, and return it; `merge` changes only what is given.
+
+        `metadata` is an object or JSON; with `merge`, null takes a name out. `project` is that of what is written into
+        the space from then on, and joins the space to that project's `use_context`. Secrets are taken out as of every
+        text. Raises `InvalidSpace` for what cannot be stored, `NotFound`, and `AccessDenied` for an actor who may not
+        see the whole space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Retries stop after five.", space="docs")
+        ...     hx.spaces.set_metadata("docs", {"project": "shop"}).metadata
+        {'project': 'shop'}
+        """
+        fields = given_object(metadata, "metadata")
+        if "reset" in fields:
+            raise InvalidSpace(
+                "Invalid space metadata 'reset': it empties a space where one is created; use another name."
+            )
+        at = self._context.clock.now()
+        with self._stores.db.transaction():
+            space = self._stores.spaces.get(name)
+            require_whole(self._context.actor, parse_stored(space.policies), space=name, doing="its metadata")
+            if merge:
+                fields = {
+                    key: value for key, value in {**space.metadata, **fields}.items() if value is not None
+                }
+                fields = given_object(fields, "metadata")
+            masked = self._importer().masked(fields, space.policies)
+            self._stores.spaces.set_metadata(name, masked, at=at)
+            self._audit.record(
+                AuditEvent(what="set_metadata", at=at, detail={"space": name, "names": sorted(masked)})
+            )
+        return self.get(name)
 
     def budget(self, name: str | None = None) -> Sequence[BudgetLine]:
         """Return what calls to models may cost a space (None: the project), what they have cost, and what is left.
@@ -237,8 +241,8 @@ class SpacesFacade(SpaceMetadataCalls):
         """
         if name is not None:
             policies = parse_stored(self._stores.spaces.get(name).policies)
-            require_whole(self._needs.actor, policies, space=name, doing="its budget")
-        return self._needs.spent(name)
+            require_whole(self._context.actor, policies, space=name, doing="its budget")
+        return self._spent(name)
 
     def set_policy(
         self, name: str, policy: Mapping[str, JSONValue] | str, *, merge: bool = False
@@ -257,16 +261,16 @@ class SpacesFacade(SpaceMetadataCalls):
         {'allow_delete': True, 'ttl_days': 30}
         """
         fields = given_object(policy, "policy")
-        at = self._clock.now()
+        at = self._context.clock.now()
         with self._stores.db.transaction():
             space = self._stores.spaces.get(name)
             check_names(key for key in fields if key not in space.policies)
             written = {**space.policies, **fields} if merge else fields
             written = {key: value for key, value in written.items() if value is not None}
             old, new = parse_stored(space.policies), parse_policies(written)
-            self._needs.check_policy(written)
+            self._check_policy(written)
             for policies in (old, new):
-                require_whole(self._needs.actor, policies, space=name, doing="its policy")
+                require_whole(self._context.actor, policies, space=name, doing="its policy")
             self._stores.spaces.set_policies(name, written, at=at)
             changed = self._show_to_whom_it_concerns(space, old, new)
             self._audit.record(
@@ -307,11 +311,11 @@ class SpacesFacade(SpaceMetadataCalls):
         """
         ttl = None if ttl_days is None else parse_policies({"ttl_days": ttl_days}).ttl
         space = self._stores.spaces.get(name)
-        require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="gc")
+        require_whole(self._context.actor, parse_stored(space.policies), space=name, doing="gc")
         if not dry_run:
             self._stores.db.require_writable()
         options = GcOptions(ttl=ttl, dry_run=dry_run, purge=purge, progress=progress)
-        return self._needs.retention.gc(name, options, at=self._clock.now())
+        return self._retention.gc(name, options, at=self._context.clock.now())
 
     def delete(self, name: str, *, dry_run: bool = False) -> DeleteReport:
         """Purge a space: its memories of every status with their history, its sources, conversations and policies.
@@ -321,8 +325,8 @@ class SpacesFacade(SpaceMetadataCalls):
         `NotFound`.
         """
         space = self._stores.spaces.get(name)
-        require_whole(self._needs.actor, parse_stored(space.policies), space=name, doing="delete")
-        file = space_file(self._needs.directory / "spaces", name)
+        require_whole(self._context.actor, parse_stored(space.policies), space=name, doing="delete")
+        file = space_file(self._context.directory / "spaces", name)
         report = DeleteReport(
             space=name,
             dry_run=dry_run,
@@ -338,16 +342,287 @@ class SpacesFacade(SpaceMetadataCalls):
         # Before the memories: were it the other way round, a crash would leave their texts in a file that no space
         # names. The store is the truth, and the file can be written again.
         self._remove_file(file)
-        self._empty(space, "delete", at=self._clock.now(), may=self._refuse_delete, finish=self._remove)
+        self._empty(
+            space, "delete", at=self._context.clock.now(), may=self._refuse_delete, finish=self._remove
+        )
         if self._stores.spaces.find(name) is None:  # somebody may have written the file meanwhile
             self._remove_file(file)
-        remove_abandoned(space_file(self._needs.directory / "exports", name))
+        remove_abandoned(space_file(self._context.directory / "exports", name))
         return report
+
+    # Spaces as files --------------------------------------------------------------------------------------------
+
+    def write_file(self, name: str, *, progress: Step | None = None) -> Path:
+        """Write the space as `spaces/<name>.json` in the store's folder and return the path.
+
+        The same state gives the same bytes. `progress` is told how many objects are written. A reader of the file
+        sees all of the old one or all of the new. In an encrypted store it is sealed: `hexad cat` shows it. Raises
+        `NotFound`, and `AccessDenied` for an actor who may not see the whole space.
+
+        >>> import hexad, json
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs", id="d1")
+        ...     [one["id"] for one in json.loads(hx.spaces.write_file("docs").read_text())["objects"]]
+        ['d1']
+        """
+        self._stores.db.require_writable()
+        with self._stores.db.read():
+            space = self._whole(name, "its file")
+            path = space_file(self._context.directory / "spaces", name)
+            write_space_file(path, space_document(self._stores, space), own=self._own, step=progress)
+        if self._stores.spaces.find(name) is None:  # deleted meanwhile, with the file that was there then
+            unlink(path)
+            self._stores.spaces.get(name)
+        return path
+
+    def read_file(
+        self,
+        file: str | Path,
+        *,
+        name: str | None = None,
+        dry_run: bool = False,
+        trust: Trust | str | None = None,
+        progress: Step | None = None,
+    ) -> ReadReport:
+        """Merge a space's file, Hexad's or Lexon's, into its space, or into the space `name`; by id.
+
+        A newer object changes its memory, an older one does not, and one that differs though it was changed at the
+        same time is a conflict: the store's stays, and the report names it. What Hexad does not know is kept and
+        written back. Policies and metadata are set in a space that has none of either and no memory. What the file
+        brings is trusted as it says, and no more than `trust`. `progress` is told how many objects are ready to be
+        stored.
+
+        Raises `InvalidSpace` for a file that is damaged or holds what cannot be stored, with line and column or
+        object and field, `Conflict` for an id that another space has, `NotFound` for a file that is not there;
+        then nothing was stored.
+        """
+        path = Path(file)
+        document = load_json(path, self._own)
+        if isinstance(document, Mapping) and document.get("format") == FORMAT:
+            raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
+        parsed = parse_space(document, file=path, renamed=name is not None)
+        return self._read(
+            replace(parsed, trust=_trust_limit(trust)), name, dry_run=dry_run, progress=progress
+        )
+
+    def read_folder(
+        self, folder: str | Path, *, format: str = "lexon", trust: Trust | str | None = None
+    ) -> FolderReport:
+        """Read every space file of another program's folder: `.lexon`, or the project that it lies in.
+
+        Each file goes into the space that it names. One that cannot be read is in the report and stops no other;
+        so is what else lies in the folder. A second run changes nothing. `trust` is as for `read_file`. Raises
+        `NotFound` for a folder without space files.
+        """
+        if format not in _FORMATS:
+            raise InvalidInput(f"Format {format!r} is not known; there is {' and '.join(_FORMATS)}.")
+        limit, root = _trust_limit(trust), find_lexon_folder(Path(folder))
+        reports: list[ReadReport] = []
+        failed: list[Skip] = []
+        for path in sorted((root / LEXON_SPACES).iterdir()):
+            if path.suffix != ".json" or not path.is_file():
+                continue
+            try:
+                report = self.read_file(path, trust=limit)
+            except HexadError as error:
+                failed.append(Skip(source_id=path.name, reason=str(error)))
+                continue
+            if path.stem != space_file_name(report.space):
+                report.notes.append(f"The file is called {path.name}, and names the space {report.space!r}.")
+            reports.append(report)
+        return FolderReport(
+            folder=root, files=tuple(reports), failed=tuple(failed), not_read=tuple(list_unread(root))
+        )
+
+    def export(
+        self,
+        name: str,
+        out: str | Path | None = None,
+        *,
+        include_archived: bool = True,
+        force: bool = False,
+        freeze_clock: datetime | str | None = None,
+        progress: Step | None = None,
+    ) -> ExportReport:
+        """Write the space as a signed bundle to `out`, else to its policy's `export_path`, else to `exports/`.
+
+        The bundle holds the space's document, its hash, and a signature with the store's key; `hexad.verify_export`
+        checks it anywhere. A file that is there is replaced only when it is an export of the same space, or with
+        `force`. In the folder of an encrypted store it is sealed; elsewhere it is plain, as it is handed over.
+        Raises `NotFound`, `Conflict`, and `AccessDenied` for an actor who may not see the whole space.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs")
+        ...     hexad.verify_export(hx.spaces.export("docs").path).space
+        'docs'
+        """
+        at = parse_time(freeze_clock, "freeze_clock") or self._context.clock.now()
+        self._stores.db.require_writable()
+        with self._stores.db.read():
+            space = self._whole(name, "an export")
+            path = self._given_path(out) if out is not None else self._default_path(space)
+            report = write_export(
+                path,
+                space_document(self._stores, space, include_archived=include_archived, alone=True),
+                space=name,
+                key=self._context.keys.signing_key(),
+                exported_at=at,
+                own=self._own,
+                force=force,
+                step=progress,
+            )
+        self._record("export", {"space": name, "objects": report.objects, "hash": report.content_hash})
+        return report
+
+    def verify(self, file: str | Path, *, trusted_key: str | None = None) -> Verified:
+        """Do what `hexad.verify_export` does, also for an export that lies encrypted in this store; raises as it does.
+
+        Raises `AccessDenied` for an actor from whom a space of that name hides something.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None, key=bytes(32)) as hx:
+        ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs")
+        ...     hx.spaces.verify(hx.spaces.export("docs").path).objects
+        1
+        """
+        verified = verify_export(file, trusted_key=trusted_key, own=self._own)
+        self._stores.spaces.admit(verified.space)
+        space = self._stores.spaces.find(verified.space)
+        if space is not None:
+            require_whole(
+                self._context.actor, parse_stored(space.policies), space=space.name, doing="an export of it"
+            )
+        return verified
+
+    def restore(
+        self,
+        file: str | Path,
+        *,
+        name: str | None = None,
+        trusted_key: str | None = None,
+        dry_run: bool = False,
+        merge: bool = False,
+        trust: Trust | str | None = None,
+        progress: Step | None = None,
+    ) -> RestoreReport:
+        """Verify a signed export, then bring its space back: ids, times, pins, what is archived, policies.
+
+        The space, or `name`, must not be there or must hold no memory; `merge` reads the export into one that does,
+        as `read_file` reads a file. `trusted_key`, a public key or its fingerprint, must then be the export's. Without
+        `trust` its memories are trusted as it says, whoever signed it; with it no more than that.
+
+        Raises `IntegrityError` for an export that does not verify, `Conflict` for a space that is in use, and what
+        `read_file` raises; then nothing was stored.
+        """
+        verified = self.verify(file, trusted_key=trusted_key)
+        parsed = parse_space(
+            verified.document, file=verified.file, said=verified.space, renamed=name is not None
+        )
+        parsed = replace(parsed, trust=_trust_limit(trust))
+        target = parsed.name if name is None else name
+        detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}
+        report = self._read(
+            parsed,
+            name,
+            dry_run=dry_run,
+            progress=progress,
+            what="restore",
+            detail=detail,
+            whole=not merge,
+        )
+        return RestoreReport(verified=verified, space=target, dry_run=dry_run, read=report)
+
+    # Steps ------------------------------------------------------------------------------------------------------
+
+    def _read(
+        self,
+        parsed: ParsedSpace,
+        name: str | None,
+        *,
+        dry_run: bool,
+        progress: Step | None,
+        what: str = "read_file",
+        detail: Mapping[str, JSONValue] | None = None,
+        whole: bool = False,
+    ) -> ReadReport:
+        if not dry_run:
+            self._stores.db.require_writable()
+        if name is not None and validate_space(name) != parsed.name:
+            parsed = rename(parsed, name)
+        self._stores.spaces.admit(parsed.name)
+        parsed, notes = without_a_say(parsed)
+
+        def may(policies: Mapping[str, JSONValue]) -> None:
+            require_whole(
+                self._context.actor, parse_stored(policies), space=parsed.name, doing="a file of it"
+            )
+
+        def within(report: ReadReport) -> None:
+            counts = {"created": report.created, "updated": report.updated, "unchanged": report.unchanged}
+            self._record(what, {"space": parsed.name, **counts, **(detail or {})})
+
+        report = self._importer().read(
+            parsed, dry_run=dry_run, whole=whole, may=may, within=within, progress=progress
+        )
+        report.notes.extend(notes)
+        self._context.wake()
+        return report
+
+    def _record(self, what: str, detail: Mapping[str, JSONValue]) -> None:
+        self._audit.record(AuditEvent(what=what, at=self._context.clock.now(), detail=detail))
+
+    def _whole(self, name: str, doing: str) -> Space:
+        space = self._stores.spaces.get(name)
+        require_whole(self._context.actor, parse_stored(space.policies), space=name, doing=doing)
+        return space
+
+    def _given_path(self, out: str | Path) -> Path:
+        """Return where a caller wants an export: a file anywhere but among the store's own, `force` or not."""
+        path = _resolved(Path(out))
+        if str(out).endswith(("/", os.sep)) or path.is_dir():
+            raise InvalidInput(f"Cannot export to {str(out)!r}: it names a folder. Name a file in it.")
+        if self._is_the_stores(path):
+            raise InvalidInput(
+                f"Cannot export to {path}: it is among the store's own files. Name a file outside of "
+                f"{self._context.directory}, or one in its folder exports/."
+            )
+        return path
+
+    def _is_the_stores(self, path: Path) -> bool:
+        directory = self._context.directory.resolve()
+        return path.is_relative_to(directory) and not path.is_relative_to(directory / "exports")
+
+    def _default_path(self, space: Space) -> Path:
+        """Return where the policy, or the default, has the export; never outside the project's folder."""
+        directory = self._context.directory
+        exports = directory / "exports"
+        export_path = parse_stored(space.policies).export_path
+        if export_path is None:
+            path, inside = space_file(exports, space.name), exports
+        else:
+            named = export_path.replace(_PLACEHOLDER, space_file_name(space.name))
+            path = directory.parent / named
+            path, inside = (
+                (space_file(path, space.name) if export_path.endswith("/") else path),
+                directory.parent,
+            )
+        path = _resolved(path)
+        outside = not path.is_relative_to(
+            inside.resolve() if export_path is not None else directory.resolve()
+        )
+        if outside or self._is_the_stores(path):
+            where = "outside the project's folder" if outside else "among the store's own files"
+            raise InvalidInput(
+                f"The export path {str(export_path or path)!r} of space {space.name!r} leads to {path}, {where}. "
+                "Set another export_path, or name the file to export to."
+            )
+        return path
 
     def _info(self, space: Space, summary: SpaceSummary | None) -> SpaceInfo:
         summary = summary or SpaceSummary()
         # Whom rules admit, and to what, would name what is hidden.
-        unsaid = set() if self._needs.actor.is_owner else {"roles", "visibility"}
+        unsaid = set() if self._context.actor.is_owner else {"roles", "visibility"}
         return SpaceInfo(
             name=space.name,
             memories=summary.active,
@@ -368,7 +643,7 @@ class SpacesFacade(SpaceMetadataCalls):
         def finish(found_space: Space) -> None:
             self._stores.purges.forget_sources(found_space.no)
             if metadata:
-                masked = self._files.importer().masked(metadata, found_space.policies)
+                masked = self._importer().masked(metadata, found_space.policies)
                 self._stores.spaces.set_metadata(found_space.name, masked, at=at)
             self._stores.spaces.restart(found_space.name, at=at)
 
@@ -394,31 +669,31 @@ class SpacesFacade(SpaceMetadataCalls):
                 found_space = self._stores.spaces.get(space.name)
                 may(found_space)
                 numbers = self._stores.purges.numbers_of_space(found_space.no, limit=PURGE_BATCH)
-                purged = self._needs.purger.purge(numbers, reason=what, at=at)
+                purged = self._purger.purge(numbers, reason=what, at=at)
                 done = len(numbers) < PURGE_BATCH
                 if done:
                     finish(found_space)
                 detail: dict[str, JSONValue] = {"space": space.name, "purged": purged, "finished": done}
                 self._audit.record(AuditEvent(what=what, at=at, detail=detail))
-        self._needs.purger.scrub()
+        self._purger.scrub()
 
     def _refuse_reset(self, space: Space) -> None:
         policies = parse_stored(space.policies)
-        require_whole(self._needs.actor, policies, space=space.name, doing="a reset")
+        require_whole(self._context.actor, policies, space=space.name, doing="a reset")
         if policies.allow_delete is False:
             raise AccessDenied(
                 f"Space {space.name!r} cannot be reset: its policy says allow_delete: false. "
                 "Set it to true, or take it out of the policy, first."
             )
-        if policies.allow_delete is not True and not self._needs.actor.is_owner:
+        if policies.allow_delete is not True and not self._context.actor.is_owner:
             raise AccessDenied(
-                f"Space {space.name!r} cannot be reset by {self._needs.actor.describe()}: its policy does not allow "
+                f"Space {space.name!r} cannot be reset by {self._context.actor.describe()}: its policy does not allow "
                 "deletion. Its owner can set allow_delete to true, or reset it."
             )
 
     def _refuse_delete(self, space: Space) -> None:
         policies = parse_stored(space.policies)
-        require_whole(self._needs.actor, policies, space=space.name, doing="delete")
+        require_whole(self._context.actor, policies, space=space.name, doing="delete")
         if policies.allow_delete is not True:
             raise AccessDenied(
                 f"Space {space.name!r} cannot be deleted: its policy does not allow it. "
@@ -437,7 +712,7 @@ class SpacesFacade(SpaceMetadataCalls):
 
     def _exports(self, space: Space) -> Sequence[Path]:
         """Return the exports of a space that lie where exports go without being told."""
-        paths = [space_file(self._needs.directory / "exports", space.name)]
+        paths = [space_file(self._context.directory / "exports", space.name)]
         with contextlib.suppress(InvalidInput):  # nothing was exported to where an export would not go
             paths.append(self._default_path(space))
         return [path for path in dict.fromkeys(paths) if _is_file(path)]
@@ -470,3 +745,14 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # a name that no file can have
         return False
+
+
+def _trust_limit(trust: Trust | str | None) -> Trust | None:
+    return None if trust is None else parse_choice(Trust, trust, "trust")
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidInput(f"Cannot export to {str(path)!r}: {error}. Choose another file.") from error

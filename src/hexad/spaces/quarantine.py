@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from hexad.core.actor import Actor
 from hexad.core.arguments import parse_whole
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.clock import Clock, format_time
+from hexad.core.clock import format_time
 from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.query import Filters
@@ -23,28 +23,21 @@ REJECTED: Final = "rejected"
 _WHY_LIMIT: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuarantineNeeds:
-    """What `hx.quarantine` is handed.
-
-    `mask` takes out of an object what is redacted under a space's policies, `key` makes what stands for an id.
-    """
-
-    stores: Stores
-    catalog: Indexer
-    clock: Clock
-    actor: Actor
-    audit: AuditSink
-    mask: Callable[[Mapping[str, JSONValue], Mapping[str, JSONValue]], Mapping[str, JSONValue]]
-    key: Callable[[], bytes]
-
-
 class QuarantineFacade:
     """Shows what waits, lets it in, or turns it away. For the store's owner: who is judged does not judge."""
 
-    def __init__(self, needs: QuarantineNeeds) -> None:
-        self._needs = needs
-        self._stores = needs.stores
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        *,
+        catalog: Indexer,
+        audit: AuditSink,
+        mask: Callable[[Mapping[str, JSONValue], Mapping[str, JSONValue]], Mapping[str, JSONValue]],
+    ) -> None:
+        """`mask` takes out of an object what is redacted under a space's policies."""
+        self._context, self._stores = context, stores
+        self._catalog, self._audit, self._mask = catalog, audit, mask
 
     def list(self, *, space: str | None = None, limit: int | None = None) -> Sequence[Memory]:
         """Return the memories that wait for a review, the last changed first; `metadata["quarantine"]` says why.
@@ -116,35 +109,33 @@ class QuarantineFacade:
                     f"{name} = {str(text)[:80]!r} cannot be used; say it in up to 2,000 characters.",
                     argument=name,
                 )
-        at, who = self._needs.clock.now(), (by or self._needs.actor.describe()).strip()
+        at, who = self._context.clock.now(), (by or self._context.actor.describe()).strip()
         with self._stores.db.transaction():
             old = self.get(memory_id)
             no = self._stores.memories.number(memory_id)
             if old.status is Status.ACTIVE and verdict == RELEASED:
                 raise Conflict(f"Memory {memory_id!r} was released already.")
-            fields = self._needs.mask(
-                {"by": who, "why": why.strip()}, self._stores.spaces.get(old.space).policies
-            )
+            fields = self._mask({"by": who, "why": why.strip()}, self._stores.spaces.get(old.space).policies)
             note = {**(_note(old) or {}), "verdict": verdict, **fields, "at": format_time(at)}
             if verdict == RELEASED:
-                self._needs.catalog.restore(no, at=at)
+                self._catalog.restore(no, at=at)
             else:
-                self._needs.catalog.archive(no, at=at)
+                self._catalog.archive(no, at=at)
                 self._stores.memories.set_status(no, Status.ARCHIVED, at=at)
             self._stores.memories.set_metadata(no, {**old.metadata, QUARANTINE: note})
             detail: dict[str, JSONValue] = {
-                "memory": masked_item(self._needs.key(), memory_id),
+                "memory": masked_item(self._context.salt(), memory_id),
                 "space": old.space,
                 "reasons": list((_note(old) or {}).get("reasons", ())),  # type: ignore[arg-type]
             }
-            self._needs.audit.record(AuditEvent(what=f"quarantine_{verdict}", at=at, detail=detail))
+            self._audit.record(AuditEvent(what=f"quarantine_{verdict}", at=at, detail=detail))
             memory = self._stores.memories.by_no([no])[no]
         return replace(memory)
 
     def _require(self) -> None:
-        if not self._needs.actor.is_owner:
+        if not self._context.actor.is_owner:
             raise AccessDenied(
-                f"{self._needs.actor.describe()} is not the store's owner: what waits for a review is for the owner. "
+                f"{self._context.actor.describe()} is not the store's owner: what waits for a review is for the owner. "
                 "Open the store without an actor, or with the role 'owner'."
             )
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
-from hexad.database.encryption.cipher import EXPORTS
-from hexad.database.encryption.store_files import own_files
 from hexad.database.leases import Lease
 from hexad.database.meta import MaintenanceLog
 from hexad.database.store_context import StoreContext
@@ -15,9 +13,8 @@ from hexad.memory.store import Stores
 from hexad.providers.budgets.spending import BudgetLine
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
-from hexad.spaces.api import SpacesFacade, SpacesNeeds
-from hexad.spaces.files.api import FilesNeeds
-from hexad.spaces.quarantine import QuarantineFacade, QuarantineNeeds
+from hexad.spaces.api import SpacesFacade
+from hexad.spaces.quarantine import QuarantineFacade
 from hexad.spaces.retention import Purger, RetentionService, Sweeper
 
 if TYPE_CHECKING:
@@ -44,28 +41,14 @@ class SpacesService:
         audit = MaintenanceLog(stores.meta, actor=context.actor.describe())
         retention = RetentionService(everything, fulltext, purger, audit)
         self.spaces = SpacesFacade(
-            SpacesNeeds(
-                stores=stores,
-                clock=context.clock,
-                directory=context.directory,
-                actor=context.actor,
-                audit=audit,
-                purger=purger,
-                retention=retention,
-                check_policy=check_policy,
-                spent=spent,
-            ),
-            FilesNeeds(
-                stores=stores,
-                clock=context.clock,
-                directory=context.directory,
-                actor=context.actor,
-                audit=audit,
-                keys=context.keys,
-                importer=importer,
-                wake=context.wake,
-                own=own_files(context.directory, context.crypt, EXPORTS),
-            ),
+            context,
+            stores,
+            audit=audit,
+            purger=purger,
+            retention=retention,
+            importer=importer,
+            check_policy=check_policy,
+            spent=spent,
         )
         self.sweeper = Sweeper(
             retention,
@@ -74,13 +57,9 @@ class SpacesService:
             clock=context.clock,
         )
         self.quarantine = QuarantineFacade(
-            QuarantineNeeds(
-                stores=stores,
-                catalog=catalog,
-                clock=context.clock,
-                actor=context.actor,
-                audit=audit,
-                mask=lambda value, policies: importer().masked(value, policies),
-                key=context.salt,
-            )
+            context,
+            stores,
+            catalog=catalog,
+            audit=audit,
+            mask=lambda value, policies: importer().masked(value, policies),
         )

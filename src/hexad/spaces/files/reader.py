@@ -17,10 +17,13 @@ from hexad.core.json_types import JSONValue
 from hexad.database.encryption.store_files import PLAIN, OwnFiles
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
 from hexad.memory.memory import Trust
+from hexad.memory.source import Skip
 from hexad.memory.write_protection import NAMES as PROTECTION
 from hexad.spaces.files.fields import ParsedObject, kind_of, mapping_of, parse_object, time_of
 from hexad.text.paths import space_of_file_name, validate_space
 
+LEXON_FOLDER: Final = ".lexon"
+LEXON_SPACES: Final = "structured_memory"
 FILE_BYTES_LIMIT: Final = 1 << 30
 """Largest space file that is read: all of it is in memory at once."""
 DEPTH_LIMIT: Final = 64
@@ -222,3 +225,57 @@ def without_a_say(parsed: ParsedSpace) -> tuple[ParsedSpace, list[str]]:
     left = {name: value for name, value in parsed.policies.items() if name not in _LETS_IN}
     note = f"Not taken, because the file is trusted as {parsed.trust.value}: the policies {', '.join(names)}."
     return replace(parsed, policies=left, head={**parsed.head, "policies": left}), [note]
+
+
+def rename(parsed: ParsedSpace, name: str) -> ParsedSpace:
+    """Return the file as if it had been written for the space `name`: that is what is written back."""
+    return replace(
+        parsed,
+        name=name,
+        head={**parsed.head, "name": name},
+        objects=[
+            replace(parsed_object, object=_fields_for(parsed_object.object, name))
+            for parsed_object in parsed.objects
+        ],
+    )
+
+
+def _fields_for(fields: Mapping[str, JSONValue], name: str) -> Mapping[str, JSONValue]:
+    renamed = dict(fields)
+    metadata = renamed.get("metadata")
+    if isinstance(metadata, Mapping) and "space" in metadata:
+        renamed["metadata"] = {**metadata, "space": name}
+    if "space" in renamed:
+        renamed["space"] = name
+    return renamed
+
+
+def find_lexon_folder(folder: Path) -> Path:
+    """Return the `.lexon` folder that is meant: the folder itself, or the one inside it."""
+    for root in (folder, folder / LEXON_FOLDER):
+        if (root / LEXON_SPACES).is_dir():
+            return root
+    raise NotFound(
+        f"There is no {LEXON_SPACES}/ in {str(folder)!r} and no {LEXON_FOLDER}/ that has one; name the folder that "
+        "Lexon wrote."
+    )
+
+
+def list_unread(root: Path) -> list[Skip]:
+    """List what lies in the folder besides space files, each with what would bring it here."""
+    skips = [
+        Skip(source_id=f"{LEXON_SPACES}/{path.name}", reason="no space file: its name does not end in .json")
+        for path in sorted((root / LEXON_SPACES).iterdir())
+        if path.suffix != ".json" or not path.is_file()
+    ]
+    for path in sorted(root.iterdir()):
+        if path.name == "exports":
+            skips.append(
+                Skip(
+                    source_id="exports/",
+                    reason="copies of spaces; `hx.spaces.read_file` reads one whose space is gone",
+                )
+            )
+        elif path.name != LEXON_SPACES:
+            skips.append(Skip(source_id=path.name + "/" * path.is_dir(), reason="no memory of a space"))
+    return skips
