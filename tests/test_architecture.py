@@ -111,7 +111,6 @@ OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
     ("hexad.services", "hexad.experience.service"): "as the experience database itself",
     ("hexad.services", "hexad.experience.stream.log"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.honeycomb.link_job"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.service"): "a recall from a cold start needs no graph",
     ("hexad.services", "hexad.honeycomb.tables.link_evidence"): "a recall from a cold start does without",
     ("hexad.services", "hexad.honeycomb.tables.nodes"): "a recall from a cold start does without",

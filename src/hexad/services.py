@@ -625,21 +625,15 @@ class Services:
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
         from hexad.database.migrations import newest
-        from hexad.honeycomb.link_job import link_lease
         from hexad.maintenance.status import describe
 
-        unlinked, holder = self.links_pending(), None
-        if unlinked:
-            holder = link_lease(self.context.directory, clock=self.clock).holder()
         return describe(
             self.context,
-            self.stores,
-            self.fulltext,
             self.search,
+            components(),
             schema=newest(self.db),
             generator=self.generator.name if self.generator is not None else None,
             orderings=self.program.orderings,
-            links=(unlinked, None if holder is None else str(holder)),
             consolidation=self.consolidation().state() if self.stores.roles is None else None,
             user_layer=self.user().state(),
             holders=() if self.hold.lock is None else [str(name) for name in self.hold.lock.holders()],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from hexad.core.erasure import ErasureBook, ErasurePlan, Selection
 from hexad.database.connection import Connection, Database
@@ -12,6 +12,8 @@ from hexad.database.store_context import StoreContext
 
 Check = Callable[[StoreContext], Iterable[str]]
 """Yields in words what is wrong; nothing when all is well."""
+Count = Callable[[StoreContext], Mapping[str, Any]]
+"""Returns fields of a `StoreStatus`, by name: what may be seen by who opened the store."""
 Promise = tuple[str, str]
 """A query for rows that break a promise of the tables, and what is wrong with one, in words with its columns."""
 
@@ -79,7 +81,7 @@ class RowEraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One system. A store's schema, checks, erasures and exports are made by walking the list of all of them.
+    """One system. A store's schema, checks, erasures, exports and status are made by walking the list of all of them.
 
     Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
     anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
@@ -95,3 +97,4 @@ class Component:
     export: tuple[ExportSection, ...] = ()
     told_with: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
+    counts: tuple[Count, ...] = ()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
+from hexad.database.store_context import StoreContext
+from hexad.database.task_queue import LINK, Tasks
+from hexad.honeycomb.tables.link_evidence import link_lease
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL, HONEYCOMB_PROMISES
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.memory.component import OF_MEMORIES
@@ -50,11 +54,20 @@ _EXPORT: Final = (
     ),
 )
 
+
+def _count_links(context: StoreContext) -> Mapping[str, int | str | None]:
+    pending, holder = Tasks(context.db).counts(LINK)[0], None
+    if pending:
+        holder = link_lease(context.directory, clock=context.clock).holder()
+    return {"links_pending": pending, "links_made_by": None if holder is None else str(holder)}
+
+
 COMPONENT: Final = Component(
     name="honeycomb",
     schema=(script(14, HONEYCOMB_DDL),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),
     export=_EXPORT,
+    counts=(_count_links,),
     derived=("honeycomb_counts", "honeycomb_removals", "honeycomb_entities"),
 )

@@ -41,8 +41,6 @@ from hexad.spaces.bundles.orderings.entity_map import entity_tokens
 from hexad.text.search_terms import STOP_WORDS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -447,8 +445,3 @@ def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
     if bond.order:
         return NEXT if bond.order * way > 0 else PREVIOUS
     return BY_WORD if bond.words > cosine else SIMILAR
-
-
-def link_lease(directory: Path, *, clock: Clock) -> Lease:
-    """Return the right to make links in a store, which at most one process has."""
-    return Lease(directory / "link.lock", clock=clock, purpose="linking")

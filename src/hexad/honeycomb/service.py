@@ -13,7 +13,8 @@ from hexad.honeycomb.circuit_breaker import CircuitBreaker
 from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
 from hexad.honeycomb.graph.statistics import Calibration
-from hexad.honeycomb.link_job import LinkJob, link_lease
+from hexad.honeycomb.link_job import LinkJob
+from hexad.honeycomb.tables.link_evidence import link_lease
 from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.values import HoneycombRules, JitPiece
 from hexad.honeycomb.walk.walker import JitWalker, seeds_of

@@ -8,17 +8,14 @@ from pathlib import Path
 
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
+from hexad.database.component import Component
 from hexad.database.connection import sqlite_library_is_safe
 from hexad.database.encryption.inventory import state_of
 from hexad.database.encryption.record import EncryptionState, read_record
 from hexad.database.store_context import StoreContext
-from hexad.memory.memory import Status
 from hexad.memory.policy import is_backend
 from hexad.memory.store import Stores
-from hexad.search.fulltext import FullText
-from hexad.search.indexer import EMBED
 from hexad.search.service import SearchService
-from hexad.search.vectors.table import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,24 +102,19 @@ class MaintenanceReport:
 
 def describe(
     context: StoreContext,
-    stores: Stores,
-    fulltext: FullText,
     search: SearchService,
+    components: Sequence[Component],
     *,
     schema: int,
     generator: str | None,
     orderings: Collection[str],
-    links: tuple[int, str | None],
     consolidation: Mapping[str, JSONValue] | None,
     user_layer: str,
     holders: Sequence[str],
 ) -> StoreStatus:
     """Return the state of a store, and of its files."""
-    recorded = stores.meta.recorded_embedder()
-    pending, failed = stores.tasks.counts(EMBED)
-    waiting, stuck = stores.queue.counts()
-    sqlite = stores.meta.sqlite_version()
-    sees_all = stores.roles is None
+    counts = [count(context) for component in components for count in component.counts]
+    sqlite = Stores(context.db).meta.sqlite_version()
     backend = context.settings.memory_backend
     return StoreStatus(
         path=str(context.directory),
@@ -134,28 +126,17 @@ def describe(
         encryption=None if context.crypt is None else _encryption(context.directory),
         readonly=context.db.readonly,
         schema=schema,
-        memories=stores.memories.count(),
-        archived=stores.memories.count(status=Status.ARCHIVED),
-        quarantined=stores.memories.count(status=Status.QUARANTINED) if sees_all else 0,
-        chunks=fulltext.count() if sees_all else stores.memories.count_of("chunks"),
-        vectors=Vectors(context.db).count() if sees_all else stores.memories.count_of("vectors"),
         embedder=search.embedder.name if search.embedder is not None else None,
-        store_embedder=recorded[0] if recorded is not None else None,
-        embeddings_pending=pending,
-        embeddings_failed=failed,
-        queue_waiting=waiting,
-        queue_failed=stuck,
         sizes=_sizes(context.directory),
         keys=str(context.keys.state()),
         embeddings_paused=search.job.paused() if search.job is not None else None,
         generator=generator,
         backend=backend,
         backend_known=is_backend(backend) or backend in orderings,
-        links_pending=links[0],
-        links_made_by=links[1],
         consolidation=consolidation,
         user_layer=user_layer,
         holders=tuple(holders),
+        **{name: value for fields in counts for name, value in fields.items()},
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.change_counters import DDL as CHANGES_DDL
 from hexad.database.component import Component, ExportSection, MemoryTable, SchemaStep, script
 from hexad.database.erasure_book import ERASURE_DDL, NAMING_DDL
+from hexad.database.store_context import StoreContext
+from hexad.memory.memory import Status
+from hexad.memory.store import Stores
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
 from hexad.memory.tables.facts import add_fact_looks
 from hexad.memory.tables.schema import (
@@ -137,6 +141,19 @@ _DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "minhash_bands", "tasks", "signatures", "spending_days",
 )  # fmt: skip
 
+
+def _count_memories(context: StoreContext) -> Mapping[str, int]:
+    stores = Stores(context.db, roles=context.actor.roles)
+    waiting, failed = stores.queue.counts()
+    return {
+        "memories": stores.memories.count(),
+        "archived": stores.memories.count(status=Status.ARCHIVED),
+        "quarantined": 0 if stores.roles is not None else stores.memories.count(status=Status.QUARANTINED),
+        "queue_waiting": waiting,
+        "queue_failed": failed,
+    }
+
+
 COMPONENT: Final = Component(
     name="memory",
     schema=(
@@ -173,4 +190,5 @@ COMPONENT: Final = Component(
     export=_EXPORT,
     told_with=_TOLD_WITH,
     derived=_DERIVED,
+    counts=(_count_memories,),
 )

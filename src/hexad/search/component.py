@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.component import Component, MemoryTable, script
-from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS
+from hexad.database.store_context import StoreContext
+from hexad.memory.store import Stores
+from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS, FullText
+from hexad.search.indexer import EMBED
+from hexad.search.vectors.table import Vectors
+
+
+def _count_index(context: StoreContext) -> Mapping[str, int | str | None]:
+    stores = Stores(context.db, roles=context.actor.roles)
+    sees_all = stores.roles is None
+    recorded = stores.meta.recorded_embedder()
+    pending, failed = stores.tasks.counts(EMBED)
+    return {
+        "chunks": FullText(context.db).count() if sees_all else stores.memories.count_of("chunks"),
+        "vectors": Vectors(context.db).count() if sees_all else stores.memories.count_of("vectors"),
+        "store_embedder": None if recorded is None else recorded[0],
+        "embeddings_pending": pending,
+        "embeddings_failed": failed,
+    }
+
 
 COMPONENT: Final = Component(
     name="search",
     schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),
     derived=("vectors", "vector_removals"),
+    counts=(_count_index,),
 )

@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from hexad.core.clock import Clock
 from hexad.database.change_counters import bump
 from hexad.database.codec import load_object, load_strings
 from hexad.database.connection import Connection, Database
+from hexad.database.leases import Lease
 from hexad.database.task_queue import LINK
 from hexad.honeycomb.tables.edges import FAMILY, HoneycombEdges
 from hexad.memory.memory import Status
@@ -326,3 +329,8 @@ def _neighbour_ids(source_id: str) -> list[tuple[str, bool]]:
         return [(f"{source_id}{_PART}2", True)]
     at = int(number)
     return [(base if at == 2 else f"{base}{_PART}{at - 1}", False), (f"{base}{_PART}{at + 1}", True)]
+
+
+def link_lease(directory: Path, *, clock: Clock) -> Lease:
+    """Return the right to make links in a store, which at most one process has."""
+    return Lease(directory / "link.lock", clock=clock, purpose="linking")
