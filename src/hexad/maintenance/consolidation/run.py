@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.config import ConsolidationSettings
 from hexad.core.arguments import parse_time
-from hexad.core.audit_notes import AuditSink
-from hexad.core.clock import Clock, format_time
+from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.leases import Lease
+from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, InvalidInput, NotFound, StoreLocked
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.values import LearnedChange
@@ -35,7 +35,6 @@ from hexad.maintenance.consolidation.values import (
 )
 from hexad.memory.draft import Draft
 from hexad.memory.store import Stores
-from hexad.search.fulltext import FullText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,20 +55,6 @@ class UserSide:
     rescore: Callable[[bool], Sequence[LearnedChange]]
     rescored_at: Callable[[], datetime | None]
     size: Callable[[], LayerSize]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationNeeds:
-    """What it is handed; `everything` hides nothing, and `user` is None for whoever may not see that layer."""
-
-    everything: Stores
-    fulltext: FullText
-    sessions: SessionPromotion
-    user: UserSide | None
-    settings: ConsolidationSettings
-    directory: Path
-    clock: Clock
-    audit: AuditSink
 
 
 @dataclass(slots=True)
@@ -94,10 +79,19 @@ class _ConsolidationRun:
 class Consolidation:
     """Consolidates one store, and the user layer from it."""
 
-    def __init__(self, needs: ConsolidationNeeds) -> None:
-        self._needs = needs
-        self._rows = ConsolidationRows(needs.everything.db)
-        self._project = ProjectConsolidation(needs.everything, needs.fulltext, needs.audit)
+    def __init__(
+        self,
+        context: StoreContext,
+        everything: Stores,
+        *,
+        project: ProjectConsolidation,
+        sessions: SessionPromotion,
+        user: UserSide | None,
+    ) -> None:
+        """`everything` hides nothing, and `user` is None for whoever may not see that layer."""
+        self._context, self._everything, self._settings = context, everything, context.settings.consolidation
+        self._project, self._promotion, self._user_side = project, sessions, user
+        self._rows = ConsolidationRows(everything.db)
         self._lock = threading.Lock()
 
     # Running ----------------------------------------------------------------------------------------------------
@@ -113,7 +107,7 @@ class Consolidation:
         """Consolidate, or say what would be; raises `StoreLocked` while another program does."""
         if dry_run:
             return self._run(scopes, settings, dry_run=True, stop=stop)
-        self._needs.everything.db.require_writable()
+        self._everything.db.require_writable()
         with self._lock, self._leases(scopes) as busy:
             if busy is not None:
                 holder = busy.holder()
@@ -131,7 +125,7 @@ class Consolidation:
                 scopes = [] if busy is not None else self.due()  # another program may have done it just now
                 if not scopes:
                     return None
-                return self._run(scopes, self._needs.settings, dry_run=False, stop=stop)
+                return self._run(scopes, self._settings, dry_run=False, stop=stop)
 
     def _run(
         self,
@@ -141,7 +135,7 @@ class Consolidation:
         dry_run: bool,
         stop: Callable[[], bool],
     ) -> ConsolidationReport:
-        run = _ConsolidationRun(now=self._needs.clock.now(), dry=dry_run, stop=stop)
+        run = _ConsolidationRun(now=self._context.clock.now(), dry=dry_run, stop=stop)
         before = self.sizes(settings)
         after = dict(before)
         if ConsolidationScope.SESSION in scopes:
@@ -153,7 +147,7 @@ class Consolidation:
         if not dry_run:
             after = self.sizes(settings)
             if ConsolidationScope.PROJECT in scopes and not run.interrupted:
-                self._needs.everything.meta.put(CONSOLIDATED_AT, run.now.isoformat())
+                self._everything.meta.put(CONSOLIDATED_AT, run.now.isoformat())
         return ConsolidationReport(
             scopes=tuple(scopes),
             at=run.now,
@@ -169,8 +163,8 @@ class Consolidation:
     @contextmanager
     def _leases(self, scopes: Sequence[ConsolidationScope]) -> Iterator[Lease | None]:
         """Hold the right to consolidate in the block; the value is what somebody else holds, None where it is ours."""
-        clock, user = self._needs.clock, self._needs.user
-        wanted_leases = [Lease(self._needs.directory / LOCK, clock=clock, purpose="consolidation")]
+        clock, user = self._context.clock, self._user_side
+        wanted_leases = [Lease(self._context.directory / LOCK, clock=clock, purpose="consolidation")]
         if user is not None and ConsolidationScope.USER in scopes and user.there():
             wanted_leases.append(Lease(user.folder / LOCK, clock=clock, purpose="consolidation"))
         leases: list[Lease] = []
@@ -191,14 +185,14 @@ class Consolidation:
     def _sessions(
         self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
-        waiting = self._needs.sessions.waiting() if settings.sessions else []
+        waiting = self._promotion.waiting() if settings.sessions else []
         for session in waiting:
             if run.stop():
                 run.interrupted = True
                 return sizes
             try:
                 promotion, changes = (
-                    self._needs.sessions.look(session) if run.dry else self._needs.sessions.promote(session)
+                    self._promotion.look(session) if run.dry else self._promotion.promote(session)
                 )
             except NotFound:
                 continue  # it was erased just now
@@ -219,7 +213,7 @@ class Consolidation:
         self, run: _ConsolidationRun, settings: ConsolidationSettings, sizes: dict[str, LayerSize]
     ) -> dict[str, LayerSize]:
         """Remove working sets that ended long ago, and of too many those that ended first; what they left stays."""
-        sessions = WorkingSets(self._needs.everything.db)
+        sessions = WorkingSets(self._everything.db)
         promoted = {(session, rev) for (session, _), rev in self._rows.promoted().items()}
         ready = [
             sessions.get(name)
@@ -277,7 +271,7 @@ class Consolidation:
     # The user ---------------------------------------------------------------------------------------------------
 
     def _user(self, run: _ConsolidationRun) -> None:
-        user = self._needs.user
+        user = self._user_side
         if user is None:
             return
         found_changes: list[LearnedChange] = []
@@ -297,12 +291,12 @@ class Consolidation:
 
     def due(self) -> list[ConsolidationScope]:
         """Return what is to be done by now."""
-        now, settings, scopes = self._needs.clock.now(), self._needs.settings, list[ConsolidationScope]()
+        now, settings, scopes = self._context.clock.now(), self._settings, list[ConsolidationScope]()
         if settings.every is not None:
             last = self.last_run() or self._rows.made_at()
             if last is None or abs(now - last) >= settings.every:
                 scopes += [ConsolidationScope.SESSION, ConsolidationScope.PROJECT]
-        user = self._needs.user
+        user = self._user_side
         if settings.user_every is not None and user is not None and user.there():
             try:
                 at = user.rescored_at()
@@ -314,7 +308,7 @@ class Consolidation:
 
     def last_run(self) -> datetime | None:
         """Return when the project was consolidated last."""
-        text = self._needs.everything.meta.get(CONSOLIDATED_AT)
+        text = self._everything.meta.get(CONSOLIDATED_AT)
         try:
             return parse_time(text, CONSOLIDATED_AT)
         except InvalidInput:
@@ -323,7 +317,7 @@ class Consolidation:
     def sizes(self, settings: ConsolidationSettings) -> dict[str, LayerSize]:
         """Return how large each layer is, and how large it may be."""
         sizes = self._rows.sizes()
-        user = self._needs.user
+        user = self._user_side
         if user is not None and user.there():
             try:
                 sizes[LAYER_OF_USER] = user.size()
@@ -338,7 +332,7 @@ class Consolidation:
 
     def state(self) -> dict[str, JSONValue]:
         """Return when it ran last, what is due, and which layers are over their quotas, as JSON."""
-        settings, last = self._needs.settings, self.last_run()
+        settings, last = self._settings, self.last_run()
         sizes = self.sizes(settings)
         return {
             "nightly": settings.nightly,

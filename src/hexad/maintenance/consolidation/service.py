@@ -18,13 +18,13 @@ from hexad.layers.session.working_set import TaskEnd
 from hexad.layers.user.database import DATABASE, is_there
 from hexad.layers.user.publishing import PUBLISHED_KINDS
 from hexad.layers.user.values import LearnedChange
+from hexad.maintenance.consolidation.project import ProjectConsolidation
 from hexad.maintenance.consolidation.run import (
     LAYER_OF_USER,
     Consolidation,
-    ConsolidationNeeds,
     UserSide,
 )
-from hexad.maintenance.consolidation.sessions import PromotionNeeds, SessionPromotion
+from hexad.maintenance.consolidation.sessions import SessionPromotion
 from hexad.maintenance.consolidation.values import ConsolidationReport, ConsolidationScope, LayerSize
 from hexad.memory.draft import MemoryWriter
 from hexad.memory.query import Filters
@@ -58,27 +58,14 @@ class ConsolidationService:
         self._look_again_s = float("-inf")
         audit = MaintenanceLog(everything.meta, actor=context.actor.describe())
         self.promotion = SessionPromotion(
-            PromotionNeeds(
-                everything=everything,
-                catalog=Indexer(everything, fulltext),
-                writer=writer,
-                key=context.salt,
-                clock=context.clock,
-                project=context.project,
-                audit=audit,
-            )
+            context, everything, indexer=Indexer(everything, fulltext), writer=writer, audit=audit
         )
         self.consolidation = Consolidation(
-            ConsolidationNeeds(
-                everything=everything,
-                fulltext=fulltext,
-                sessions=self.promotion,
-                user=self._user_side(),
-                settings=context.settings.consolidation,
-                directory=context.directory,
-                clock=context.clock,
-                audit=audit,
-            )
+            context,
+            everything,
+            project=ProjectConsolidation(everything, fulltext, audit),
+            sessions=self.promotion,
+            user=self._user_side(),
         )
 
     def run(

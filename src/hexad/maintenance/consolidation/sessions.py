@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.clock import Clock, format_time
+from hexad.core.clock import format_time
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.session.working_set import WorkingSet
 from hexad.maintenance.consolidation.harvest import TASK, Harvest, done_steps, harvest, objection
@@ -56,28 +57,24 @@ class Promotion:
         self.alone.setdefault(reason, []).append(harvest.text[:60])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionNeeds:
-    """What it is handed. `key` makes ids and marks, so that nobody without it can test a guess of what was erased."""
-
-    everything: Stores
-    catalog: Indexer
-    writer: Callable[[], MemoryWriter]
-    key: Callable[[], bytes]
-    clock: Clock
-    project: str
-    audit: AuditSink
-
-
 class SessionPromotion:
     """Promotes what ended working sets left. A task that was promoted as it stands is not looked at again."""
 
-    def __init__(self, needs: PromotionNeeds) -> None:
-        self._needs = needs
-        self._stores = needs.everything
-        self._rows = ConsolidationRows(needs.everything.db)
-        self._sets = WorkingSets(needs.everything.db)
-        self._facts = Facts(needs.everything.db)
+    def __init__(
+        self,
+        context: StoreContext,
+        everything: Stores,
+        *,
+        indexer: Indexer,
+        writer: Callable[[], MemoryWriter],
+        audit: AuditSink,
+    ) -> None:
+        """Ids and marks are made with the store's salt: nobody without it can test a guess of what was erased."""
+        self._context, self._stores = context, everything
+        self._indexer, self._writer, self._audit = indexer, writer, audit
+        self._rows = ConsolidationRows(everything.db)
+        self._sets = WorkingSets(everything.db)
+        self._facts = Facts(everything.db)
 
     def waiting(self) -> list[str]:
         """Return the sessions that ended and were not promoted as they stand, the first that ended first."""
@@ -95,7 +92,7 @@ class SessionPromotion:
 
     def promote(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
         """Write what a working set left, in one transaction; a second time it changes nothing. Raises `NotFound`."""
-        now = self._needs.clock.now()
+        now = self._context.clock.now()
         with self._stores.db.transaction():
             working_set = self._sets.get(session)
             mark = self._mark("task", working_set.id, working_set.task or "")
@@ -106,7 +103,7 @@ class SessionPromotion:
                 return Promotion(), []
             promotion = self._decided(working_set)
             changes = self._changes(working_set, promotion)
-            written = self._needs.writer().write(promotion.drafts) if promotion.drafts else []
+            written = self._writer().write(promotion.drafts) if promotion.drafts else []
             changes = _as_written(changes, written)
             for memory in written:
                 if memory.receipt is None or memory.receipt.outcome is not Outcome.UNCHANGED:
@@ -120,7 +117,7 @@ class SessionPromotion:
                 self._rows.set_confidence(no, risen(memory.confidence))
             for memory in promotion.done:
                 no = self._stores.memories.number(memory.id)
-                self._needs.catalog.archive(no, at=now)
+                self._indexer.archive(no, at=now)
                 change = next(each for each in changes if each.ids == (memory.id,))
                 self._rows.note(no, CONSOLIDATED, note_of(change, now))
             self._rows.note_promoted(working_set.id, mark, rev=working_set.rev, at=now)
@@ -130,7 +127,7 @@ class SessionPromotion:
                     "promoted": len(promotion.drafts),
                     "confirmed": len(promotion.confirmed),
                 }
-                self._needs.audit.record(AuditEvent(what="consolidation", at=now, detail=detail))
+                self._audit.record(AuditEvent(what="consolidation", at=now, detail=detail))
         return promotion, changes
 
     # Deciding ---------------------------------------------------------------------------------------------------
@@ -181,7 +178,7 @@ class SessionPromotion:
             if parse_stored(space.policies).hides:
                 continue
             if each.key is not None and space.name == SPACE:
-                look = look_of_fact(self._needs.project, each.key)
+                look = look_of_fact(self._context.project, each.key)
                 line = (
                     []
                     if look is None
@@ -211,7 +208,7 @@ class SessionPromotion:
         space = self._stores.spaces.find(SPACE)
         memories: list[Memory] = []
         for key in done_steps(working_set) if space is not None else ():
-            look = look_of_fact(self._needs.project, key)
+            look = look_of_fact(self._context.project, key)
             assert space is not None
             for fact in (
                 [] if look is None else self._facts.line(look, space_no=space.no, statuses=(Status.ACTIVE,))
@@ -234,7 +231,7 @@ class SessionPromotion:
             kind=each.kind,
             id=self._id(working_set, each),
             title=each.title,
-            subject=None if each.key is None else self._needs.project,
+            subject=None if each.key is None else self._context.project,
             attribute=each.key,
             value=_value(each) if each.kind == "decision" else each.value,
             trust=each.trust,
@@ -242,7 +239,7 @@ class SessionPromotion:
             confidence=CONFIDENCE,
             data_subjects=working_set.data_subjects or None,
             metadata={DRAFT: True, SESSION: working_set.id},
-            project=self._needs.project,
+            project=self._context.project,
             revives=False,
         )
 
@@ -297,7 +294,7 @@ class SessionPromotion:
 
     def _digest(self, *parts: str) -> bytes:
         return hmac.digest(
-            self._needs.key(), "\0".join(("consolidation", *parts)).encode("utf-8", "replace"), "sha256"
+            self._context.salt(), "\0".join(("consolidation", *parts)).encode("utf-8", "replace"), "sha256"
         )
 
 
