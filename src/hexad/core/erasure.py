@@ -326,12 +326,10 @@ class ErasureReceipt:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
 
-def parse_receipt(receipt_fields: Mapping[str, JSONValue] | str) -> ErasureReceipt:
+def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
     """Return the receipt that `to_dict` or `to_json` wrote; raises `InvalidInput` for what is none."""
     try:
-        document = json.loads(
-            receipt_fields if isinstance(receipt_fields, str) else json.dumps(receipt_fields)
-        )
+        document = json.loads(given if isinstance(given, str) else json.dumps(given))
         selection, at = document["selection"], parse_time(document["at"], "at")
         read = ErasureReceipt(
             id=document["id"],
