@@ -8,8 +8,8 @@ from hexad.database.component import OF_SESSIONS, Component, ExportSection, Memo
 from hexad.layers.feedback.table import FEEDBACK_DDL, GIVEN_BY, FeedbackEraser
 from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, check_working_sets
 from hexad.memory.component import OF_MEMORIES
-from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import check_decisions
+from hexad.memory.tables.memories import Memories
 
 _EXPORT: Final = (
     ExportSection(
@@ -47,7 +47,7 @@ COMPONENT: Final = Component(
     memory_tables=(MemoryTable(name="feedback", counted_as="feedback"),),
     checks=(
         lambda context: check_working_sets(context.db),
-        lambda context: check_decisions(Stores(context.db, roles=context.actor.roles)),
+        lambda context: check_decisions(context.db, Memories(context.db, roles=context.actor.roles)),
     ),
     erasers=(WorkingSetEraser, FeedbackEraser),
     export=_EXPORT,

@@ -13,7 +13,7 @@ from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.errors import NotFound
 from hexad.memory.decision import DECISION, DECISION_PREFIX, Decision, DecisionText, said_of
 from hexad.memory.memory import INSTRUCTION_LIKE, Memory, Status, Trust
-from hexad.memory.store import Stores
+from hexad.memory.tables.memories import Memories
 from hexad.memory.tables.rows import seen_by_sql
 
 _GENERATED: Final = re.compile(r"mem_([0-9A-HJKMNP-TV-Z]{26})")
@@ -254,23 +254,23 @@ _PROMISES: Final = (
 )
 
 
-def check_decisions(stores: Stores) -> Iterator[str]:
+def check_decisions(db: Database, memories: Memories) -> Iterator[str]:
     """Yield in words what is wrong with the rows of decisions; nothing when all is well."""
     broken = False
     for sql, words in _PROMISES:
-        for (name,) in stores.db.query(sql):
+        for (name,) in db.query(sql):
             broken = True
             yield words.format(name)
     if not broken:
-        yield from _compared(stores)
+        yield from _compared(db, memories)
 
 
-def _compared(stores: Stores) -> Iterator[str]:
+def _compared(db: Database, memories: Memories) -> Iterator[str]:
     after = 0
-    while rows := _last_rows(stores.db, after):
-        memories = stores.memories.by_no([cast("int", row[0]) for row in rows])
+    while rows := _last_rows(db, after):
+        memory_by_no = memories.by_no([cast("int", row[0]) for row in rows])
         for no, name, *columns in rows:
-            memory = memories[cast("int", no)]
+            memory = memory_by_no[cast("int", no)]
             if memory.kind == DECISION and not _says(memory, columns):
                 yield f"Decision {name!r} says something else than its memory {memory.id!r}. {_BACKUP}"
         after = cast("int", rows[-1][0])
