@@ -10,7 +10,13 @@ from hexad.core.lazy import Lazy
 def test_the_value_is_made_once_whichever_thread_asks_first():
     made = []
     barrier = threading.Barrier(8)
-    lazy = Lazy(lambda: made.append(1) or object())
+
+    def make():
+        made.append(1)
+        threading.Event().wait(0.05)  # the others ask meanwhile
+        return object()
+
+    lazy = Lazy(make)
     values = []
 
     def ask():
