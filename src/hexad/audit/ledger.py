@@ -464,7 +464,7 @@ class Ledger:
             return False
 
     def node(self, level: int, place: int, leaves: Mapping[int, bytes] | None = None) -> bytes:
-        """Return the hash of a whole subtree (`merkle.Node`); raises `NotFound` where only an archive knows it.
+        """Return the hash of a whole subtree (`checkpoint.Node`); raises `NotFound` where only an archive knows it.
 
         `leaves` are hashes of archived records, by their number, for whoever has the archive.
         """

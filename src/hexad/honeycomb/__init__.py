@@ -1,1 +1,1 @@
-"""Honeycomb."""
+"""The association graph: nodes, edges in rings of six, links, walks."""

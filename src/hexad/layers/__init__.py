@@ -1,1 +1,1 @@
-"""Layers."""
+"""The six layers of document 4, and the router that asks them."""

@@ -1,1 +1,1 @@
-"""Lifecycle."""
+"""Opening a store, its schema, and changes of its encryption."""

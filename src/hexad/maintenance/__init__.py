@@ -1,1 +1,1 @@
-"""Maintenance."""
+"""Upkeep of a store: jobs, checks, reindexing, status."""

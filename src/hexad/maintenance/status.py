@@ -1,4 +1,4 @@
-"""What can be said of an open store: what `hexad doctor` prints. Apart from `wiring`, because only that asks."""
+"""What can be said of an open store: what `hexad doctor` prints. Apart from `services`, because only that asks."""
 
 from __future__ import annotations
 

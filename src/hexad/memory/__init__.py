@@ -1,1 +1,1 @@
-"""Memory."""
+"""Memories, spaces, policies, facts and decisions as values, and their tables."""

@@ -1,1 +1,1 @@
-"""Redaction."""
+"""Secrets, personal data and instructions to a model: found, and taken out."""

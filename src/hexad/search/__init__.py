@@ -1,1 +1,1 @@
-"""Search."""
+"""Full text, vectors, and the recall that fuses them."""

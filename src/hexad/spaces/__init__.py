@@ -1,1 +1,1 @@
-"""Spaces."""
+"""Spaces: named containers of memories, their policies, retention, bundles and files."""

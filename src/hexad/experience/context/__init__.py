@@ -1,1 +1,1 @@
-"""Context."""
+"""Context windows: how full they are, and their compaction into summaries."""

@@ -1,1 +1,1 @@
-"""Recording."""
+"""Recording: from what a caller gives to acknowledged records in a log."""

@@ -1,1 +1,1 @@
-"""Stream."""
+"""The files of the stream: logs, sealed segments, their manifest, and DuckDB over them."""

@@ -1,1 +1,1 @@
-"""Tags."""
+"""Tags and concepts: packs, rules that tag by themselves, and which concepts may be seen."""

@@ -1,1 +1,1 @@
-"""Tiers."""
+"""Fidelity tiers: pinned windows, compression of COLD records, storage pressure."""

@@ -1,1 +1,1 @@
-"""Values."""
+"""The values of the experience database; they know nothing of tables or files."""

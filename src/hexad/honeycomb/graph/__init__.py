@@ -1,1 +1,1 @@
-"""Graph."""
+"""The graph in memory: adjacency, entry points, statistics."""

@@ -1,1 +1,1 @@
-"""Imports."""
+"""Readers of other memory systems' exports and files."""

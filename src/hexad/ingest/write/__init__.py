@@ -1,1 +1,1 @@
-"""Write."""
+"""The write path: validate, redact, understand, judge, store."""

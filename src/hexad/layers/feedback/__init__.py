@@ -1,1 +1,1 @@
-"""Feedback."""
+"""Verdicts on answers."""

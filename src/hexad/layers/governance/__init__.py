@@ -1,1 +1,1 @@
-"""Governance."""
+"""What was decided, why, and instead of what."""

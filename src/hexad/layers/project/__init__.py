@@ -1,1 +1,1 @@
-"""Project."""
+"""What is true of a project: facts, conventions, its stack."""

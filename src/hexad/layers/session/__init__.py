@@ -1,1 +1,1 @@
-"""Session."""
+"""What is being worked on: working sets and their changes."""

@@ -77,7 +77,7 @@ class _ProjectIndex:
         self.saying: dict[str, set[str]] = {}
         for project_value in values:
             if project_value.attribute.startswith(PATTERN_PREFIX):
-                continue  # counts as a project; `pattern_mining` looks at what it says
+                continue  # counts as a project; `mine_patterns` looks at what it says
             pair = (project_value.attribute, look(project_value.value))
             use = self.uses.setdefault(pair, _ValueUse(project_value.value, project_value.last_seen))
             if project_value.last_seen >= use.last_seen:

@@ -1,1 +1,1 @@
-"""Consolidation."""
+"""Consolidation: sessions to the project, the project by itself, the project to the user."""

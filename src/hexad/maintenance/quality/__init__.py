@@ -1,1 +1,1 @@
-"""Quality."""
+"""What memories are worth: an audit of their flaws."""

@@ -22,7 +22,7 @@ from hexad.text.similarity.containment import without_negation
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 
 NEAR: Final = 0.85
-"""As the gate has it (`ingest.gate`), by Jaccard similarity of word shingles."""
+"""As the gate has it (`ingest.write.gate`), by Jaccard similarity of word shingles."""
 UNUSED: Final = timedelta(days=180)
 UNIMPORTANT: Final = 0.2
 _LEADERS: Final = 4

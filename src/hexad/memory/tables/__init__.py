@@ -1,1 +1,1 @@
-"""Tables."""
+"""The SQL of memories, spaces, sources, facts and decisions."""

@@ -1,1 +1,1 @@
-"""Budgets."""
+"""What calls to models may cost and have cost."""

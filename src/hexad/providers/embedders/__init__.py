@@ -1,1 +1,1 @@
-"""Embedders."""
+"""Embedders: what one is, and those that come with the package."""

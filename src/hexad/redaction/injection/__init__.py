@@ -1,1 +1,1 @@
-"""Injection."""
+"""Whether a text speaks to a model instead of to a reader."""

@@ -1,4 +1,4 @@
-"""The shapes of `instruction_rules` in other languages, and what is in no language: markup and tokens."""
+"""The shapes of `english` in other languages, and what is in no language: markup and tokens."""
 
 from __future__ import annotations
 

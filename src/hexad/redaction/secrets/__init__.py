@@ -1,1 +1,1 @@
-"""Secrets."""
+"""Credentials, by their shape, their name or the block that holds them."""

@@ -1,6 +1,6 @@
 """Credentials that their own shape gives away: a table of templates, compiled on first use.
 
-Each line of `_TABLE` is `rule template`, in the notation of `secret_templates`. A trailing `?` means that the prefix
+Each line of `_TABLE` is `rule template`, in the notation of `compile_template`. A trailing `?` means that the prefix
 alone is weak, so the value must also look machine-made.
 
 Prefixes, lengths and alphabets are facts published by the providers; most can be checked against the rule list of

@@ -1,1 +1,1 @@
-"""Recall."""
+"""From a question to ranked hits."""

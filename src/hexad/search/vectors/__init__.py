@@ -1,1 +1,1 @@
-"""Vectors."""
+"""Vectors: their bytes, their table, their arithmetic, their index."""

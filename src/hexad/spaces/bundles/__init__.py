@@ -1,1 +1,1 @@
-"""Bundles."""
+"""Bundles: what a space knows of a topic, ordered, before an agent's step."""

@@ -1,1 +1,1 @@
-"""Files."""
+"""Spaces as files: portable documents and signed exports."""

@@ -1,1 +1,1 @@
-"""Quality."""
+"""Whether a text is worth remembering, and what it commits to."""

@@ -1,4 +1,4 @@
-"""The words and forms by which a text is told to be junk (`text.junk`). They know English."""
+"""The words and forms by which a text is told to be junk (`noise.junk_rule`). They know English."""
 
 from __future__ import annotations
 

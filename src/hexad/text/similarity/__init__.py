@@ -1,1 +1,1 @@
-"""Similarity."""
+"""How much two texts or names are alike."""

@@ -1,1 +1,1 @@
-"""Summary."""
+"""Sentences, keywords and summaries by extraction."""

@@ -1,1 +1,1 @@
-"""Extraction."""
+"""What `remember_raw` infers of a text, by a model or from the text alone."""

@@ -1,1 +1,1 @@
-"""App."""
+"""The program: its commands, their shared options, messages, completion."""

@@ -1,1 +1,1 @@
-"""Audit."""
+"""The commands of `hexad audit`."""

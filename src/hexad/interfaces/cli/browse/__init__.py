@@ -1,1 +1,1 @@
-"""Browse."""
+"""The interactive browser of memories."""

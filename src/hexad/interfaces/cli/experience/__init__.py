@@ -1,1 +1,1 @@
-"""Experience."""
+"""The commands about experience: `hexad xdb`, `hexad docs`, `hexad tags`."""

@@ -1,1 +1,1 @@
-"""Layers."""
+"""The commands about the layers and the honeycomb."""

@@ -1,1 +1,1 @@
-"""Memory."""
+"""The commands about memories and spaces."""

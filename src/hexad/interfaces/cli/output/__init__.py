@@ -1,1 +1,1 @@
-"""Output."""
+"""Records, plots and progress as text for people."""

@@ -1,1 +1,1 @@
-"""Store."""
+"""The commands about the store itself, its sources and its encryption."""

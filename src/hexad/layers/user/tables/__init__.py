@@ -1,1 +1,1 @@
-"""Tables."""
+"""The SQL of the user layer."""
