@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from hexad.core.as_json import as_json
+from hexad.core.clock import format_time
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 
@@ -46,7 +48,7 @@ class AuditRecord:
         """Return the record as JSON, document 2's fields first."""
         return {
             "id": self.id,
-            "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
+            "timestamp": format_time(self.timestamp),
             "session_id": self.session_id,
             "tick": self.tick,
             "lens_activations": None if self.lens_activations is None else dict(self.lens_activations),
@@ -104,17 +106,7 @@ class Verification:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the outcome as JSON."""
-        return {
-            "records": self.records,
-            "root": self.root,
-            "ok": self.ok,
-            "first_bad": self.first_bad,
-            "problem": self.problem,
-            "checkpoint": self.checkpoint,
-            "archived": self.archived,
-            "read": self.read,
-            "skipped": list(self.skipped),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +123,7 @@ class Span:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the span as JSON."""
-        return {
-            "session": self.session,
-            "ticks": None if self.ticks is None else list(self.ticks),
-            "times": None
-            if self.times is None
-            else [time.isoformat().replace("+00:00", "Z") for time in self.times],
-            "seqs": None if self.seqs is None else list(self.seqs),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +140,7 @@ class Mark:
         """Return the mark as JSON."""
         return {
             "record": self.record_id,
-            "at": self.at.isoformat().replace("+00:00", "Z"),
+            "at": format_time(self.at),
             "author": self.author,
             "reason": self.reason,
             **self.span.to_dict(),
@@ -188,14 +173,7 @@ class IncidentExport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "path": str(self.path),
-            "name": self.name,
-            "records": self.records,
-            "size": self.size,
-            "root": self.root,
-            "key": self.key,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +185,7 @@ class Retention:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the policy as JSON."""
-        return {"days": self.days, "folder": str(self.folder)}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,12 +262,4 @@ class Reviewer:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the reviewer as JSON."""
-        return {
-            "name": self.name,
-            "added_at": self.added_at.isoformat().replace("+00:00", "Z"),
-            "expires_at": None
-            if self.expires_at is None
-            else self.expires_at.isoformat().replace("+00:00", "Z"),
-            "sessions": None if self.sessions is None else list(self.sessions),
-            "revoked": self.revoked,
-        }
+        return as_json(self)

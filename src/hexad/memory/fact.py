@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Status, Trust
 
@@ -101,25 +101,7 @@ class Fact:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the fact as JSON."""
-        return {
-            "id": self.id,
-            "space": self.space,
-            "subject": self.subject,
-            "attribute": self.attribute,
-            "value": self.value,
-            "text": self.text,
-            "kind": self.kind,
-            "valid_from": format_time(self.valid_from),
-            "valid_to": None if self.valid_to is None else format_time(self.valid_to),
-            "recorded_at": format_time(self.recorded_at),
-            "status": self.status.value,
-            "trust": self.trust.value,
-            "confidence": self.confidence,
-            "replaces": self.replaces,
-            "replaced_by": self.replaced_by,
-            "contradicted_by": list(self.contradicted_by),
-            "needs_review": self.needs_review,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +118,7 @@ class FactChange:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the change as JSON."""
-        return {
-            "at": format_time(self.at),
-            "what": self.what,
-            "fact": self.fact.to_dict(),
-            "before": None if self.before is None else self.before.to_dict(),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,13 +133,7 @@ class Review:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the review as JSON."""
-        return {
-            "memory_id": self.memory_id,
-            "space": self.space,
-            "path": self.path,
-            "text": self.text,
-            "premises": list(self.premises),
-        }
+        return as_json(self)
 
 
 def successor(fact: FactRow, line: Sequence[FactRow]) -> FactRow | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -27,13 +28,7 @@ class LinkEnd:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the end as JSON."""
-        return {
-            "id": self.id,
-            "space": self.space,
-            "path": self.path,
-            "kind": self.kind,
-            "summary_micro": self.summary_micro,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +42,7 @@ class Link:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the link as JSON."""
-        return {
-            "kind": self.kind,
-            "source": self.source.to_dict(),
-            "target": self.target.to_dict(),
-            "created_at": format_time(self.created_at),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

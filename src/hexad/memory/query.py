@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import overload
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.memory.link import Linked
 from hexad.memory.memory import Chunk, Memory
@@ -50,13 +50,7 @@ class Replaced:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "text": self.text,
-            "value": self.value,
-            "valid_from": format_time(self.valid_from),
-            "valid_to": format_time(self.valid_to),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,17 +154,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the explanation as JSON."""
-        return {
-            "terms": list(self.terms),
-            "ignored_terms": list(self.ignored_terms),
-            "speakers": list(self.speakers),
-            "since": format_time(self.since) if self.since else None,
-            "until": format_time(self.until) if self.until else None,
-            "arms": dict(self.arms),
-            "confidence": dict(self.confidence),
-            "timings_ms": dict(self.timings_ms),
-            "considered": [dict(row) for row in self.considered],
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 
 
@@ -32,19 +32,7 @@ class SpaceInfo:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the summary as JSON."""
-        return {
-            "name": self.name,
-            "memories": self.memories,
-            "archived": self.archived,
-            "pinned": self.pinned,
-            "kinds": dict(self.kinds),
-            "newest": format_time(self.newest) if self.newest else None,
-            "text_bytes": self.text_bytes,
-            "metadata": dict(self.metadata),
-            "policies": dict(self.policies),
-            "created_at": format_time(self.created_at),
-            "updated_at": format_time(self.updated_at),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,17 +57,7 @@ class GcReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "space": self.space,
-            "dry_run": self.dry_run,
-            "cutoff": format_time(self.cutoff) if self.cutoff else None,
-            "archived": self.archived,
-            "purged": self.purged,
-            "kept_pinned": self.kept_pinned,
-            "kept_young": self.kept_young,
-            "ids": list(self.ids),
-            "rules": self.rules,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +77,4 @@ class DeleteReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "space": self.space,
-            "dry_run": self.dry_run,
-            "memories": self.memories,
-            "links_lost": self.links_lost,
-            "file_removed": self.file_removed,
-            "exports_left": list(self.exports_left),
-        }
+        return as_json(self)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.memory.source import Skip
 
@@ -45,19 +45,7 @@ class ReadReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "file": str(self.file),
-            "space": self.space,
-            "objects": self.objects,
-            "created": self.created,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "quarantined": self.quarantined,
-            "kept": list(self.kept),
-            "conflicts": [{"id": conflict.id, "reason": conflict.reason} for conflict in self.conflicts],
-            "redacted": self.redacted,
-            "notes": list(self.notes),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +84,7 @@ class ExportReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "path": str(self.path),
-            "space": self.space,
-            "objects": self.objects,
-            "exported_at": format_time(self.exported_at),
-            "content_hash": self.content_hash,
-            "key_fingerprint": self.key_fingerprint,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,16 +107,7 @@ class Verified:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return what was proved as JSON, without the document."""
-        return {
-            "file": str(self.file),
-            "space": self.space,
-            "objects": self.objects,
-            "exported_at": format_time(self.exported_at),
-            "content_hash": self.content_hash,
-            "public_key": self.public_key,
-            "key_fingerprint": self.key_fingerprint,
-            "trusted": self.trusted,
-        }
+        return as_json(self, without=("document",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
