@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,10 +15,11 @@ from hexad.core.arguments import (
     subject_list,
     word_list,
 )
-from hexad.core.ids import IdSource, content_hash
+from hexad.core.ids import content_hash
 from hexad.database import files
-from hexad.database.connection import Database
-from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.encryption.cipher import DOCUMENTS
+from hexad.database.encryption.store_files import OwnFiles, own_files
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound
 from hexad.experience.arguments import match_of
 from hexad.experience.tables.documents import DocumentFilter, Documents, RemovedDocuments
@@ -35,6 +36,7 @@ from hexad.experience.values.documents import (
     check_document_path,
 )
 from hexad.experience.values.tags import NOTE_BYTES_LIMIT, check_size, check_tag_name
+from hexad.redaction.masking import Masking
 from hexad.text.normalize import slugs
 
 _TRIES: Final = 100
@@ -161,34 +163,23 @@ SEARCH_LIMIT: Final = 10_000
 _TYPES: Final = {folder: doc_type for doc_type, folder in FOLDERS.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentNeeds:
-    """What the repository is handed; `mask` takes secrets out of texts, `directory` is where the copies lie."""
-
-    db: Database
-    directory: Path
-    ids: IdSource
-    mask: Callable[[str], str]
-    secret_in: Callable[[str], str | None]  # of a name: a person may be known by an address
-    source: str  # of documents for which nobody says where they came from
-    key: Callable[[], bytes]  # for the hash that is left of what is purged
-    own: OwnFiles  # of the copies
-
-
 @all_texts_checked
 class DocumentRepository:
     """Reference documents, as document 2 names their calls. Safe to share between threads and processes."""
 
-    def __init__(self, needs: DocumentNeeds) -> None:
-        self._needs, self._db = needs, needs.db
-        self._documents = Documents(needs.db)
-        self._removed = RemovedDocuments(needs.db, self._documents)
-        self._copies = WorkingCopies(needs.directory, self._documents, needs.own)
+    def __init__(self, context: StoreContext, *, masking: Masking) -> None:
+        """`masking` takes secrets out of texts, and refuses names with one: a person's may be an address."""
+        self._context, self._db, self._masking = context, context.db, masking
+        self._author = context.actor.agent or context.actor.describe()
+        self._documents = Documents(context.db)
+        self._removed = RemovedDocuments(context.db, self._documents)
+        own = own_files(context.directory, context.crypt, DOCUMENTS)
+        self._copies = WorkingCopies(self.copies_directory, self._documents, own)
 
     @property
     def copies_directory(self) -> Path:
         """Where the working copies lie."""
-        return self._needs.directory
+        return self._context.directory / "documents"
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -223,7 +214,7 @@ class DocumentRepository:
         shown = self._name_without_secrets(check_tag_name(name, "The name {} of a document"), "name")
         text, now = self._content(content), self._db.clock.now()
         document = Document(
-            id=self._needs.ids.new("doc"),
+            id=self._context.ids.new("doc"),
             doc_type=kind,
             name=shown,
             path=self._name_without_secrets(check_document_path(shown if path is None else path), "path"),
@@ -232,7 +223,7 @@ class DocumentRepository:
             content_hash=content_hash(text),
             created_at=now,
             updated_at=now,
-            source=self._needs.source if source is None else self._text(source, "source"),
+            source=self._author if source is None else self._text(source, "source"),
             summary=None if summary is None else self._text(summary, "summary"),
             tags=self._tags(tags),
             data_subjects=self._subjects(data_subjects),
@@ -358,7 +349,7 @@ class DocumentRepository:
             content_hashes |= {version.content_hash for version in self._documents.versions(document.id)}
             self._removed.archive(document.id, at=self._db.clock.now())
             if purge:
-                self._removed.purge(document.id, at=self._db.clock.now(), key=self._needs.key())
+                self._removed.purge(document.id, at=self._db.clock.now(), key=self._context.salt())
         self._copies.remove(document, content_hashes)
         removed_document = self._removed.find(document.id)
         assert removed_document is not None
@@ -369,7 +360,7 @@ class DocumentRepository:
         if departed is None:
             raise NotFound(f"Document {path_or_id!r} is not there; `list_documents` names what there is.")
         with self._db.transaction():
-            self._removed.purge(departed.id, at=self._db.clock.now(), key=self._needs.key())
+            self._removed.purge(departed.id, at=self._db.clock.now(), key=self._context.salt())
         return replace(departed, purged=True)
 
     def restore_document(self, path_or_id: str) -> Document:
@@ -470,7 +461,7 @@ class DocumentRepository:
         """
         created, updated, restored, skipped = [], [], [], []
         for copy in self.copies():
-            file, document_id = self._needs.directory / copy.path, copy.document_id or ""
+            file, document_id = self.copies_directory / copy.path, copy.document_id or ""
             try:
                 if copy.state in (CopyState.MISSING, CopyState.OUTDATED):
                     self._copies.write(document_id)
@@ -505,13 +496,13 @@ class DocumentRepository:
         text = check_size(content, "document", limit_bytes=DOCUMENT_BYTES_LIMIT)
         if "\0" in text:
             raise InvalidInput("The document holds a NUL: it is no text.")
-        return self._needs.mask(text)
+        return self._masking.text(text)
 
     def _text(self, text: str, what: str) -> str:
-        return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
+        return self._masking.text(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
 
     def _name_without_secrets(self, name: str, what: str, *, personal: bool = False) -> str:
-        if self._needs.secret_in(name) if personal else self._needs.mask(name) != name:
+        if self._masking.secret_in(name) if personal else self._masking.text(name) != name:
             raise InvalidInput(f"The {what} of the document holds what looks like a secret; give another.")
         return name
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, InvalidTarget, NotFound
 from hexad.experience.arguments import match_of
 from hexad.experience.events.grouping import EventPlace
@@ -20,7 +20,7 @@ from hexad.experience.tables.cold_records import ColdTags
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
-from hexad.experience.tags.tag_index import TagIndex, TagIndexNeeds
+from hexad.experience.tags.tag_index import TagIndex
 from hexad.experience.values.records import StepQuery, TimestepRecord
 from hexad.experience.values.tags import (
     COMMENT_BYTES_LIMIT,
@@ -317,32 +317,20 @@ def _named_target(target: Target) -> NamedTarget:
 class Tagging:
     """What `hx.xdb` does with tags and comments on experience."""
 
-    def __init__(
-        self,
-        db: Database,
-        experience: Experience,
-        *,
-        ids: IdSource,
-        mask: Callable[[str], str],
-        created_by: str,
-    ) -> None:
-        events = StreamEvents(experience)
-        self._db, self._experience, self._ids, self._mask = db, experience, ids, mask
+    def __init__(self, context: StoreContext, experience: Experience) -> None:
+        db, events = context.db, StreamEvents(experience)
+        self._db, self._experience, self._ids = db, experience, context.ids
+        self._mask = experience.masking.text
         self._events = events
         self._applications, self._comments, self._tags = TagApplications(db), Comments(db), Tags(db)
         self._cold = ColdTags(db)
         self.places = TagPlaces(db, events=events, hidden=experience.visibility.hidden)
         self._remarks = CommentPlaces(db, events=events)
         self.index = TagIndex(
-            TagIndexNeeds(
-                db=db,
-                ids=ids,
-                mask=mask,
-                masked=experience.masking.texts,
-                created_by=created_by,
-                examples=self.examples,
-                loaded=experience.look_at_lenses,
-            )
+            context,
+            masking=experience.masking,
+            examples=self.examples,
+            loaded=experience.look_at_lenses,
         )
 
     # Targets ----------------------------------------------------------------------------------------------------

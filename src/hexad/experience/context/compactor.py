@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from hexad.core.clock import Clock
-from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.core.tracing import log, span
 from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, HexadError, InvalidInput
 from hexad.experience.context.window_accounts import Fill, WindowAccounts, WindowCounter
 from hexad.experience.events.grouping import StreamEvent, stream_events
@@ -321,34 +320,25 @@ _RETRY_TOKENS: Final = 1_024
 """After a failure, and while another thread is at it, so much is recorded before the window is looked at again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactorNeeds:
-    """What compaction is handed. `wake` lets the background look for work, None where there is none.
-
-    `remember` is told of new compactions outside of every transaction.
-    """
-
-    db: Database
-    clock: Clock
-    ids: IdSource
-    reader: StreamReader
-    accounts: WindowAccounts
-    drafter: Drafter
-    replies: ReplyMaker
-    skip: Callable[[int, int], None]
-    remember: Callable[[], object]
-    wake: Callable[[], None] | None
-    compact_after: timedelta
-
-
 class Compactor:
     """Compacts the context windows of one store. Several threads and programs may do so at once."""
 
-    def __init__(self, needs: CompactorNeeds) -> None:
-        self._needs = needs
-        self._db, self._reader, self._accounts = needs.db, needs.reader, needs.accounts
-        self._compactions, self._windows = Compactions(needs.db), Windows(needs.db)
-        self._departed, self._drafter = ColdRanges(needs.db), needs.drafter
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        reader: StreamReader,
+        accounts: WindowAccounts,
+        drafter: Drafter,
+        replies: ReplyMaker,
+        skip: Callable[[int, int], None],
+        remember: Callable[[], object],
+    ) -> None:
+        """`remember` is told of new compactions outside of every transaction."""
+        self._context, self._db, self._reader, self._accounts = context, context.db, reader, accounts
+        self._drafter, self._replies, self._skip, self._remember = drafter, replies, skip, remember
+        self._compactions, self._windows = Compactions(context.db), Windows(context.db)
+        self._departed = ColdRanges(context.db)
         self._due: set[int] = set()
         self._working: dict[int, int] = {}  # session to the thread that compacts it
         self._turn = threading.Condition()
@@ -359,18 +349,18 @@ class Compactor:
     # By itself --------------------------------------------------------------------------------------------------
 
     def _notice(self, counter: WindowCounter) -> None:
-        if self._needs.wake is None:
-            self._compact_when_full(counter, stop=lambda: False)
-        else:
+        if self._context.background:
             self._due.add(counter.number)
-            self._needs.wake()
+            self._context.wake()
+        else:
+            self._compact_when_full(counter, stop=lambda: False)
 
     def work(self, *, stop: Callable[[], bool]) -> int:
         """Compact the windows that were found full, and at first and each hour those that others left full and those of
         idle sessions; returns how many compactions that took.
         """  # fmt: skip
         done = self._compact_due(stop)
-        now_s = self._needs.clock.monotonic()
+        now_s = self._context.clock.monotonic()
         if now_s >= self._idle_s and not stop():
             self._idle_s = now_s + IDLE_EVERY_S
             done += self.relieve(stop=stop) + self.expire_idle(stop=stop)
@@ -398,7 +388,7 @@ class Compactor:
                             break
                         done += 1
                 if done:
-                    self._needs.remember()
+                    self._remember()
         except HexadError as error:
             log.warning("A context window could not be compacted, trying again later: %s", error)
         finally:
@@ -430,7 +420,7 @@ class Compactor:
         with self._alone(number, wait=True):
             record = self._round(number, CompactionTrigger.MANUAL)
             if record is not None:
-                self._needs.remember()
+                self._remember()
         return record
 
     def expire(
@@ -451,16 +441,16 @@ class Compactor:
                 if record is None:
                     through = self._compactions.state(state.number).compacted_through
                     if through:
-                        self._needs.replies.release(session_id, [(1, through)])
+                        self._replies.release(session_id, [(1, through)])
                     break
                 records.append(record)
             if records:
-                self._needs.remember()
+                self._remember()
         return records
 
     def expire_idle(self, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compact the windows of sessions in which nothing was recorded for long; returns how many compactions."""
-        before = self._needs.clock.now() - self._needs.compact_after
+        before = self._context.clock.now() - timedelta(hours=self._context.settings.compact_after_hours)
         done = 0
         for number in self._compactions.idle(before):
             if stop():
@@ -487,7 +477,7 @@ class Compactor:
         except HexadError as error:  # a log that is damaged must not keep the rest of upkeep from its turn
             log.warning("Full context windows could not be looked for, trying again later: %s", error)
         if done:
-            self._needs.remember()
+            self._remember()
         return done
 
     def measure(self, session_id: str) -> Fill:
@@ -517,7 +507,7 @@ class Compactor:
                     continue
                 record = self._record(plan, drafted, trigger)
                 if self._store(plan, drafted, record):
-                    self._needs.skip(number, plan.last)
+                    self._skip(number, plan.last)
                     return record
         session_id = self._compactions.state(number).session_id
         raise Conflict(
@@ -528,9 +518,9 @@ class Compactor:
         self, plan: CompactionPlan, drafted: CompactionDraft, trigger: CompactionTrigger
     ) -> CompactionRecord:
         return CompactionRecord(
-            id=self._needs.ids.new("compaction"),
+            id=self._context.ids.new("compaction"),
             session_id=plan.state.session_id,
-            timestamp=self._needs.clock.now(),
+            timestamp=self._context.clock.now(),
             range_start=drafted.start,
             range_end=plan.last,
             timesteps_compacted=drafted.timesteps,
@@ -548,7 +538,7 @@ class Compactor:
         number, hull = plan.state.number, (plan.first, plan.last)
         for _ in range(_ATTEMPTS):
             protected_ranges = self._windows.protected(number, hull)
-            replies = self._needs.replies.prepare(plan.state.session_id, [hull])
+            replies = self._replies.prepare(plan.state.session_id, [hull])
             with self._db.transaction():
                 if not self._is_unchanged(plan, record.trigger):
                     return False
@@ -569,7 +559,7 @@ class Compactor:
     def _write(
         self, replies: Replies, number: int, record: CompactionRecord, drafted: CompactionDraft
     ) -> bool:
-        if not self._needs.replies.store(replies):
+        if not self._replies.store(replies):
             return False
         context = NewContext(
             compacted_through=record.range_end,

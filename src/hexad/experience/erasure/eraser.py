@@ -16,6 +16,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
 from hexad.errors import IntegrityError, StorageFailure, StoreLocked
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.erasure.choice import Choice, Chooser, ChosenSession
@@ -371,23 +372,6 @@ _ATTEMPTS: Final = 8
 _NOT_YET: Final = "not done yet"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamEraserNeeds:
-    """What is handed in; `shortened` makes one text of several, in at most so many tokens, with their number.
-
-    `remembered` says which memories tell of records; `key` makes what stands for the names of an erased session.
-    """
-
-    db: Database
-    ids: IdSource
-    experience: Experience
-    evidence: EvidencePackages
-    documents: DocumentRepository
-    shortened: Callable[[Sequence[str], int], tuple[str, int]]
-    remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]]
-    key: Callable[[], bytes]
-
-
 @dataclass(slots=True)
 class _DryBook:
     """Counts what would go; `remembered` says which memories tell of records."""
@@ -437,16 +421,28 @@ class _DryRun(Exception):
 class StreamEraser:
     """Erases from the stream, what stands for it and what is said of it, and documents."""
 
-    def __init__(self, needs: StreamEraserNeeds) -> None:
-        self._needs, self._db, self._experience = needs, needs.db, needs.experience
-        self._events = StreamEvents(needs.experience)
-        self._applications, self._targets = TagApplications(needs.db), ErasedTargets(needs.db)
-        self._chooser = Chooser(needs.db, needs.experience.reader, tagged=self._tagged_ticks, key=needs.key)
-        self._taking = RowRemoval(needs.db, ids=needs.ids, shortened=needs.shortened, key=needs.key)
-        self._files = ErasedStream(
-            needs.db, needs.experience.sealer, give_away=needs.experience.recorder.rotate
-        )
-        self._documents = ErasedDocuments(needs.db, needs.documents.copies_directory)
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        experience: Experience,
+        evidence: EvidencePackages,
+        documents: DocumentRepository,
+        shortened: Callable[[Sequence[str], int], tuple[str, int]],
+        remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]],
+    ) -> None:
+        """`shortened` makes one text of several, in at most so many tokens, with their number; `remembered` says which
+        memories tell of records.
+        """  # fmt: skip
+        db = context.db
+        self._db, self._experience = db, experience
+        self._evidence, self._remembered = evidence, remembered
+        self._events = StreamEvents(experience)
+        self._applications, self._targets = TagApplications(db), ErasedTargets(db)
+        self._chooser = Chooser(db, experience.reader, tagged=self._tagged_ticks, key=context.salt)
+        self._taking = RowRemoval(db, ids=context.ids, shortened=shortened, key=context.salt)
+        self._files = ErasedStream(db, experience.sealer, give_away=experience.recorder.rotate)
+        self._documents = ErasedDocuments(db, documents.copies_directory)
 
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` takes."""
@@ -454,10 +450,10 @@ class StreamEraser:
 
     def plan(self, selection: Selection) -> ErasurePlan:
         """Return what `erase` and its `complete` would note: it is done, and undone."""
-        book = _DryBook(self._db.clock.now(), self._needs.remembered)
+        book = _DryBook(self._db.clock.now(), self._remembered)
         if Realm.STREAM in selection.realms:
             self._stream(selection, book, undo=True)
-            book.erased(PACKAGES, sum(map(self._needs.evidence.has, set(book.packages))))
+            book.erased(PACKAGES, sum(map(self._evidence.has, set(book.packages))))
         if Realm.DOCUMENTS in selection.realms:
             chosen = self._documents.chosen(selection)
             book.erased(DOCUMENTS, len(chosen))
@@ -545,7 +541,7 @@ class StreamEraser:
     def complete(self, waiting: Pending, book: ErasureBook) -> bool:
         """Do what waits; raises `StoreLocked` that names who holds it, False where that is known already."""
         if waiting.place == PACKAGES:
-            size = self._needs.evidence.erase(str(waiting.work["submission"]))
+            size = self._evidence.erase(str(waiting.work["submission"]))
             book.erased(PACKAGES, int(size is not None), size or 0)
             return True
         if waiting.place == COPIES:

@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
+from hexad.core.version import __version__
 from hexad.database import files
-from hexad.database.connection import Database
-from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.encryption.cipher import EXPORTS
+from hexad.database.encryption.store_files import OwnFiles, own_files
 from hexad.database.file_locks import TimedFlock
+from hexad.database.store_context import StoreContext
 from hexad.errors import (
     Conflict,
     HexadError,
@@ -328,39 +330,34 @@ _LOCK: Final = ".exports.lock"
 _WAIT_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceNeeds:
-    """What packages are made of. `mask` takes secrets out of generated tokens, `visibility` hides concepts,
-    `version` is Hexad's, `own` says which packages are sealed.
-    """
-
-    db: Database
-    directory: Path
-    reader: StreamReader
-    submissions: Submissions
-    mask: Mask
-    visibility: ConceptVisibility
-    version: str
-    own: OwnFiles
-
-
 class EvidencePackages:
     """Writes and checks the packages of one store's submissions."""
 
-    def __init__(self, needs: EvidenceNeeds) -> None:
-        self._needs, self._db, self._own = needs, needs.db, needs.own
-        self._sessions, self._departed = Sessions(needs.db), ColdRanges(needs.db)
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        reader: StreamReader,
+        submissions: Submissions,
+        mask: Mask,
+        visibility: ConceptVisibility,
+    ) -> None:
+        """`mask` takes secrets out of generated tokens, `visibility` hides concepts."""
+        self._db, self._directory = context.db, context.directory / "exports"
+        self._own = own_files(context.directory, context.crypt, EXPORTS)
+        self._submissions, self._visibility = submissions, visibility
+        self._sessions, self._departed = Sessions(context.db), ColdRanges(context.db)
         self._tags, self._applications, self._comments = (
-            Tags(needs.db),
-            TagApplications(needs.db),
-            Comments(needs.db),
+            Tags(context.db),
+            TagApplications(context.db),
+            Comments(context.db),
         )
         self._writer = EvidenceWriter(
-            needs.reader,
+            reader,
             self._sessions,
-            mask=needs.mask,
-            visible=lambda concept: needs.visibility.sees_all([concept]),
-            own=needs.own,
+            mask=mask,
+            visible=lambda concept: visibility.sees_all([concept]),
+            own=self._own,
         )
 
     # Writing ----------------------------------------------------------------------------------------------------
@@ -371,7 +368,7 @@ class EvidencePackages:
         Its files are sealed in the folder of an encrypted store, and plain in a place that the caller names outside.
         Raises `NotFound`, `Conflict` when the evidence is COLD, or `out` is something else than its package.
         """
-        submission = self._needs.submissions.get(submission_id)
+        submission = self._submissions.get(submission_id)
         path = self._default(submission.id) if out is None else _place(out)
         if out is None:
             self._db.require_writable()
@@ -417,7 +414,7 @@ class EvidencePackages:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let one export at a time change packages of this store."""
-        lock = TimedFlock(self._needs.directory.with_name(_LOCK), clock=self._db.clock)
+        lock = TimedFlock(self._directory.with_name(_LOCK), clock=self._db.clock)
         try:
             if not lock.acquire(_WAIT_S):
                 raise StoreLocked(f"Another export has been at work for {_WAIT_S:g} seconds; try again.")
@@ -429,7 +426,7 @@ class EvidencePackages:
             lock.close()
 
     def _default(self, submission_id: str) -> Path:
-        return self._needs.directory / submission_id
+        return self._directory / submission_id
 
     def _check_place(self, path: Path, submission: Submission) -> None:
         """Raise `Conflict` for a place that holds anything but a package of this submission."""
@@ -449,7 +446,7 @@ class EvidencePackages:
 
     def _check_there(self, submission: Submission, path: Path) -> None:
         """Raise `Conflict` unless all of the evidence is in full detail."""
-        for window in self._needs.submissions.windows_of(submission.id):
+        for window in self._submissions.windows_of(submission.id):
             number = self._sessions.number(window.session_id)
             ticks = (window.start_tick, window.end_tick)
             if number is None or intersection(self._departed.cold(number, ticks), [ticks]):
@@ -460,7 +457,7 @@ class EvidencePackages:
                 )
 
     def _write(self, folder: Path, submission: Submission) -> None:
-        windows = self._needs.submissions.windows_of(submission.id)
+        windows = self._submissions.windows_of(submission.id)
         ranges = _by_session(windows)
         rows = self._writer.write(folder / TIMESTEPS, ranges)
         with self._db.read():
@@ -482,7 +479,7 @@ class EvidencePackages:
         manifest: dict[str, JSONValue] = {
             "format": FORMAT,
             "version": VERSION,
-            "hexad_version": self._needs.version,
+            "hexad_version": __version__,
             "created_at": format_time(self._db.clock.now()),
             "submission": submission.to_dict(),
             "bud": None if bud is None else bud.to_dict(),
@@ -505,7 +502,7 @@ class EvidencePackages:
             for session, ticks, events in _places(ranges, rows)
             for application in self._applications.touching(session, ticks, event_ids=events)
         }
-        hidden = self._needs.visibility.hidden({application.tag_id for application in applications.values()})
+        hidden = self._visibility.hidden({application.tag_id for application in applications.values()})
         shown = (
             application
             for application in applications.values()

@@ -8,7 +8,6 @@ How a bud moves: with a submission to `training`, unless it is `promoted`; accep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hexad.core.arguments import parse_choice
@@ -28,27 +27,25 @@ from hexad.text.paths import folder_problem, space_key
 _AT_WORK: Final = (BudStatus.COLLECTING, BudStatus.READY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionNeeds:
-    """What submissions are handed. `tagged` says where a tag is: ranges of ticks by session.
-
-    `secret_in` says by which rule a name holds a secret, None where it holds none.
-    """
-
-    db: Database
-    tiers: PinnedWindows
-    resolve_tag: Callable[[str], Tag | None]
-    tagged: Callable[[str], Mapping[str, Ranges]]
-    secret_in: Callable[[str], str | None]
-
-
 class Submissions:
     """Hands buds in and takes the answers. Safe to share between threads and processes."""
 
-    def __init__(self, needs: SubmissionNeeds) -> None:
-        self._needs, self._db, self._tiers = needs, needs.db, needs.tiers
-        self._submissions, self._tags = SubmissionTable(needs.db), Tags(needs.db)
-        self._sessions, self._departed = Sessions(needs.db), ColdRanges(needs.db)
+    def __init__(
+        self,
+        db: Database,
+        *,
+        tiers: PinnedWindows,
+        resolve_tag: Callable[[str], Tag | None],
+        tagged: Callable[[str], Mapping[str, Ranges]],
+        secret_in: Callable[[str], str | None],
+    ) -> None:
+        """`tagged` says where a tag is: ranges of ticks by session. `secret_in` says by which rule a name holds a
+        secret, None where it holds none.
+        """  # fmt: skip
+        self._db, self._tiers = db, tiers
+        self._resolve_tag, self._tagged, self._secret_in = resolve_tag, tagged, secret_in
+        self._submissions, self._tags = SubmissionTable(db), Tags(db)
+        self._sessions, self._departed = Sessions(db), ColdRanges(db)
 
     # Handing in -------------------------------------------------------------------------------------------------
 
@@ -59,7 +56,7 @@ class Submissions:
         example in full detail, `Conflict` for an id that is taken or a bud that was abandoned.
         """
         checked_id = check_submission_id(submission_id)
-        rule = self._needs.secret_in(checked_id)
+        rule = self._secret_in(checked_id)
         if rule is not None:  # it becomes the name of a folder
             raise InvalidInput(
                 f"submission_id holds what looks like a secret ({rule}); give another one.",
@@ -77,7 +74,7 @@ class Submissions:
         )
 
     def _bud(self, name_or_id: str) -> Tag:
-        tag = self._needs.resolve_tag(name_or_id)
+        tag = self._resolve_tag(name_or_id)
         if tag is None:
             raise NotFound(f"Tag {name_or_id!r} is not there; `get_buds` lists the buds that there are.")
         if tag.tag_type is not TagType.BUD:
@@ -101,7 +98,7 @@ class Submissions:
     def _evidence(self, tag: Tag) -> list[RangeTotals]:
         """Return what of a tag's ranges is in full detail."""
         left: dict[str, Ranges] = {}
-        for session, ranges in self._needs.tagged(tag.id).items():
+        for session, ranges in self._tagged(tag.id).items():
             number = self._sessions.number(session)
             if number is not None:  # else it is of another store
                 left[session] = difference(ranges, self._departed.ranges(number, _hull(ranges)))
@@ -200,11 +197,11 @@ class Submissions:
 
     def windows_for_tag(self, name_or_id: str) -> list[TimeWindow]:
         """Return the windows that share a tick with what a tag covers, by session and first tick; raises `NotFound`."""
-        tag = self._needs.resolve_tag(name_or_id)
+        tag = self._resolve_tag(name_or_id)
         if tag is None:
             raise NotFound(f"Tag {name_or_id!r} is not there; `find_tags` lists what there is.")
         windows: list[TimeWindow] = []
-        for session, ranges in sorted(self._needs.tagged(tag.id).items()):
+        for session, ranges in sorted(self._tagged(tag.id).items()):
             windows += [
                 window
                 for window in self._tiers.find(session_id=session, ticks=_hull(ranges))

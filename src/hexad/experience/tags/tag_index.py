@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -20,9 +19,9 @@ from hexad.core.arguments import (
     quoted,
     word_list,
 )
-from hexad.core.ids import IdSource
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TAGS, TagFilter, Tags
@@ -38,6 +37,7 @@ from hexad.experience.values.tags import (
     check_size,
     check_tag_name,
 )
+from hexad.redaction.masking import Masking
 
 WORKING_SET_LIMIT: Final = 10_000
 """How many tags are kept in memory unless buds need more."""
@@ -158,30 +158,20 @@ class Examples(Protocol):
         """Return them by session and tick."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagIndexNeeds:
-    """What the folksonomy is handed; `mask` takes secrets out of a text, `masked` out of many. `created_by` is whoever
-    opened the store, `loaded` is called when a pack was loaded.
-    """  # fmt: skip
-
-    db: Database
-    ids: IdSource
-    mask: Callable[[str], str]
-    masked: Masked
-    created_by: str
-    examples: Examples
-    loaded: Callable[[], None]
-
-
 @all_texts_checked
 class TagIndex:
     """All tags and how they are related. Safe to share between threads; other processes' changes are seen."""
 
-    def __init__(self, needs: TagIndexNeeds) -> None:
-        self._needs, self._db = needs, needs.db
-        self._tags, self._concepts = Tags(needs.db), Concepts(needs.db)
-        self.working_set = ActiveTags(needs.db)
-        self._packs = ConceptPacks(needs.db, self.working_set, masked=needs.masked)
+    def __init__(
+        self, context: StoreContext, *, masking: Masking, examples: Examples, loaded: Callable[[], None]
+    ) -> None:
+        """`masking` takes secrets out of texts; `loaded` is called when a pack was loaded."""
+        self._db, self._ids, self._masking = context.db, context.ids, masking
+        self._author = context.actor.agent or context.actor.describe()
+        self._examples, self._loaded = examples, loaded
+        self._tags, self._concepts = Tags(context.db), Concepts(context.db)
+        self.working_set = ActiveTags(context.db)
+        self._packs = ConceptPacks(context.db, self.working_set, masked=masking.texts)
 
     # Tags -------------------------------------------------------------------------------------------------------
 
@@ -222,14 +212,14 @@ class TagIndex:
             if known_tag is not None:
                 return _same(known_tag, concept_id=concept_id, entity_type=entity_type, description=text)
             tag = Tag(
-                id=self._needs.ids.new("tag") if concept_id is None else concept_id,
+                id=self._ids.new("tag") if concept_id is None else concept_id,
                 name=checked_name,
                 tag_type=kind,
                 concept_id=concept_id,
                 entity_type=entity_type,
                 bud_status=BudStatus.COLLECTING if kind is TagType.BUD else None,
                 created_at=self._db.clock.now(),
-                created_by=self._needs.created_by,
+                created_by=self._author,
                 description=text,
             )
             self._tags.insert(tag)
@@ -289,7 +279,7 @@ class TagIndex:
         nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
         """
         report = self._packs.load(parse_path(path, "path"))
-        self._needs.loaded()
+        self._loaded()
         return report
 
     def load_concept_pack_primaries(self, path: Path | str) -> int:
@@ -369,7 +359,7 @@ class TagIndex:
         tag = self._require(tag_id)
         if tag.tag_type is not TagType.BUD:
             raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
-        return self._needs.examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))
+        return self._examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))
 
     # Memory -----------------------------------------------------------------------------------------------------
 
@@ -388,7 +378,7 @@ class TagIndex:
     # Texts ------------------------------------------------------------------------------------------------------
 
     def _text(self, text: str, what: str) -> str:
-        return self._needs.mask(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
+        return self._masking.text(check_size(text, what, limit_bytes=NOTE_BYTES_LIMIT))
 
     def _concept_id(self, concept_id: str) -> str:
         named = self._without_secrets(concept_id, "concept id")
@@ -397,7 +387,7 @@ class TagIndex:
         return check_size(named, "concept id", limit_bytes=NOTE_BYTES_LIMIT)
 
     def _without_secrets(self, name: str, what: str) -> str:
-        if isinstance(name, str) and self._needs.mask(name) != name:
+        if isinstance(name, str) and self._masking.text(name) != name:
             raise InvalidInput(f"The {what} of the tag holds what looks like a secret; give another one.")
         return name
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound, QuotaExceeded
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import RangeTotals, last_recorded, range_totals
@@ -162,28 +162,9 @@ def _cold_window(window: TimeWindow, records: Sequence[CompressedRecord]) -> Tim
     )
 
 
-GRACE: Final = timedelta(days=7)
-"""How long a rejected submission's windows stay in full detail."""
 _ATTEMPTS: Final = 8
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedWindowsNeeds:
-    """What the tiers are handed. `warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts,
-    `visibility` hidden concepts out of what is shown.
-    """
-
-    db: Database
-    reader: StreamReader
-    replies: ReplyMaker
-    ids: IdSource
-    flush: Callable[[], None]
-    warm_quota: Callable[[], int]
-    mask: Callable[[str], str]
-    visibility: ConceptVisibility
-    grace: timedelta = GRACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,12 +182,28 @@ class _PinRequest:
 class PinnedWindows:
     """Pins windows and lets go of them. Safe to share between threads and processes."""
 
-    def __init__(self, needs: PinnedWindowsNeeds) -> None:
-        self._needs, self._db = needs, needs.db
-        self._windows, self._submissions = Windows(needs.db), SubmissionTable(needs.db)
-        self._sessions, self._compactions = Sessions(needs.db), Compactions(needs.db)
-        self._departed = ColdRanges(needs.db)
-        self._values = WindowValues(needs.db, needs.visibility)
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        reader: StreamReader,
+        replies: ReplyMaker,
+        flush: Callable[[], None],
+        warm_quota: Callable[[], int],
+        mask: Callable[[str], str],
+        visibility: ConceptVisibility,
+    ) -> None:
+        """`warm_quota` says how many tokens may be pinned, `mask` takes secrets out of texts, `visibility` hidden
+        concepts out of what is shown.
+        """  # fmt: skip
+        db = context.db
+        self._db, self._ids, self._reader, self._replies = db, context.ids, reader, replies
+        self._flush, self._warm_quota, self._mask = flush, warm_quota, mask
+        self._grace = timedelta(days=context.settings.xdb_submission_grace_days)
+        self._windows, self._submissions = Windows(db), SubmissionTable(db)
+        self._sessions, self._compactions = Sessions(db), Compactions(db)
+        self._departed = ColdRanges(db)
+        self._values = WindowValues(db, visibility)
 
     # Pins -------------------------------------------------------------------------------------------------------
 
@@ -219,7 +216,7 @@ class PinnedWindows:
         checked_ticks = check_ticks(ticks)
         note = self._reason(reason)
         self._sessions.get(session_id)
-        self._needs.flush()
+        self._flush()
         number = decided(
             self._db,
             prepare=lambda: self._request(session_id, checked_ticks),
@@ -231,13 +228,13 @@ class PinnedWindows:
     def _reason(self, reason: str | None) -> str | None:
         if reason is None:
             return None
-        return self._needs.mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
+        return self._mask(check_size(reason, "reason", limit_bytes=NOTE_BYTES_LIMIT))
 
     def _request(self, session_id: str, ticks: tuple[int, int]) -> _PinRequest:
         number = self._sessions.number(session_id)
         assert number is not None
         departed = self._departed.ranges(number, ticks)
-        totals = range_totals(self._needs.reader, {session_id: (ticks,)})
+        totals = range_totals(self._reader, {session_id: (ticks,)})
         reached = max([totals.ticks[1] for totals in totals] + [last for _, last in departed], default=0)
         if reached < ticks[1]:
             self._check_recorded(session_id, number, ticks)
@@ -260,7 +257,7 @@ class PinnedWindows:
 
     def _check_recorded(self, session_id: str, number: int, ticks: tuple[int, int]) -> None:
         """Raise `NotFound` for a range that ends after what was ever recorded; a gap in between is none."""
-        last = last_recorded(self._needs.reader, self._departed, session_id, number)
+        last = last_recorded(self._reader, self._departed, session_id, number)
         if last < ticks[1]:
             raise NotFound(
                 f"Session {session_id!r} has no tick {ticks[1]} yet; its last is {last}. Pin what was recorded."
@@ -273,7 +270,7 @@ class PinnedWindows:
 
     def _pin(self, request: _PinRequest, reason: str | None) -> int:
         totals = request.found
-        limit = self._needs.warm_quota()
+        limit = self._warm_quota()
         if request.after_tokens > max(limit, request.used_tokens):
             raise QuotaExceeded(
                 f"Pinning ticks {totals.ticks[0]} to {totals.ticks[1]} of session {totals.session_id!r} would take"
@@ -287,7 +284,7 @@ class PinnedWindows:
                 return row.no
         return self._windows.insert(
             NewWindow(
-                id=self._needs.ids.new("window"),
+                id=self._ids.new("window"),
                 session_no=request.session_no,
                 ticks=totals.ticks,
                 holds=_holds(totals),
@@ -313,13 +310,11 @@ class PinnedWindows:
                 total += sum(tokens for _, tokens in some)
             else:
                 overlapping[session_id] = union(ranges)
-        return total + sum(
-            range_total.tokens for range_total in range_totals(self._needs.reader, overlapping)
-        )
+        return total + sum(range_total.tokens for range_total in range_totals(self._reader, overlapping))
 
     def warm_tokens(self) -> int:
         """Return how many tokens are pinned, those under several pins once."""
-        self._needs.flush()
+        self._flush()
         return self._tokens(self._windows.find(pinned=True, fidelities=[Fidelity.WARM]))
 
     # Letting go -------------------------------------------------------------------------------------------------
@@ -374,7 +369,7 @@ class PinnedWindows:
                             done_rows.append(row)
             names = self._sessions.names(ranges)
         for number, going in ranges.items():
-            self._needs.replies.release(names[number], union(going))
+            self._replies.release(names[number], union(going))
         self._note_cold(done_rows)
 
     def _note_cold(self, rows: Collection[WindowRow]) -> None:
@@ -438,8 +433,8 @@ class PinnedWindows:
 
     def in_stream(self, ranges: Mapping[str, Ranges]) -> list[RangeTotals]:
         """Return what of each range is in full detail."""
-        self._needs.flush()
-        return range_totals(self._needs.reader, ranges)
+        self._flush()
+        return range_totals(self._reader, ranges)
 
     def submit(self, session_no: int, found: RangeTotals) -> int:
         """Keep a range as evidence, in the caller's transaction; returns the window's number, a shared one's too."""
@@ -452,7 +447,7 @@ class PinnedWindows:
             return strongest.no
         return self._windows.insert(
             NewWindow(
-                id=self._needs.ids.new("window"),
+                id=self._ids.new("window"),
                 session_no=session_no,
                 ticks=found.ticks,
                 holds=_holds(found),
@@ -464,7 +459,7 @@ class PinnedWindows:
     def resolve(self, numbers: Collection[int], *, accepted: bool) -> None:
         """Let go of these windows, in the caller's transaction, but for those that other submissions name."""
         named = self._submissions.unresolved(numbers)
-        until = self._db.clock.now() + self._needs.grace
+        until = self._db.clock.now() + self._grace
         for number in numbers:
             if number in named:
                 continue

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.arguments import parse_whole, quoted
-from hexad.core.clock import Clock
 from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.leases import Lease
+from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
 from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.usage import (
@@ -26,9 +26,7 @@ from hexad.experience.query.usage import (
     folder_bytes,
     tables_bytes,
 )
-from hexad.experience.summaries import Summarizer
 from hexad.experience.tables.cold_records import LevelTotals
-from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.tiers.compression import CompressionPass, PassResult
 from hexad.experience.tiers.contract import Contracts
 from hexad.experience.values.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
@@ -82,39 +80,38 @@ class PressureSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PressureNeeds:
-    """What the storage manager is handed. `directory` is the store's; `expire` compacts all of an ended session's
-    window and returns what it did, `reclaim` gives back the bytes of timesteps that left the stream, `warm_tokens`
-    says how much of the quota of pins is used.
+class SessionExpiry:
+    """How ended sessions leave full detail: `expire` compacts all of one's window and returns what it did, `reclaim`
+    gives back the bytes of timesteps that left the stream.
     """
 
-    db: Database
-    directory: Path
-    clock: Clock
-    reader: StreamReader
-    flush: Callable[[], None]
-    contracts: Contracts
-    summarizer: Summarizer
-    visibility: ConceptVisibility
-    warm_tokens: Callable[[], int]
-    reclaim: Callable[[], object]
     expire: Callable[[str], Collection[object]]
+    reclaim: Callable[[], object]
 
 
-def stored_bytes(needs: PressureNeeds) -> int:
+def stored_bytes(db: Database, directory: Path) -> int:
     """Return the bytes of everything in the experience store: files, and the pages of its tables."""
-    folders = (needs.directory / name for name in ("stream", "documents", "exports"))
-    return sum(map(folder_bytes, folders)) + tables_bytes(needs.db, (*COLD_TABLES, *OTHER_TABLES))
+    folders = (directory / name for name in ("stream", "documents", "exports"))
+    return sum(map(folder_bytes, folders)) + tables_bytes(db, (*COLD_TABLES, *OTHER_TABLES))
 
 
 class PressureRun:
     """One check of the limits, and the compression that it asks for."""
 
     def __init__(
-        self, needs: PressureNeeds, passes: CompressionPass, settings: PressureSettings, stop: Stop
+        self,
+        context: StoreContext,
+        settings: PressureSettings,
+        *,
+        reader: StreamReader,
+        passes: CompressionPass,
+        expiry: SessionExpiry,
+        stop: Stop,
     ) -> None:
-        self._needs, self._passes, self._settings, self._stop = needs, passes, settings, stop
-        self._cold = ColdBytes(needs.db)
+        self._db, self._directory = context.db, context.directory
+        self._settings, self._reader, self._passes = settings, reader, passes
+        self._expiry, self._stop = expiry, stop
+        self._cold = ColdBytes(context.db)
         self._limit = settings.max_storage_bytes or 0
         self._total_limit = settings.total_limit_bytes
         self._steps: dict[CompressionLevel, CompressionStep] = {}
@@ -181,7 +178,7 @@ class PressureRun:
         self._levels = self._cold.levels()
         self._bytes = sum(level.bytes for level in self._levels.values()) + self._cold.compactions()[1]
         if total:
-            self._total = 0 if self._total_limit is None else stored_bytes(self._needs)
+            self._total = 0 if self._total_limit is None else stored_bytes(self._db, self._directory)
 
     @property
     def _cold_excess(self) -> int:
@@ -233,26 +230,25 @@ class PressureRun:
 
     def _expire(self) -> None:
         """Let sessions that have ended leave their context, the one that ended first before the others."""
-        needs = self._needs
         for session_ids in iter(self._ended_sessions, []):
-            before = sum(needs.reader.counts())
-            per_timestep = folder_bytes(needs.directory / "stream") / max(before, 1)
+            before = sum(self._reader.counts())
+            per_timestep = folder_bytes(self._directory / "stream") / max(before, 1)
             for session_id in session_ids:
                 if self._stop():
                     return
                 self._tried.add(session_id)
-                if needs.expire(session_id):
+                if self._expiry.expire(session_id):
                     self._expired.append(session_id)
-                left = before - sum(needs.reader.counts())
+                left = before - sum(self._reader.counts())
                 if left * per_timestep >= self._total_excess:
                     break
-            needs.reclaim()
+            self._expiry.reclaim()
             self._measure()
             if self._total_excess <= 0:
                 return
 
     def _ended_sessions(self) -> list[str]:
-        return [session for session in ended_sessions(self._needs.db) if session not in self._tried]
+        return [session for session in ended_sessions(self._db) if session not in self._tried]
 
 
 LOOK_S: Final = 60.0
@@ -266,12 +262,29 @@ class StorageManager:
     sessions that have ended leave their context: then they are HOT no more.
     """
 
-    def __init__(self, needs: PressureNeeds, settings: PressureSettings) -> None:
-        self._needs, self._settings = needs, settings
-        self._cold = ColdBytes(needs.db)
-        self._passes = CompressionPass(needs.db, summarizer=needs.summarizer, visibility=needs.visibility)
+    def __init__(
+        self,
+        context: StoreContext,
+        *,
+        reader: StreamReader,
+        flush: Callable[[], None],
+        contracts: Contracts,
+        passes: CompressionPass,
+        warm_tokens: Callable[[], int],
+        expiry: SessionExpiry,
+    ) -> None:
+        """`warm_tokens` says how much of the quota of pins is used."""
+        self._context, self._db, self._directory = context, context.db, context.directory
+        self._settings = PressureSettings(
+            total_limit_bytes=context.settings.xdb_max_storage_bytes,
+            compression_threshold=context.settings.xdb_compression_threshold,
+            top_k_activations=context.settings.xdb_top_k_activations,
+        )
+        self._reader, self._flush, self._contracts = reader, flush, contracts
+        self._passes, self._warm_tokens, self._expiry = passes, warm_tokens, expiry
+        self._cold = ColdBytes(context.db)
         self._lease = Lease(
-            needs.directory / "stream" / "compress.lock", clock=needs.clock, purpose="compression"
+            context.directory / "stream" / "compress.lock", clock=context.clock, purpose="compression"
         )
         self._turn = threading.Lock()  # the lease is the process's, so threads need one of their own
         self._seen: tuple[object, ...] | None = None
@@ -281,7 +294,7 @@ class StorageManager:
     def max_storage_bytes(self) -> int:
         """Most bytes of COLD records and compactions: the contract's, unless another limit was set."""
         limit = self._settings.max_storage_bytes
-        return self._needs.contracts.current().cold_storage_bytes if limit is None else limit
+        return self._contracts.current().cold_storage_bytes if limit is None else limit
 
     @property
     def total_limit_bytes(self) -> int | None:
@@ -302,22 +315,20 @@ class StorageManager:
 
     def get_current_usage(self) -> int:
         """Return the bytes of everything in the experience store: files, and the database's tables of it."""
-        self._needs.flush()
-        return stored_bytes(self._needs)
+        self._flush()
+        return stored_bytes(self._db, self._directory)
 
     def usage(self) -> StorageUsage:
         """Return what the experience takes, by kind of file, fidelity and level, beside its limits."""
-        needs = self._needs
-        needs.flush()
-        contract = needs.contracts.current()
-        directory = needs.directory
+        self._flush()
+        contract, directory = self._contracts.current(), self._directory
         logs = folder_bytes(directory / "stream" / "log")
         segments = folder_bytes(directory / "stream") - logs
         levels = self._cold.levels()
         count, size = self._cold.compactions()
         by_fidelity = self._by_fidelity(logs + segments, levels)
         return StorageUsage(
-            total_bytes=stored_bytes(needs),
+            total_bytes=stored_bytes(self._db, directory),
             cold_bytes=sum(level.bytes for level in levels.values()) + size,
             cold_limit_bytes=self.max_storage_bytes,
             compression_threshold=self.compression_threshold,
@@ -326,7 +337,7 @@ class StorageManager:
             segments_bytes=segments,
             documents_bytes=folder_bytes(directory / "documents"),
             exports_bytes=folder_bytes(directory / "exports"),
-            tables_bytes=tables_bytes(needs.db, OTHER_TABLES),
+            tables_bytes=tables_bytes(self._db, OTHER_TABLES),
             by_fidelity=by_fidelity,
             by_level={
                 level: _amount(levels.get(level, LevelTotals()))
@@ -335,13 +346,13 @@ class StorageManager:
             },
             compactions=Amount(records=count, bytes=size),
             warm_quota_tokens=contract.warm_quota_tokens,
-            warm_used_tokens=needs.warm_tokens(),
+            warm_used_tokens=self._warm_tokens(),
         )
 
     def _by_fidelity(
         self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
     ) -> dict[Fidelity, Amount]:
-        found_extents = extents(self._needs.db, self._needs.reader)
+        found_extents = extents(self._db, self._reader)
         timesteps = sum(extent.timesteps for extent in found_extents.values())
         amounts = {
             fidelity: Amount(
@@ -385,8 +396,15 @@ class StorageManager:
             ),
             top_k_activations=self.top_k_activations,
         )
-        self._needs.db.require_writable()
-        relief = PressureRun(self._needs, self._passes, settings, stop)
+        self._db.require_writable()
+        relief = PressureRun(
+            self._context,
+            settings,
+            reader=self._reader,
+            passes=self._passes,
+            expiry=self._expiry,
+            stop=stop,
+        )
         if not relief.due:
             return relief.report(Stopped.UNDER_THRESHOLD)
         files.ensure_dir(self._lease.path.parent)
@@ -398,7 +416,7 @@ class StorageManager:
         the last look is a minute ago; None where neither is.
         """  # fmt: skip
         state = (*self._cold.written(), self.max_storage_bytes)
-        now = self._needs.clock.monotonic()
+        now = self._context.clock.monotonic()
         late = self.total_limit_bytes is not None and now - self._looked_at >= LOOK_S
         if not late and state == self._seen:
             return None
