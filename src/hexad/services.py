@@ -380,6 +380,7 @@ class Services:
         return Exporter(
             self.context,
             self.everything,
+            components=components(),
             sections=export_sections(),
             experience=self.experience,
             user=self.user,
@@ -391,6 +392,7 @@ class Services:
         return Wiper(
             self.context,
             self.stores,
+            components=components(),
             erasure=self.erasure(),
             experience=self.experience,
             user=self.user,

@@ -14,6 +14,10 @@ Check = Callable[[StoreContext], Iterable[str]]
 """Yields in words what is wrong; nothing when all is well."""
 Count = Callable[[StoreContext], Mapping[str, Any]]
 """Returns fields of a `StoreStatus`, by name: what may be seen by who opened the store."""
+SessionLook = Callable[[Database, str], bool]
+"""Says whether there is anything of a session, named by its id, that is no memory."""
+Wipe = Callable[[Database, bool], Mapping[str, int]]
+"""Removes what is a project's and no purge takes, or only counts it for a dry run; returns fields of a `WipeReport`."""
 Promise = tuple[str, str]
 """A query for rows that break a promise of the tables, and what is wrong with one, in words with its columns."""
 
@@ -81,7 +85,7 @@ class RowEraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One system. A store's schema, checks, erasures, exports and status are made by walking the list of all of them.
+    """One system. A store's schema, checks, erasures, exports, wipes and status are made by walking the list of all.
 
     Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
     anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
@@ -98,3 +102,5 @@ class Component:
     told_with: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
     counts: tuple[Count, ...] = ()
+    session_looks: tuple[SessionLook, ...] = ()
+    wipes: tuple[Wipe, ...] = ()

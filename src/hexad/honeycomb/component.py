@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
+from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK, Tasks
 from hexad.honeycomb.tables.link_evidence import link_lease
+from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL, HONEYCOMB_PROMISES
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.memory.component import OF_MEMORIES
 
+_PAGE: Final = 500
 _EXPORT: Final = (
     ExportSection(
         name="honeycomb_nodes",
@@ -62,6 +65,22 @@ def _count_links(context: StoreContext) -> Mapping[str, int | str | None]:
     return {"links_pending": pending, "links_made_by": None if holder is None else str(holder)}
 
 
+def _has_visits(db: Database, session: str) -> bool:
+    return HoneycombVisits(db).started_at(session) is not None
+
+
+def _wipe_nodes(db: Database, dry_run: bool) -> Mapping[str, int]:
+    """Remove the nodes that are no memories; those go with theirs."""
+    graph = HoneycombNodes(db)
+    if dry_run:
+        nodes, memories, _, _ = graph.totals()
+        return {"nodes": nodes - memories}
+    removed = 0
+    while done := graph.remove_added(limit=_PAGE):
+        removed += done
+    return {"nodes": removed}
+
+
 COMPONENT: Final = Component(
     name="honeycomb",
     schema=(script(14, HONEYCOMB_DDL),),
@@ -69,5 +88,7 @@ COMPONENT: Final = Component(
     erasers=(HoneycombVisits,),
     export=_EXPORT,
     counts=(_count_links,),
+    session_looks=(_has_visits,),
+    wipes=(_wipe_nodes,),
     derived=("honeycomb_counts", "honeycomb_removals", "honeycomb_entities"),
 )

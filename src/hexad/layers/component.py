@@ -6,7 +6,7 @@ from typing import Final
 
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, MemoryTable, script
 from hexad.layers.feedback.table import FEEDBACK_DDL, GIVEN_BY, FeedbackEraser
-from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, check_working_sets
+from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, WorkingSets, check_working_sets
 from hexad.memory.component import OF_MEMORIES
 from hexad.memory.tables.decisions import check_decisions
 from hexad.memory.tables.memories import Memories
@@ -51,4 +51,5 @@ COMPONENT: Final = Component(
     ),
     erasers=(WorkingSetEraser, FeedbackEraser),
     export=_EXPORT,
+    session_looks=(lambda db, session: WorkingSets(db).has(session),),
 )

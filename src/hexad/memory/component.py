@@ -7,12 +7,13 @@ from typing import Final
 
 from hexad.database.change_counters import DDL as CHANGES_DDL
 from hexad.database.component import Component, ExportSection, MemoryTable, SchemaStep, script
+from hexad.database.connection import Database
 from hexad.database.erasure_book import ERASURE_DDL, NAMING_DDL
 from hexad.database.store_context import StoreContext
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
-from hexad.memory.tables.facts import add_fact_looks
+from hexad.memory.tables.facts import Facts, add_fact_looks
 from hexad.memory.tables.schema import (
     DECISION_DDL,
     FACT_DDL,
@@ -154,6 +155,13 @@ def _count_memories(context: StoreContext) -> Mapping[str, int]:
     }
 
 
+def _undeclare_facts(db: Database, dry_run: bool) -> Mapping[str, int]:
+    if not dry_run:
+        with db.transaction():
+            Facts(db).undeclare()
+    return {}
+
+
 COMPONENT: Final = Component(
     name="memory",
     schema=(
@@ -191,4 +199,5 @@ COMPONENT: Final = Component(
     told_with=_TOLD_WITH,
     derived=_DERIVED,
     counts=(_count_memories,),
+    wipes=(_undeclare_facts,),
 )

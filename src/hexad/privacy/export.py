@@ -12,7 +12,7 @@ from hexad.core.arguments import parse_path, parse_whole, quoted
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
-from hexad.database.component import ExportSection
+from hexad.database.component import Component, ExportSection
 from hexad.database.encryption.cipher import (
     AUDIT_DB,
     CACHE,
@@ -30,13 +30,11 @@ from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.experience.service import ExperienceService
 from hexad.experience.values.records import Fidelity, StepQuery
-from hexad.honeycomb.tables.visits import HoneycombVisits
-from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.service import UserService
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
 from hexad.memory.store import Stores
-from hexad.privacy.holdings import DataOwner, Holdings
+from hexad.privacy.holdings import DataOwner, Holdings, has_session
 from hexad.privacy.report import ExportItem, Scope, parse_scope
 from hexad.spaces.access import require_owner
 
@@ -62,12 +60,13 @@ class Exporter:
         context: StoreContext,
         everything: Stores,
         *,
+        components: Sequence[Component],
         sections: Sequence[ExportSection],
         experience: Callable[[], ExperienceService],
         user: Callable[[], UserService],
     ) -> None:
         self._context, self._everything, self._experience, self._user = context, everything, experience, user
-        self._sections = sections
+        self._components, self._sections = components, sections
 
     def export(self, scope: str | None, *, session: str | None, subject: str | None) -> Iterator[ExportItem]:
         """Return an iterator over what is held; raises as `Hexad.export` does, before the first item is asked for."""
@@ -222,9 +221,8 @@ class Exporter:
         recorded = any(
             session_info.id == session for session_info in self._experience().experience.sessions()
         )
-        worked = WorkingSets(self._context.db).has(str(session))
-        looked = HoneycombVisits(self._context.db).started_at(str(session)) is not None
-        if not worked and not recorded and not looked and not holdings.numbers(owner):
+        is_known = recorded or has_session(self._context.db, self._components, str(session))
+        if not is_known and not holdings.numbers(owner):
             raise NotFound(
                 f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
                 "`sessions()` lists those that were recorded."

@@ -9,7 +9,7 @@ from typing import Final
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse
-from hexad.database.component import ExportSection
+from hexad.database.component import Component, ExportSection
 from hexad.database.connection import Database, SQLValue
 from hexad.memory.component import OF_MEMORIES
 from hexad.memory.memory import Memory
@@ -149,6 +149,11 @@ class Holdings:
                 "score": score,
                 "created_at": format_time(from_micros(at)),
             }
+
+
+def has_session(db: Database, components: Sequence[Component], session: str) -> bool:
+    """Whether any system has something of a session that is no memory, and was not recorded."""
+    return any(look(db, session) for component in components for look in component.session_looks)
 
 
 _MEMORIES: Final = f"m.no > :after AND {OF_MEMORIES}"

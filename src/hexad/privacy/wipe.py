@@ -1,23 +1,20 @@
-"""Removing a whole scope for good: what `forget` purges, part by part, and the tags and nodes of a project."""
+"""Removing a whole scope for good: what `forget` purges, part by part, and what else is a project's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from hexad.core.erasure import ErasureReceipt
+from hexad.database.component import Component
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, NotFound
 from hexad.experience.service import ExperienceService
 from hexad.experience.values.tags import Tag, TagType
-from hexad.honeycomb.tables.nodes import HoneycombNodes
-from hexad.honeycomb.tables.visits import HoneycombVisits
-from hexad.layers.session.table import WorkingSets
 from hexad.layers.user.service import UserService
 from hexad.memory.store import Stores
-from hexad.memory.tables.facts import Facts
 from hexad.privacy.erasure import ErasureService
-from hexad.privacy.holdings import DataOwner, Holdings
+from hexad.privacy.holdings import DataOwner, Holdings, has_session
 from hexad.privacy.report import Scope, WipeReport, parse_scope
 
 _PAGE: Final = 500
@@ -31,11 +28,12 @@ class Wiper:
         context: StoreContext,
         stores: Stores,
         *,
+        components: Sequence[Component],
         erasure: ErasureService,
         experience: Callable[[], ExperienceService],
         user: Callable[[], UserService],
     ) -> None:
-        self._context, self._stores = context, stores
+        self._context, self._stores, self._components = context, stores, components
         self._erasure, self._experience, self._user = erasure, experience, user
 
     def wipe(
@@ -73,8 +71,7 @@ class Wiper:
             is_known = session in sessions or Holdings(self._context.db).numbers(
                 DataOwner(sessions=(str(session),))
             )
-            is_known = is_known or HoneycombVisits(self._context.db).started_at(str(session)) is not None
-            is_known = is_known or WorkingSets(self._context.db).has(str(session))
+            is_known = is_known or has_session(self._context.db, self._components, str(session))
             if not is_known and not self._erasure.on_ledger(session=session):
                 raise NotFound(
                     f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the "
@@ -88,14 +85,14 @@ class Wiper:
         receipts = [forget(session=session_id) for session_id in sessions]
         receipts += [forget(space=space.name) for space in self._stores.spaces.list()]
         tags = self._wipe_tags(dry_run=dry_run)
-        nodes = self._wipe_nodes(dry_run=dry_run)
-        if not dry_run:
-            with self._context.db.transaction():
-                Facts(self._context.db).undeclare()
+        counts: dict[str, Any] = {}
+        for component in reversed(self._components):  # what was made of others before those
+            for wipe in component.wipes:
+                counts.update(wipe(self._context.db, dry_run))
         # The last: it clears the database's pages and logs of all that went before, tags too.
         receipts.append(forget(project=True))
         return WipeReport(
-            scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, nodes=nodes
+            scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, **counts
         )
 
     def _wipe_tags(self, *, dry_run: bool) -> int:
@@ -113,14 +110,3 @@ class Wiper:
             for tag in tags:
                 xdb.remove_tag(tag.id, force=True)
         return len(tags)
-
-    def _wipe_nodes(self, *, dry_run: bool) -> int:
-        """Remove the honeycomb's nodes that are no memories; those go with theirs."""
-        graph = HoneycombNodes(self._context.db)
-        if dry_run:
-            nodes, memories, _, _ = graph.totals()
-            return nodes - memories
-        removed = 0
-        while done := graph.remove_added(limit=_PAGE):
-            removed += done
-        return removed
