@@ -282,7 +282,7 @@ def test_a_checkpoint_is_checked_with_the_public_key_alone(writer: AuditLogWrite
         ({"session_id": ""}, "no session"),
         ({"tick": -1}, "no tick"),
         ({"tick": True}, "no tick"),
-        ({"raw_content": None}, "no text"),
+        ({"raw_content": None}, "must be a string"),
         ({"lens_activations": {"a": float("nan")}}, "finite"),
         ({"event_type": "dream"}, "not one of"),
         ({"color": "red"}, "color"),
