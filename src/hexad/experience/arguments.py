@@ -62,7 +62,7 @@ def time_range_of(
         return None
     if not _is_pair(value):
         raise InvalidInput(f"time_range = {value!r} is no range; give (since, until).", argument="time_range")
-    since, until = (parse_time(time, "time_range") for time in value)
+    since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(value))
     since, until = since or _EARLIEST, until or _LATEST
     if since > until:
         raise InvalidInput(

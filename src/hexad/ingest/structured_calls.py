@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypedDict, TypeVar, cast
 
-from hexad.core.arguments import parse_choice, parse_time, shown, word_list
+from hexad.core.arguments import parse_choice, parse_time, quoted, word_list
 from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft, Extract, MemoryWriter
@@ -96,7 +96,7 @@ def parse_object(payload: Mapping[str, JSONValue] | str, what: str) -> Mapping[s
     if isinstance(payload, Mapping):
         return payload
     if not isinstance(payload, str):
-        raise InvalidMemory(f"Invalid {what}: {shown(payload)!r} is neither an object nor a JSON text.")
+        raise InvalidMemory(f"Invalid {what}: {quoted(payload)} is neither an object nor a JSON text.")
     if len(payload) > PAYLOAD_CHARACTERS_LIMIT:
         raise LimitExceeded(
             f"The {what} has {len(payload):,} characters; at most {PAYLOAD_CHARACTERS_LIMIT:,} are read."
@@ -142,7 +142,7 @@ class _Fields:
 
     @staticmethod
     def bad(name: str, value: object, remedy: str) -> InvalidMemory:
-        return InvalidMemory(f"Invalid memory payload: {name} = {shown(value)!r} cannot be used; {remedy}.")
+        return InvalidMemory(f"Invalid memory payload: {name} = {quoted(value)} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
         value = self.given.get(name)
@@ -360,7 +360,7 @@ class StructuredIntake:
         chosen = _Options(options, given, known=RawOptions.__annotations__, call="remember_raw")
         for name, value in (("kind", kind), ("raw", raw)):
             if not isinstance(value, str):
-                raise InvalidMemory(f"{name} must be a string, not {shown(value)!r}.", argument=name)
+                raise InvalidMemory(f"{name} must be a string, not {quoted(value)}.", argument=name)
         auto_pin = chosen.flag("auto_pin")
         relevance, trust = chosen.text("relevance"), chosen.text("trust")
         draft = Draft(
@@ -409,7 +409,7 @@ class _Options:
 
     @staticmethod
     def _bad(name: str, value: object, remedy: str) -> InvalidInput:
-        return InvalidInput(f"{name} = {shown(value)!r} cannot be used; {remedy}.")
+        return InvalidInput(f"{name} = {quoted(value)} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
         value = self._values.get(name)
