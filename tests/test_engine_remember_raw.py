@@ -811,8 +811,7 @@ MODULE = '''"""Taking secrets and personal data out of a text before anything is
 from __future__ import annotations
 
 import re
-from hexad.ingest.sources.folder import Rules
-from hexad.memory.draft import Draft
+from hexad.memory.draft import Draft, Rules
 from hexad.text.normalize import (
     clean,
     slug,
