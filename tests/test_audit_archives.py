@@ -177,7 +177,11 @@ def test_nothing_is_made_where_nothing_is_old(log: AuditLog, rita: str, tmp_path
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"before": "2199-01-01"}, "not over"), ({"before": "soon"}, "Cannot parse before"), ({"limit": 0}, "limit")],
+    [
+        ({"before": "2199-01-01"}, "not over"),
+        ({"before": "soon"}, "Cannot parse before"),
+        ({"limit": 0}, "limit"),
+    ],
 )
 def test_what_cannot_be_archived_is_refused(
     log: AuditLog, old: str, tmp_path: Path, given: dict[str, Any], words: str
