@@ -144,7 +144,7 @@ def test_a_pinned_window_is_handed_in_and_costs_no_quota_from_then_on(hx):
         ),
         ("Curiosity", "con", InvalidInput, "device"),
         ("Curiosity", "x" * 300, InvalidInput, "128"),
-        ("Curiosity", 7, InvalidInput, "no text"),
+        ("Curiosity", 7, InvalidInput, "submission_id must be a string, not 7"),
     ],
 )
 def test_what_cannot_be_handed_in_is_refused(hx, bud, submission, error, words):
