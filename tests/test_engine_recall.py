@@ -468,3 +468,16 @@ def test_a_word_that_most_memories_hold_still_finds_them(hx: Hexad) -> None:
         hx.remember(f"A ferry number {number} sails.", id=f"f{number}")
 
     assert {"i"} == {hit.id[0] for hit in hx.recall("ibex", semantic=False)}
+
+
+def test_what_has_no_vector_yet_is_found_by_full_text_beside_what_has_one(hx: Hexad) -> None:
+    for number in range(40):
+        hx.remember(f"A note about the harbour and its ship number {number}.", kind="guide")
+    hx.embed_pending()
+    hx.remember("The word splitter takes camel case identifiers apart.", kind="code")
+    for number in range(40):
+        hx.remember(f"Other program text, part {number}, about bells and lamps.", kind="code")
+
+    hits = hx.recall("what splits camel case into several separate smaller lower case words?", kinds=["code"])
+
+    assert ["The word splitter takes camel case identifiers apart."] == [hit.text for hit in hits][:1]
