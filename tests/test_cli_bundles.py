@@ -105,10 +105,10 @@ def test_people_see_the_summary_the_sections_and_the_notes(shell: Shell) -> None
         (["use-context", "nowhere", "x"], 3, "Project 'nowhere' not found"),
         (["spaces", "bundle", "nowhere", "x"], 3, "Space 'nowhere' not found"),
         (["spaces", "kind", "shop", "!"], 2, "is no kind of memory"),
-        (["spaces", "bundle", "shop", "x", "--max-tokens", "0"], 2, "max_tokens = 0"),
+        (["spaces", "bundle", "shop", "x", "--max-tokens", "0"], 2, "--max-tokens 0 must be"),
         (["spaces", "bundle", "shop", "x", "--options", "[]"], 2, "no JSON object"),
         (["spaces", "bundle", "shop", "x", "--options", '{"limt": 1}'], 2, "Unknown option 'limt'"),
-        (["use-context", "shop", "x", "--deadline-ms", "0"], 2, "deadline_ms = 0"),
+        (["use-context", "shop", "x", "--deadline-ms", "0"], 2, "--deadline-ms 0 must be"),
         (["use-context", "shop"], 2, "Missing argument 'TOPIC'"),
     ],
 )

@@ -376,8 +376,8 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
         ),
         (["context", "x", "--scope", "mars"], "'mars' is not one of"),
         (["context", "x", "--threshold", "nan"], "threshold"),
-        (["context", "x", "--max-tokens", "9" * 30], "max_tokens"),
-        (["context", "x", "--session", " "], "session = ' '"),
+        (["context", "x", "--max-tokens", "9" * 30], "--max-tokens"),
+        (["context", "x", "--session", " "], "--session ' '"),
         (["shwo"], "No such command 'shwo'. Did you mean 'show'"),
     ],
 )
