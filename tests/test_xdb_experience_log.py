@@ -108,7 +108,7 @@ def test_a_tick_that_may_have_been_used_is_refused_with_the_next_free_one(log, o
         (step(1 << 60), InvalidInput, "tick = "),
         (step(session_id="never"), NotFound, "no session 'never'"),
         (step(fidelity=Fidelity.COLD, timesteps=9), InvalidInput, "stands for 9 timesteps"),
-        (step(content=None), InvalidInput, "content = None"),
+        (step(content=None), InvalidInput, "content must be a string, not None"),
         (step(event_type="thought"), InvalidInput, "event_type"),
         (step(timestamp="yesterday"), InvalidInput, "timestamp"),
     ],
