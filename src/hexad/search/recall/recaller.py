@@ -233,7 +233,9 @@ class Recaller:
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
             )
         best = next(iter(lexical.values()), None)
-        nearest = max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
+        nearest = (
+            max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
+        )
         evidence = Evidence(
             share=matched_share(best.bm25 if best else 0.0, frequencies, terms.wanted, rows=rows),
             best_cosine=nearest,
