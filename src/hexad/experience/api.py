@@ -414,7 +414,7 @@ class Xdb:
         ...     _ = hx.xdb.start_session("monday")
         ...     _ = [hx.xdb.record("output", f" {word}" * 20) for word in ("a", "b", "c", "d")]
         ...     _ = hx.xdb.request_compaction()
-        ...     [(one.level.name, one.timesteps) for one in hx.xdb.compressed_records()]
+        ...     [(record.level.name, record.timesteps) for record in hx.xdb.compressed_records()]
         [('REPLY', 2)]
         """
         return self._experience.compressed_records(

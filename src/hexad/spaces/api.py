@@ -362,7 +362,7 @@ class SpacesFacade:
         >>> import hexad, json
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     _ = hx.remember("Deploys happen on Tuesday.", space="docs", id="d1")
-        ...     [one["id"] for one in json.loads(hx.spaces.write_file("docs").read_text())["objects"]]
+        ...     [memory["id"] for memory in json.loads(hx.spaces.write_file("docs").read_text())["objects"]]
         ['d1']
         """
         self._stores.db.require_writable()

@@ -129,7 +129,7 @@ class ProjectFacade:
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     _ = hx.project.remember(category="tech_stack", key="database", value="SQLite")
         ...     fact = hx.project.remember(category="tech_stack", key="database", value="PostgreSQL", importance=0.9)
-        ...     fact.text, {key: one.value for key, one in hx.project.get_tech_stack().items()}
+        ...     fact.text, {key: entry.value for key, entry in hx.project.get_tech_stack().items()}
         ('Tech stack: database is PostgreSQL.', {'database': 'PostgreSQL'})
         """
         kind, name = parse_category(category), key_of(key)
@@ -204,7 +204,7 @@ class ProjectFacade:
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     _ = hx.project.remember_component("billing", "Turns orders into invoices.", files=["src/billing/"])
-        ...     [(one.name, one.summary) for one in hx.project.components()]
+        ...     [(part.name, part.summary) for part in hx.project.components()]
         [('billing', 'Turns orders into invoices.')]
         """
         memory = self._write(
@@ -239,7 +239,7 @@ class ProjectFacade:
         >>> with hexad.open(":memory:", embedder=None) as hx:
         ...     for path in ("src/users.ts", "src/orders.ts", "src/invoices.ts"):
         ...         fact = hx.project.observe(category="pattern", key="data_access", value="Prisma", seen_in=[path])
-        ...     fact.draft, fact.evidence, fact.confidence, [one.path for one in fact.citations]
+        ...     fact.draft, fact.evidence, fact.confidence, [cited.path for cited in fact.citations]
         (True, 3, 0.6188, ['src/invoices.ts', 'src/orders.ts', 'src/users.ts'])
         """
         kind = parse_category(category)
