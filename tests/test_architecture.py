@@ -350,6 +350,18 @@ def test_what_users_hold_is_one_class(module, name):
     assert (object,) == kind.__bases__
 
 
+def test_no_class_is_a_bag_of_what_another_one_needs(modules):
+    """A part takes the store's context and plain arguments."""
+    bags = [
+        f"{module}.{node.name}"
+        for module, source in modules.items()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Needs")
+    ]
+
+    assert [] == bags
+
+
 def test_imports_are_absolute(modules):
     report(imports.relative(modules))
 

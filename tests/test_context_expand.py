@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from threading import Event
 from time import sleep
 
@@ -12,8 +11,9 @@ import pytest
 import hexad
 from hexad import Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import NotFound
-from hexad.layers.context.api import ContextFilters, Contexts
+from hexad.layers.context.api import ContextFilters
 from hexad.layers.router.plan import RouteRequest
+from layer_contexts import contexts_with
 from user_projects import open_project
 
 
@@ -106,9 +106,7 @@ class Cold:
 @pytest.mark.parametrize("layer", ["session", "project", "user", "governance", "vector"])
 def test_every_layer_is_made_warm_before_its_first_deadline_begins(hx, layer):
     cold = Cold()
-    needs = hx._services.contexts().router._needs
-    sources = {**needs.sources, MemoryLayer(layer): lambda: cold}
-    contexts = Contexts(replace(needs, sources=sources))
+    contexts = contexts_with(hx, {MemoryLayer(layer): lambda: cold})
     try:
         for _ in range(2):
             found = contexts.context(
@@ -137,8 +135,8 @@ class Hanging(Cold):
 @pytest.mark.row("A147", "A107")
 def test_a_layer_that_hangs_while_it_is_made_warm_is_late_and_is_asked_when_it_is_done(hx):
     hx.remember("Deploys happen on Tuesday.")
-    hanging, needs = Hanging(), hx._services.contexts().router._needs
-    contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: lambda: hanging}))
+    hanging = Hanging()
+    contexts = contexts_with(hx, {MemoryLayer.SESSION: lambda: hanging})
     try:
         for _ in range(2):
             found = contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters())
@@ -172,7 +170,6 @@ def test_to_be_warm_the_layer_of_the_person_is_open_and_that_of_sessions_has_loo
 @pytest.mark.row("A107")
 def test_a_layer_that_breaks_while_it_is_built_or_made_warm_takes_no_other_along(hx):
     hx.remember("Deploys happen on Tuesday.")
-    needs = hx._services.contexts().router._needs
 
     def unbuilt() -> Cold:
         raise OSError("no such disk")
@@ -181,7 +178,7 @@ def test_a_layer_that_breaks_while_it_is_built_or_made_warm_takes_no_other_along
         (lambda: Cold(RuntimeError("cold")), {}),
         (unbuilt, {MemoryLayer.SESSION: "OSError in the layer"}),
     ):
-        contexts = Contexts(replace(needs, sources={**needs.sources, MemoryLayer.SESSION: source}))
+        contexts = contexts_with(hx, {MemoryLayer.SESSION: source})
         try:
             found = contexts.context(
                 "when do we deploy?", wanted=RouteRequest(wait=True), narrowed=ContextFilters()

@@ -14,9 +14,10 @@ import pytest
 import hexad
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery
 from hexad.errors import InvalidInput, NotFound
-from hexad.layers.context.api import ContextFilters, Contexts
+from hexad.layers.context.api import ContextFilters
 from hexad.layers.router.plan import RouteRequest
 from hexad.text.tokens import estimate_tokens
+from layer_contexts import contexts_with
 
 SENTENCES = [
     "Deploys happen on Tuesday after the canary has run for an hour.",
@@ -339,14 +340,14 @@ class Asleep:
 
 @pytest.mark.row("A056", "A107")
 def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(hx):
-    needs = hx._services.contexts().router._needs
+    store = hx._services.context
+    settings = replace(store.settings, router={"layer_ms": 1_500, "total_ms": 3_000})
+    context = replace(store, settings=settings, clock=hexad.SystemClock())
     for source, late, failed in (
         (Asleep(), (MemoryLayer.SESSION,), {}),
         (Asleep(NotFound("It is gone.")), (), {MemoryLayer.SESSION: "It is gone."}),
     ):
-        settings = replace(needs.settings, layer_ms=1_500, total_ms=3_000)
-        sources = {**needs.sources, MemoryLayer.SESSION: lambda source=source: source}
-        contexts = Contexts(replace(needs, sources=sources, settings=settings, clock=hexad.SystemClock()))
+        contexts = contexts_with(hx, {MemoryLayer.SESSION: lambda source=source: source}, context)
         try:
             found = contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters())
         finally:

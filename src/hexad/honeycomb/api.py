@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
 
 from hexad.core.arguments import all_flags_checked, parse_choice, parse_whole, quoted
-from hexad.core.clock import Clock
 from hexad.core.numbers import finite_numbers, listed, real_number, whole_number
 from hexad.database.codec import from_micros, to_micros
+from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, LimitExceeded, NotFound, ProviderError
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
 from hexad.honeycomb.graph.adjacency import Adjacency
@@ -34,11 +34,14 @@ from hexad.honeycomb.values import (
     check_relation,
 )
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds
-from hexad.honeycomb.walk.walker import Entry, JitWalker, WalkOptions, WalkStart, edge_of
+from hexad.honeycomb.walk.walker import Entry, NodeSearch, WalkOptions, WalkStart, edge_of
 from hexad.memory.store import Stores
+from hexad.redaction.masking import Masking
 from hexad.search.recall.query_terms import check_query
+from hexad.search.recall.recall_log import RecallLog
 from hexad.search.vectors.quantization import EmbeddingFormat, cosine_of, decode, encode, largest, smallest
 from hexad.search.vectors.table import Vectors
+from hexad.spaces.access import require_owner, require_owner_for_good
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -182,34 +185,6 @@ class RulesInForce:
     current: HoneycombRules
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HoneycombNeeds:
-    """What the facade is handed. `embed` and `embed_query` are None where the store is open without an embedder."""
-
-    stores: Stores
-    clock: Clock
-    rules: RulesInForce
-    layout: Adjacency
-    walker: JitWalker
-    breaker: CircuitBreaker
-    seeds: Callable[[str, str | None], WalkStart]
-    note: Callable[[Sequence[JitPiece]], None]
-    memory_threshold: Callable[[], float]
-    mask: Callable[[str], str]
-    secret_in: Callable[[str], str | None]
-    check_owner: Callable[[str], None]
-    check_for_good: Callable[[str], None]
-    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
-    embed_query: Callable[[str, str | None], NDArray[np.float32]] | None
-
-
-@dataclass(slots=True, kw_only=True)
-class NeedsInForce:
-    """What the facade works on, until the store is given another embedder: who holds the facade goes on with it."""
-
-    current: HoneycombNeeds
-
-
 def _hindrance(query: object, start: object) -> str:
     """Say what keeps a walk from being the best first, and the way out."""
     if start is not None:
@@ -239,15 +214,29 @@ def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...],
 class HoneycombFacade:
     """A graph in which a node has at most six edges in each ring, and no edge is lost."""
 
-    def __init__(self, needs: NeedsInForce) -> None:
-        self._in_force = needs
-        self._stores = needs.current.stores  # they stay
-        self._nodes = nodes_of(needs.current.stores)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        everything: Stores,
+        *,
+        rules: RulesInForce,
+        layout: Adjacency,
+        breaker: CircuitBreaker,
+        masking: Masking,
+        handouts: RecallLog,
+        search: Callable[[], NodeSearch],
+    ) -> None:
+        """`search` is that of the embedder in force: who holds the facade goes on with another one."""
+        self._context, self._stores, self._everything = context, stores, everything
+        self._nodes, self._rules, self._layout = nodes_of(stores), rules, layout
+        self._breaker, self._masking, self._search = breaker, masking, search
+        self._handouts = None if context.db.readonly else handouts
 
     @property
     def rules(self) -> HoneycombRules:
         """Weights, half-lives and limits, as they are in force for this open store."""
-        return self._needs.rules.current
+        return self._rules.current
 
     def configure(self, **changes: float | timedelta | tuple[timedelta | None, ...]) -> HoneycombRules:
         """Change rules for this open store and return them; the settings of `hexad.toml` hold for all.
@@ -260,7 +249,7 @@ class HoneycombFacade:
                 f"{unknown[0]!r} is no rule of the honeycomb; there are {', '.join(HoneycombRules.__slots__)}."
             )
         values = {name: python_number(value) for name, value in changes.items()}
-        self._needs.rules.current = replace(self.rules, **values)  # type: ignore[arg-type]  # checked by the values
+        self._rules.current = replace(self.rules, **values)  # type: ignore[arg-type]  # checked by the values
         return self.rules
 
     # Nodes ------------------------------------------------------------------------------------------------------
@@ -304,13 +293,13 @@ class HoneycombFacade:
         limit = self.rules.max_data_bytes
         texts = [
             parse_node_text(
-                self._needs.mask(parse_node_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
+                self._masking.text(parse_node_text(text, name, limit=limit, times=_MASKED)), name, limit=limit
             )
             for (text, _), (name, _) in zip(items, names, strict=False)
         ]  # all of them before any is embedded, and paid for
         missing = [place for place, vector in enumerate(vectors) if vector is None]
-        if missing and self._needs.embed is not None:
-            rows = self._needs.embed([texts[place] for place in missing])
+        rows = self._search().embed([texts[place] for place in missing]) if missing else None
+        if rows is not None:
             for place, row in zip(missing, rows, strict=True):
                 vectors[place] = row.tolist()
         new = [
@@ -334,7 +323,7 @@ class HoneycombFacade:
             vector = self._vectors({node_id: row}).get(node_id)
             main = self._nodes.main([node_id]).get(node_id, [])
             overflow = self._nodes.overflow([node_id]).get(node_id, [])
-        access = self._needs.breaker.of(node_id, session)
+        access = self._breaker.of(node_id, session)
         return HoneycombNode(
             id=node_id,
             data=text.text,
@@ -362,7 +351,7 @@ class HoneycombFacade:
                 raise InvalidInput(
                     f"Node {node_id} is a memory: `hx.forget` takes it out of recall and walks."
                 )
-            self._needs.check_for_good(f"removing node {node_id}")
+            require_owner_for_good(self._context.actor, doing=f"removing node {node_id}")
             self._nodes.remove([node_id])
 
     def deactivate(self, node: int | str) -> None:
@@ -428,7 +417,7 @@ class HoneycombFacade:
         Raises what `jit_context` does.
         """
         most = parse_count(limit, "limit")
-        return self._needs.walker.nearest(self._query(query), limit=most, scope=parse_scope(scope))
+        return self._search().walker.nearest(self._query(query), limit=most, scope=parse_scope(scope))
 
     def jit_context(
         self,
@@ -477,7 +466,7 @@ class HoneycombFacade:
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         if best:
-            begin, notes, vector = self._needs.seeds(cast("str", query), space)
+            begin, notes, vector = self._search().seeds(cast("str", query), space)
         elif start is not None:
             begin, notes, vector = self._begin_at(start, query, scope, kinds, space, space_no)
         else:
@@ -492,25 +481,23 @@ class HoneycombFacade:
         # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
         # is no node yet is no place to walk in circles at.
         counted = begin[:1] if best else begin
-        codes = [self._needs.breaker.access(entry.node, session) for entry in counted]
+        codes = [self._breaker.access(entry.node, session) for entry in counted]
         worst = next((code for code in codes if code not in (Safety.OK, Safety.INVALID_NODE)), Safety.OK)
-        context = self._needs.walker.walk(begin, options, query=vector, safety=worst, notes=notes)
-        self._needs.note(context.pieces)
+        context = self._search().walker.walk(begin, options, query=vector, safety=worst, notes=notes)
+        self._note(context.pieces)
         return context
 
     # Safety -----------------------------------------------------------------------------------------------------
 
     def start_session(self, session: str | None = None) -> None:
         """Begin a session, or begin it anew: its time and its accesses count from now."""
-        self._needs.breaker.start(self._session(session))
+        self._breaker.start(self._session(session))
 
     def access(self, node: int | str, *, session: str | None = None) -> Safety:
         """Note that a node was looked at in a session, and return what the loop breaker says then."""
         node_id = self._node_id(node)
         return (
-            Safety.INVALID_NODE
-            if node_id is None
-            else self._needs.breaker.access(node_id, self._session(session))
+            Safety.INVALID_NODE if node_id is None else self._breaker.access(node_id, self._session(session))
         )
 
     def check_safety(self, node: int | str, *, session: str | None = None) -> Safety:
@@ -519,9 +506,7 @@ class HoneycombFacade:
         """  # fmt: skip
         node_id = self._node_id(node)
         return (
-            Safety.INVALID_NODE
-            if node_id is None
-            else self._needs.breaker.check(node_id, self._session(session))
+            Safety.INVALID_NODE if node_id is None else self._breaker.check(node_id, self._session(session))
         )
 
     # Numbers ----------------------------------------------------------------------------------------------------
@@ -531,16 +516,14 @@ class HoneycombFacade:
 
         Raises `AccessDenied` for an actor from whom memories are hidden: the numbers are about all of them.
         """
-        self._needs.check_owner("the honeycomb's numbers")
-        self._needs.breaker.flush()
+        require_owner(self._context.actor, self._everything, doing="the honeycomb's numbers")
+        self._breaker.flush()
         with self._stores.db.read():
             nodes, memories, inactive, size = self._nodes.totals()
             edges, overflow, explicit = self._nodes.edges.totals()
             relations = self._nodes.edges.relations()
             depths = self._nodes.overflow_rings()
-            numbers = graph_numbers(
-                self._needs.layout.rings(), self._nodes.edges.overflow_ends(), hubs=HUBS_SHOWN
-            )
+            numbers = graph_numbers(self._layout.rings(), self._nodes.edges.overflow_ends(), hubs=HUBS_SHOWN)
         return HoneycombStats(
             nodes=nodes,
             memory_nodes=memories,
@@ -562,12 +545,14 @@ class HoneycombFacade:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    @property
-    def _needs(self) -> HoneycombNeeds:
-        return self._in_force.current
+    def _note(self, pieces: Sequence[JitPiece]) -> None:
+        """Remember which memories were handed out, as recall does."""
+        if self._handouts is not None:
+            texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]
+            self._handouts.note_texts(texts, at=self._context.clock.now())
 
     def _now(self) -> int:
-        return to_micros(self._needs.clock.now())
+        return to_micros(self._context.clock.now())
 
     def _session(self, session: str | None) -> str | None:
         """Return the name of a session, None for the one without; raises `InvalidInput`."""
@@ -576,7 +561,7 @@ class HoneycombFacade:
 
     def _public_name(self, name: str, what: str) -> str:
         """Return a name that is kept as it is; raises `InvalidInput` for one that holds a secret."""
-        rule = self._needs.secret_in(name)
+        rule = self._masking.secret_in(name)
         if rule is not None:
             raise InvalidInput(
                 f"{what} holds what looks like a secret ({rule}); give another name.", argument=what
@@ -634,7 +619,7 @@ class HoneycombFacade:
     def _new_edges(
         self, pairs: Sequence[tuple[int | str, int | str]], relation: str | None, score: float | None
     ) -> list[NewEdge]:
-        now, edges = self._needs.clock.now(), []
+        now, edges = self._context.clock.now(), []
         for first in range(0, len(pairs), _AT_ONCE):
             some = pairs[first : first + _AT_ONCE]
             ids = [self._node_id(node) for pair in some for node in pair]
@@ -696,7 +681,7 @@ class HoneycombFacade:
         if query is None:
             raise InvalidInput("There is nowhere to begin; give a query, or start=…")
         vector = self._query(query)
-        nearest = self._needs.walker.nearest(vector, limit=count, scope=kinds, space_no=space_no)
+        nearest = self._search().walker.nearest(vector, limit=count, scope=kinds, space_no=space_no)
         notes = () if nearest or isinstance(query, str) else _near_nothing(vector)
         return WalkStart([Entry(node, cosine) for node, cosine in nearest], notes, vector)
 
@@ -722,13 +707,13 @@ class HoneycombFacade:
         if not query.strip():
             raise InvalidInput("The query says nothing; give a text or a vector.")
         check_query(query)
-        if self._needs.embed_query is None:
+        vector = self._search().query_vector(query)
+        if vector is None:
             raise ProviderError(
                 "A text was given as query, and no embedder is open to compare it by. Give a vector, or open the store "
                 "with an embedder."
             )
-        row: list[float] = self._needs.embed_query(query, None).tolist()
-        return row
+        return vector
 
     def _out_of_bounds_notes(
         self, node: int, scope: str, kinds: frozenset[str], space: str | None, space_no: int | None
@@ -749,7 +734,7 @@ class HoneycombFacade:
             return dict.fromkeys(sorted(kinds), fixed)
         thresholds: dict[str, float] = {}
         if MEMORIES in kinds:
-            thresholds[MEMORIES] = self._needs.memory_threshold()
+            thresholds[MEMORIES] = self._search().memory_threshold()
         if OWN in kinds:
             thresholds[OWN] = RELEVANCE_THRESHOLD
         return thresholds

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 
 from hexad.database.change_counters import ChangeReader
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
-from hexad.honeycomb.api import HoneycombFacade, HoneycombNeeds, NeedsInForce, RulesInForce
+from hexad.honeycomb.api import HoneycombFacade, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
 from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
@@ -16,15 +16,13 @@ from hexad.honeycomb.graph.statistics import Calibration
 from hexad.honeycomb.link_job import LinkJob
 from hexad.honeycomb.tables.link_evidence import link_lease
 from hexad.honeycomb.tables.nodes import HoneycombNodes
-from hexad.honeycomb.values import HoneycombRules, JitPiece
-from hexad.honeycomb.walk.walker import JitWalker, seeds_of
+from hexad.honeycomb.values import HoneycombRules
+from hexad.honeycomb.walk.walker import JitWalker, NodeSearch
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metered_models import query_embedder
 from hexad.redaction.masking import Masking
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.service import SearchService
 from hexad.search.vectors.table import Vectors
-from hexad.spaces.access import require_owner, require_owner_for_good
 from hexad.text.tokens import CharacterCounter
 
 
@@ -46,8 +44,6 @@ class HoneycombService:
         masking: Masking,
     ) -> None:
         self._context, self._stores, self._everything = context, stores, everything
-        self._handouts = None if context.db.readonly else handouts
-        self._masking = masking
         self.nodes = nodes
         changes = ChangeReader(context.db)
         self.rules = RulesInForce(current=rules_of(context.settings.honeycomb))
@@ -56,13 +52,23 @@ class HoneycombService:
             context.db, self.nodes, rules=lambda: self.rules.current, clock=context.clock
         )
         self.entries = EntryIndex(self.nodes, changes)
-        self.in_force = NeedsInForce(current=self._needs(search))
-        self.facade = HoneycombFacade(self.in_force)
+        self._search = self._node_search(search)
+        self.facade = HoneycombFacade(
+            context,
+            stores,
+            everything,
+            rules=self.rules,
+            layout=self.layout,
+            breaker=self.breaker,
+            masking=masking,
+            handouts=handouts,
+            search=lambda: self._search,
+        )
         self.linking = self._link_job(search)
 
     def use(self, search: SearchService) -> None:
         """Go on with the vectors of another embedder; who holds the facade goes on with it."""
-        self.in_force.current = self._needs(search)
+        self._search = self._node_search(search)
         self.linking = self._link_job(search)
 
     def _link_job(self, search: SearchService) -> LinkJob:
@@ -76,9 +82,8 @@ class HoneycombService:
             clock=context.clock,
         )
 
-    def _needs(self, search: SearchService) -> HoneycombNeeds:
-        context, stores, embedder = self._context, self._stores, search.embedder
-        calibration = Calibration(self.nodes, Vectors(context.db), ChangeReader(context.db))
+    def _node_search(self, search: SearchService) -> NodeSearch:
+        context, stores = self._context, self._stores
         walker = JitWalker(
             stores,
             self.layout,
@@ -88,29 +93,8 @@ class HoneycombService:
             counter=CharacterCounter(),
             clock=context.clock,
         )
-        return HoneycombNeeds(
-            stores=stores,
-            clock=context.clock,
-            rules=self.rules,
-            layout=self.layout,
-            walker=walker,
-            breaker=self.breaker,
-            seeds=lambda query, space: seeds_of(search.recaller, query, space, roles=stores.roles),
-            note=lambda pieces: self._note(pieces, at=context.clock.now()),
-            memory_threshold=lambda: calibration.threshold(self.rules.current),
-            mask=self._masking.text,
-            secret_in=self._masking.secret_in,
-            check_owner=lambda doing: require_owner(context.actor, self._everything, doing=doing),
-            check_for_good=lambda doing: require_owner_for_good(context.actor, doing=doing),
-            embed=None if embedder is None else embedder.embed,
-            embed_query=None if embedder is None else query_embedder(embedder),
-        )
-
-    def _note(self, pieces: Sequence[JitPiece], *, at: datetime) -> None:
-        """Remember which memories were handed out, as recall does."""
-        if self._handouts is not None:
-            texts = [(piece.id, piece.text, piece.text) for piece in pieces if piece.memory_id is not None]
-            self._handouts.note_texts(texts, at=at)
+        calibration = Calibration(self.nodes, Vectors(context.db), ChangeReader(context.db))
+        return NodeSearch(stores, search, walker, calibration, rules=lambda: self.rules.current)
 
 
 _TIMES = {

@@ -17,13 +17,16 @@ from hexad.core.clock import Clock
 from hexad.database.codec import from_micros, to_micros
 from hexad.honeycomb.graph.adjacency import Adjacency
 from hexad.honeycomb.graph.entry_points import EntryIndex
+from hexad.honeycomb.graph.statistics import Calibration
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
 from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds, NodeGate, Prefetch, gates_of
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
+from hexad.providers.budgets.metered_models import query_embedder
 from hexad.search.recall.recaller import Recaller
+from hexad.search.service import SearchService
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.quantization import cosines_of, decode_rows, direction
 from hexad.search.vectors.table import Vectors
@@ -496,3 +499,39 @@ def edge_of(row: EdgeRow) -> HoneycombEdge:
         ring=row.ring,
         auto=bool(row.is_auto),
     )
+
+
+class NodeSearch:
+    """Where a question points in the graph, by the vectors of one embedder; a store opened without has none."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        search: SearchService,
+        walker: JitWalker,
+        calibration: Calibration,
+        *,
+        rules: Callable[[], HoneycombRules],
+    ) -> None:
+        self.walker = walker
+        self._stores, self._recaller, self._embedder = stores, search.recaller, search.embedder
+        self._calibration, self._rules = calibration, rules
+
+    def seeds(self, query: str, space: str | None) -> WalkStart:
+        """Return what recall finds, its scores stretched from 0 to 1."""
+        return seeds_of(self._recaller, query, space, roles=self._stores.roles)
+
+    def memory_threshold(self) -> float:
+        """Return the relevance above which edges of memories are walked."""
+        return self._calibration.threshold(self._rules())
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return the vectors of texts; None without an embedder."""
+        return None if self._embedder is None else self._embedder.embed(texts)
+
+    def query_vector(self, query: str) -> list[float] | None:
+        """Return the vector of a question; None without an embedder."""
+        if self._embedder is None:
+            return None
+        vector: list[float] = query_embedder(self._embedder)(query, None).tolist()
+        return vector

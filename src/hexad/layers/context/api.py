@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Final
 
 from hexad.core.arguments import parse_choice, parse_text, parse_time, quoted, word_list
-from hexad.core.clock import Clock
+from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.layers.context.pack import LayerAnswers, fuse, pack
 from hexad.layers.contract import (
@@ -26,7 +26,7 @@ from hexad.layers.contract import (
 from hexad.layers.recalled_layers import SHARING, item_of
 from hexad.layers.router.natural_language_filters import in_query_language, parse_sentence
 from hexad.layers.router.parallel import FetchedAnswers, LayerPool, LayerQuestion, attempt, in_turn
-from hexad.layers.router.plan import RouteModel, RouteRequest, RouteSettings, plan
+from hexad.layers.router.plan import RouteModel, RouteRequest, parse_settings, plan
 from hexad.layers.router.query_language import QueryText, moment, parse_query_text
 from hexad.memory.decision import DECISION
 from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -183,20 +183,6 @@ Source = Callable[[], LayerSource | None]
 """Gives a layer; None where the store has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextNeeds:
-    """What the router is handed; a layer without a source is absent."""
-
-    sources: Mapping[MemoryLayer, Source]
-    stores: Stores
-    clock: Clock
-    counter: TokenCounter
-    handouts: RecallLog | None
-    settings: RouteSettings
-    generator_for: Callable[[str | None], RouteModel | None]
-    factors: Callable[[QueryClass], Mapping[MemoryLayer, float]]
-
-
 @dataclass(slots=True, kw_only=True)
 class _RoutedQuestion:
     """A question, taken apart and planned; `plain` are the filters that a plain sentence carries."""
@@ -210,9 +196,23 @@ class _RoutedQuestion:
 class Contexts:
     """Routes questions to the layers of one store."""
 
-    def __init__(self, needs: ContextNeeds) -> None:
-        self._needs = needs
-        self._pool = LayerPool(needs.clock)
+    def __init__(
+        self,
+        context: StoreContext,
+        stores: Stores,
+        sources: Mapping[MemoryLayer, Source],
+        *,
+        counter: TokenCounter,
+        handouts: RecallLog,
+        generator_for: Callable[[str | None], RouteModel | None],
+        factors: Callable[[QueryClass], Mapping[MemoryLayer, float]],
+    ) -> None:
+        """A layer without a source is absent."""
+        self._stores, self._clock, self._sources_by_layer = stores, context.clock, sources
+        self._counter, self._handouts = counter, None if context.db.readonly else handouts
+        self._settings = parse_settings(context.settings.router)
+        self._generator_for, self._factors = generator_for, factors
+        self._pool = LayerPool(context.clock)
         self._lock = Lock()
         self._built: dict[MemoryLayer, LayerSource | None] = {}
         self._warm: set[MemoryLayer] = set()
@@ -243,16 +243,16 @@ class Contexts:
         model: str | None = None,
     ) -> FusedContext:
         """Return what all layers know of a task, within its tokens."""
-        started = self._needs.clock.monotonic()
+        started = self._clock.monotonic()
         routed = self._routed(task, wanted, narrowed, model)
         routed.timings["plan"] = self._ms(started)
         routed, answered = self._answered_question(task, routed, wanted, narrowed, model)
-        before = self._needs.clock.monotonic()
+        before = self._clock.monotonic()
         context = pack(
             task,
             routed.plan,
             answered,
-            counter=self._needs.counter,
+            counter=self._counter,
             form=form,
             details=details,
             notes=_failure_notes(answered),
@@ -302,7 +302,7 @@ class Contexts:
             raise InvalidInput(
                 f"max_tokens = {max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
             )
-        cut = self._needs.counter.truncate(memory_item.text, max_tokens)
+        cut = self._counter.truncate(memory_item.text, max_tokens)
         notes = (
             memory_item.notes
             if cut == memory_item.text
@@ -331,11 +331,9 @@ class Contexts:
             routed = self._planned(typed.text, typed, request, narrowed, model)
             notes = tuple(f"{problem}." for problem in typed.problems)
         else:
-            plain, now = None, self._needs.clock.now()
-            if narrowed.plain and self._needs.settings.plain:
-                plain = carried_filters(
-                    question, narrowed, request.layers, now=now, stores=self._needs.stores
-                )
+            plain, now = None, self._clock.now()
+            if narrowed.plain and self._settings.plain:
+                plain = carried_filters(question, narrowed, request.layers, now=now, stores=self._stores)
             routed = self._planned(question, plain or QueryText(words=(question,)), request, narrowed, model)
             routed.plain, notes = plain, () if plain is None else (understood_as(plain),)
         routed.plan = replace(routed.plan, notes=(*routed.plan.notes, *notes))
@@ -350,21 +348,17 @@ class Contexts:
         model: str | None,
     ) -> _RoutedQuestion:
         """Return how a question is answered whose filters are known; layers are asked for the words left."""
-        now = self._needs.clock.now()
+        now = self._clock.now()
         if typed.layers and request.layers is None:
             request = replace(request, layers=_layers(typed.layers))
         if asks_decisions(typed, narrowed, request.layers):
             request = replace(request, also=(MemoryLayer.GOVERNANCE,))
-        generator = (
-            None if model is None else self._needs.generator_for(None if model == "default" else model)
-        )
-        found_plan = plan(
-            question, request, self._needs.settings, model=generator, factors=self._needs.factors
-        )
+        generator = None if model is None else self._generator_for(None if model == "default" else model)
+        found_plan = plan(question, request, self._settings, model=generator, factors=self._factors)
         query = MemoryQuery(
             text=typed.text,
             now=now,
-            filters=filters_of(typed, narrowed, now=now, stores=self._needs.stores),
+            filters=filters_of(typed, narrowed, now=now, stores=self._stores),
             task_type=found_plan.task_type,
             query_class=found_plan.query_class,
             asks_why=found_plan.asks_why,
@@ -401,7 +395,7 @@ class Contexts:
         first: list[MemoryLayer] = []
         cold: list[MemoryLayer] = []
         if not question.query.deterministic:
-            before = self._needs.clock.monotonic()
+            before = self._clock.monotonic()
             first, cold = self._make_warm(sources, waits=question.plan.deadline_ms is None)
             if first or cold:
                 question.timings["warm"] = self._ms(before)
@@ -411,7 +405,7 @@ class Contexts:
             if layer not in cold
         }
         if question.plan.deadline_ms is None:
-            fetched = in_turn(asks, clock=self._needs.clock)
+            fetched = in_turn(asks, clock=self._clock)
         else:
             deadlines = {layer: planned[layer].deadline_ms or question.plan.deadline_ms for layer in asks}
             shared = {layer: deadlines[layer] for layer in asks if layer in SHARING}
@@ -434,8 +428,8 @@ class Contexts:
         broken: dict[MemoryLayer, str] = {}
         with self._lock:
             for layer in wanted_layers:
-                if layer not in self._built and layer in self._needs.sources:
-                    source, error = attempt(self._needs.sources[layer])
+                if layer not in self._built and layer in self._sources_by_layer:
+                    source, error = attempt(self._sources_by_layer[layer])
                     if error is not None:
                         broken[layer] = error
                     else:
@@ -478,14 +472,14 @@ class Contexts:
         return ()
 
     def _ms(self, started: float) -> float:
-        return round((self._needs.clock.monotonic() - started) * 1000, 3)
+        return round((self._clock.monotonic() - started) * 1000, 3)
 
     # Single items -----------------------------------------------------------------------------------------------
 
     def _memory(self, memory_id: str) -> MemoryItem | None:
-        memories = self._needs.stores.memories
+        memories = self._stores.memories
         try:
-            with self._needs.stores.db.read():
+            with self._stores.db.read():
                 no = memories.resolve(memory_id, space=None)
                 memory = memories.by_no([no])[no]
         except (NotFound, InvalidInput):
@@ -493,23 +487,23 @@ class Contexts:
         hit = Hit(memory=memory, chunk=None, score=0.0, parts={}, layer="")
         layer = MemoryLayer.VECTOR if memory.source is not None else MemoryLayer.PROJECT
         layer = MemoryLayer.GOVERNANCE if memory.kind == "decision" else layer
-        if self._needs.handouts is not None:
-            self._needs.handouts.note_texts([(no, memory.raw, memory.raw)], at=self._needs.clock.now())
-        return item_of(hit, layer, now=self._needs.clock.now())
+        if self._handouts is not None:
+            self._handouts.note_texts([(no, memory.raw, memory.raw)], at=self._clock.now())
+        return item_of(hit, layer, now=self._clock.now())
 
     def _of_layer(self, item_id: str) -> MemoryItem | None:
         for source in self._sources(MemoryLayer)[0].values():
             with suppress(HexadError):  # a layer that is closed to the actor, or damaged, has nothing to show
-                memory_item = source.item(item_id, now=self._needs.clock.now())
+                memory_item = source.item(item_id, now=self._clock.now())
                 if memory_item is not None:
                     return memory_item
         return None
 
     def _note(self, context: FusedContext) -> None:
         """Let `last_used_at` and the echo check know what was shown."""
-        if self._needs.handouts is None:
+        if self._handouts is None:
             return
-        memories = self._needs.stores.memories
+        memories = self._stores.memories
         blocks = [
             block for block in (*context.system_items, *context.evidence_blocks) if block.item.memory_id
         ]
@@ -518,7 +512,7 @@ class Contexts:
             identity = memories.identify(memory_id=str(block.item.memory_id))
             if identity is not None:
                 shown.append((identity.no, block.text, block.item.text))
-        self._needs.handouts.note_texts(shown, at=self._needs.clock.now())
+        self._handouts.note_texts(shown, at=self._clock.now())
 
 
 def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> LayerQuestion:

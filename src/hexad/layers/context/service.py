@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hexad.database.store_context import StoreContext
-from hexad.layers.context.api import ContextFilters, ContextNeeds, Contexts, Source, parse_layers
+from hexad.layers.context.api import ContextFilters, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
 from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
 from hexad.layers.feedback.api import FeedbackService
@@ -19,7 +19,7 @@ from hexad.layers.recalled_layers import (
     RecalledLayer,
     SharedRecall,
 )
-from hexad.layers.router.plan import RouteModel, RouteRequest, parse_settings
+from hexad.layers.router.plan import RouteModel, RouteRequest
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.query import Hits
 from hexad.memory.store import Stores
@@ -53,16 +53,13 @@ class ContextService:
         self._context, self._stores, self._recaller = context, stores, recaller
         self._session, self._user = session, user
         self.router = Contexts(
-            ContextNeeds(
-                sources=self._sources(),
-                stores=stores,
-                clock=context.clock,
-                counter=CharacterCounter(),
-                handouts=None if context.db.readonly else handouts,
-                settings=parse_settings(context.settings.router),
-                generator_for=generator_for,
-                factors=feedback.factors,
-            )
+            context,
+            stores,
+            self._sources(),
+            counter=CharacterCounter(),
+            handouts=handouts,
+            generator_for=generator_for,
+            factors=feedback.factors,
         )
 
     def recall(

@@ -13,6 +13,7 @@ from hexad.experience.values.records import Fidelity
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.contract import MemoryItem, MemoryQuery
 from hexad.layers.scoring import relevance_of_share
+from hexad.layers.session.manager import SessionManager
 from hexad.layers.session.texts import SessionText, SessionTexts
 from hexad.layers.session.working_set import WorkingSet, texts_of
 from hexad.memory.layer_names import MemoryLayer
@@ -42,24 +43,6 @@ _ROLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionNeeds:
-    """What the layer is handed.
-
-    `current` is what is being worked on, in memory or as it was left here; `others` are the working sets changed last.
-    `events` finds whole events that have all words of a text, up to a number: None where nothing was ever recorded.
-    `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's summary may
-    be seen, by its id and the summary.
-    """
-
-    current: Callable[[], WorkingSet | None]
-    others: Callable[[int], Sequence[WorkingSet]]
-    events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None]
-    event: Callable[[str], EventRecord | None]
-    cold: Callable[[str, str], str]
-    texts: SessionTexts
-
-
 @dataclass(frozen=True, slots=True)
 class _Match:
     """A text, and how much speaks for it: the share of the question's words in it, or that it is of now."""
@@ -71,8 +54,21 @@ class _Match:
 class SessionLayer:
     """Implements `LayerSource` for sessions; knows nothing of memories of spaces, with tags or at paths."""
 
-    def __init__(self, needs: SessionNeeds) -> None:
-        self._needs = needs
+    def __init__(
+        self,
+        manager: SessionManager,
+        texts: SessionTexts,
+        *,
+        events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None],
+        event: Callable[[str], EventRecord | None],
+        cold: Callable[[str, str], str],
+    ) -> None:
+        """`events` finds whole events that have all words of a text, up to a number: None where nothing was ever
+        recorded. `event` is the whole event that begins with a timestep, by its id. `cold` says what of a COLD record's
+        summary may be seen, by its id and the summary.
+        """
+        self._manager, self._texts = manager, texts
+        self._events, self._event, self._cold_summary = events, event, cold
 
     @property
     def name(self) -> MemoryLayer:
@@ -106,15 +102,15 @@ class SessionLayer:
 
     def warm(self) -> None:
         """Look once at what is being worked on, and open what was recorded."""
-        self._needs.current()
-        self._needs.others(1)
-        self._needs.events()
+        self._manager.now()
+        self._manager.sets.list(limit=1)
+        self._events()
 
     def _of_set_by(self, item_id: str, now: datetime) -> MemoryItem | None:
-        current, set_id = self._needs.current(), item_id.partition("#")[0]
+        current, set_id = self._manager.now(), item_id.partition("#")[0]
         sets = [
             working_set
-            for working_set in (current, *self._needs.others(_OTHER_SETS))
+            for working_set in (current, *self._manager.sets.list(limit=_OTHER_SETS))
             if working_set is not None and working_set.id == set_id
         ]
         for working_set in sets[:1]:
@@ -127,11 +123,11 @@ class SessionLayer:
         return None
 
     def _recorded(self, item_id: str, now: datetime) -> MemoryItem | None:
-        if self._needs.events() is None:
+        if self._events() is None:
             return None
-        for session_text in self._needs.texts.of(item_id):
+        for session_text in self._texts.of(item_id):
             text = (
-                self._needs.cold(session_text.id, session_text.text)
+                self._cold_summary(session_text.id, session_text.text)
                 if session_text.kind == "cold"
                 else session_text.text
             )
@@ -140,29 +136,29 @@ class SessionLayer:
                 if text
                 else None
             )
-        event = self._needs.event(item_id)
+        event = self._event(item_id)
         return None if event is None else _of_event(event, days=_days(event.end_time, now), share=1.0)
 
     # Working sets -----------------------------------------------------------------------------------------------
 
     def _of_working_sets(self, question: _SessionQuestion) -> Iterator[_Match]:
-        current = self._needs.current()
+        current = self._manager.now()
         if current is not None and not current.is_empty:
             yield from _of_set(current, question, now=True)
-        for working_set in self._needs.others(_OTHER_SETS):
+        for working_set in self._manager.sets.list(limit=_OTHER_SETS):
             if current is None or working_set.id != current.id:
                 yield from _of_set(working_set, question, now=False)
 
     # Experience -------------------------------------------------------------------------------------------------
 
     def _of_experience(self, question: _SessionQuestion) -> Iterator[_Match]:
-        find = self._needs.events()
+        find = self._events()
         if find is None or not question.words:
             return
         for compaction in (
             *self._cold(question),
-            *self._needs.texts.compactions(question.needles, limit=_EVENTS),
-            *self._needs.texts.comments(question.needles, limit=_EVENTS),
+            *self._texts.compactions(question.needles, limit=_EVENTS),
+            *self._texts.comments(question.needles, limit=_EVENTS),
         ):
             if share := question.share(compaction.text):
                 yield _Match(_of_text(compaction, days=question.days(compaction.at), share=share), share)
@@ -177,8 +173,8 @@ class SessionLayer:
                 yield _Match(_of_event(event, days=question.days(event.end_time), share=share), share)
 
     def _cold(self, question: _SessionQuestion) -> Iterator[SessionText]:
-        for session_text in self._needs.texts.cold(question.words, limit=_EVENTS):
-            yield replace(session_text, text=self._needs.cold(session_text.id, session_text.text))
+        for session_text in self._texts.cold(question.words, limit=_EVENTS):
+            yield replace(session_text, text=self._cold_summary(session_text.id, session_text.text))
 
 
 class _SessionQuestion:

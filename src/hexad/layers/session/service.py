@@ -9,7 +9,7 @@ from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.api import SessionFacade
-from hexad.layers.session.layer import SessionLayer, SessionNeeds
+from hexad.layers.session.layer import SessionLayer
 from hexad.layers.session.manager import SessionManager
 from hexad.layers.session.texts import EventSearch, SessionTexts
 from hexad.layers.session.working_set import TaskEnd
@@ -35,14 +35,11 @@ class SessionService:
         self.facade = SessionFacade(self.manager, context.project)
         self.facade.on_task_end(on_task_end)
         self.layer = SessionLayer(
-            SessionNeeds(
-                current=self.manager.now,
-                others=lambda most: self.manager.sets.list(limit=most),
-                events=self._events,
-                event=self._event,
-                cold=self._cold_summary,
-                texts=SessionTexts(context.db),
-            )
+            self.manager,
+            SessionTexts(context.db),
+            events=self._events,
+            event=self._event,
+            cold=self._cold_summary,
         )
 
     def stream(self) -> EventSearch:

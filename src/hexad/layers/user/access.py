@@ -5,56 +5,38 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from hexad.config import load_preferences
 from hexad.core.arguments import is_text, parse_text, quoted
 from hexad.database.encryption.record import KeyGiven
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
 from hexad.layers.user.learning import state_preference
-from hexad.layers.user.publishing import key_of
+from hexad.layers.user.publishing import PublishingProject, key_of
 from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
-from hexad.memory.memory import Memory
 from hexad.redaction.injection.detector import instructions_in
-from hexad.redaction.redact import RedactionRules, find, redact
+from hexad.redaction.redact import RedactionRules, find, project_rules, redact
 
+DEFAULT_USER: Final = "default"
 _STATED: Final = "stated"
 """What the user's own file said when it was last read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserNeeds:
-    """What the user layer is handed besides the store's context: `folder` is where it lies, `user_id` whose it is.
-
-    `place` is where the project is in its repository, None outside of one; `facts` are the project's, `hidden` the
-    spaces that hide anything, `stated` what the user's own file says; `naming` is told before a row is stored that
-    names the project, `noted` when the project published or left.
-    """
-
-    context: StoreContext
-    folder: Path
-    user_id: str
-    project_id: Callable[[], str]
-    place: Callable[[], str | None]
-    facts: Callable[[], Sequence[Memory]]
-    hidden: Callable[[], frozenset[str]]
-    rules: Callable[[], RedactionRules]
-    stated: Callable[[], Mapping[str, tuple[str, ...]]]
-    key: KeyGiven
-    naming: Callable[[], None]
-    noted: Callable[[], None]
 
 
 class UserAccess:
     """Opens the layer when it is first needed, and looks at what is to be stored."""
 
-    def __init__(self, needs: UserNeeds) -> None:
-        self.needs = needs
+    def __init__(
+        self, context: StoreContext, project: PublishingProject, *, folder: Path, key: KeyGiven
+    ) -> None:
+        """`folder` is where the layer lies, `key` opens it where it is encrypted."""
+        self._context, self._project, self._key = context, project, key
+        self.folder, self.user_id = folder, context.actor.user or DEFAULT_USER
         self._lock = threading.RLock()
         self._store: UserStore | None = None
         self._readonly = False
@@ -65,15 +47,15 @@ class UserAccess:
         """Return the layer to read from; None where there is none yet. Raises what opening a store raises, and
         `InvalidInput` once the project's store is closed.
         """
-        self.needs.context.db.require_open()
+        self._context.db.require_open()
         self._require_owner()
         with self._lock:
             if self._store is None:
-                if not is_there(self.needs.folder):
-                    if self.needs.context.db.readonly or self._refused() or not self.needs.stated():
+                if not is_there(self.folder):
+                    if self._context.db.readonly or self._refused() or not load_preferences(self.folder):
                         return None  # nothing is known of anybody
                     return self._open(readonly=False)
-                return self._open(readonly=self.needs.context.db.readonly or self._refused())
+                return self._open(readonly=self._context.db.readonly or self._refused())
             return self._store
 
     def writing(self, *, removes: bool = False) -> UserStore:
@@ -82,16 +64,16 @@ class UserAccess:
         Raises `AccessDenied` for an actor that is not the owner, and for an encrypted project where the layer is
         plain; `StorageFailure` in a store that was opened read-only, `InvalidInput` once it is closed.
         """
-        self.needs.context.db.require_open()
+        self._context.db.require_open()
         self._require_owner()
-        if self.needs.context.db.readonly:
+        if self._context.db.readonly:
             raise StorageFailure(
                 "Cannot write to the user layer: the store was opened read-only. Open it for writing."
             )
         with self._lock:
             if not removes and self._refused():
                 raise AccessDenied(
-                    f"This project is encrypted, and the user layer in {self.needs.folder} is not: what was learned "
+                    f"This project is encrypted, and the user layer in {self.folder} is not: what was learned "
                     "here would be readable there. Encrypt it (`hexad encrypt --user`), or say in hexad.toml that it "
                     "may stay plain: [user] allow_plain = true."
                 )
@@ -100,20 +82,19 @@ class UserAccess:
             return self._store or self._open(readonly=False)
 
     def _open(self, *, readonly: bool) -> UserStore:
-        needs = self.needs
         store = open_user_store(
-            needs.folder,
-            user_id=needs.user_id,
-            clock=needs.context.clock,
-            given=needs.key,
+            self.folder,
+            user_id=self.user_id,
+            clock=self._context.clock,
+            given=self._key,
             readonly=readonly,
-            purpose=needs.context.actor.agent or "library",
+            purpose=self._context.actor.agent or "library",
         )
         self._store, self._readonly = store, readonly
         try:
             if not readonly:
                 self.read_file(store)
-                if not needs.context.settings.user.learning:
+                if not self._context.settings.user.learning:
                     self.leave(store)
         except BaseException:
             self.close()
@@ -128,7 +109,7 @@ class UserAccess:
                 store.close()
 
     def _require_owner(self) -> None:
-        context = self.needs.context
+        context = self._context
         if not context.may_see_user:
             raise AccessDenied(
                 f"The user layer is not for a role, and {context.actor.describe()} has one. Open the store without a "
@@ -137,18 +118,17 @@ class UserAccess:
 
     def _refused(self) -> bool:
         """Whether the layer is plain though the project is encrypted, and may not be."""
-        needs = self.needs
-        if needs.context.crypt is None or needs.context.settings.user.allow_plain:
+        if self._context.crypt is None or self._context.settings.user.allow_plain:
             return False
         if self._store is not None:
             return not self._store.encrypted
-        return not (needs.folder / "encryption.json").exists() and not (
-            needs.key.explicit and not (needs.folder / DATABASE).exists()
+        return not (self.folder / "encryption.json").exists() and not (
+            self._key.explicit and not (self.folder / DATABASE).exists()
         )
 
     def require_learning(self) -> None:
         """Raise `AccessDenied` where this project does not take part in learning."""
-        if not self.needs.context.settings.user.learning:
+        if not self._context.settings.user.learning:
             raise AccessDenied(
                 "This project does not take part in learning ([user] learning = false in hexad.toml); nothing was "
                 "learned. `hx.user.prefer` states a preference."
@@ -160,13 +140,13 @@ class UserAccess:
         """Take out of the layer what this project published, and what was accepted and rejected in it; return how many
         values that were. `everything` takes along what was said of this project alone.
         """
-        project = self.needs.project_id()
+        project = self._project.id
         if not store.projects.names(project, everything=everything):
             return 0
         with store.db.transaction():
             count = store.projects.retract(project, everything=everything)
         store.holdings.clear()
-        self.needs.noted()
+        self._project.note_learning()
         return count
 
     def read_file(self, store: UserStore) -> int:
@@ -184,7 +164,7 @@ class UserAccess:
         if before == digest or (before is None and not stated):
             return 0
         changed = 0
-        now = self.needs.context.clock.now()
+        now = self._context.clock.now()
         with store.db.transaction():
             for row in store.preferences.all():
                 preference = row.preference
@@ -211,9 +191,15 @@ class UserAccess:
     def _stated_keys(self) -> dict[str, list[str]]:
         """Return what the user's own file says, by key; keys that are written differently are one."""
         keys: dict[str, list[str]] = {}
-        for key, values in self.needs.stated().items():
+        for key, values in load_preferences(self.folder).items():
             keys.setdefault(self.key(key, "a key of preferences.toml"), []).extend(values)
         return keys
+
+    @cached_property
+    def _rules(self) -> RedactionRules:
+        """Return what is kept out of the layer; reading it does without."""
+        settings = self._context.settings
+        return project_rules("keep" if settings.pii == "keep" else "all", env_allow=settings.env_allow)
 
     # What may be stored -----------------------------------------------------------------------------------------
 
@@ -242,19 +228,19 @@ class UserAccess:
     def text(self, text: str, name: str) -> str:
         """Return a text without the secrets and personal data that it holds."""
         plain = self._plain(text, name, TEXT_CHARS_LIMIT)
-        return redact(plain, rules=self.needs.rules(), salt=self.needs.context.salt()).text.strip()
+        return redact(plain, rules=self._rules, salt=self._context.salt()).text.strip()
 
     def objection(self, text: str) -> str | None:
         """Return why a value may not leave its project; None where it may."""
         if "\0" in text or not _encodes(text):
             return "not a text"
-        findings = find(text, rules=self.needs.rules())
+        findings = find(text, rules=self._rules)
         if findings:
             return "secret" if findings[0].kind == "secret" else "personal data"
         return "reads as instructions" if instructions_in(text) else None
 
     def _require_harmless(self, text: str, name: str) -> None:
-        findings = find(text, rules=self.needs.rules())
+        findings = find(text, rules=self._rules)
         if findings:
             raise InvalidInput(
                 f"The {name} holds {findings[0].rule.replace('_', ' ')}: neither secrets nor personal data are kept in "

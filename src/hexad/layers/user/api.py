@@ -18,8 +18,9 @@ from hexad.core.arguments import (
     texts_checked,
 )
 from hexad.core.json_types import JSONValue
+from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, NotFound
-from hexad.layers.user.access import UserAccess, UserNeeds
+from hexad.layers.user.access import UserAccess
 from hexad.layers.user.database import UserStore
 from hexad.layers.user.layer import UserStatement
 from hexad.layers.user.learning import (
@@ -35,7 +36,7 @@ from hexad.layers.user.learning import (
     rescore,
     state_preference,
 )
-from hexad.layers.user.publishing import PublishedValues, key_of, publishable
+from hexad.layers.user.publishing import PublishedValues, PublishingProject, key_of, publishable
 from hexad.layers.user.resolution import ProjectView, StatementCache, project_view, resolve, suggest
 from hexad.layers.user.tables.holdings import SECTIONS
 from hexad.layers.user.tables.preferences import SAID, StoredPreference, look
@@ -81,21 +82,20 @@ _COUNTED: Final = "patterns_counted"
 class UserFacade:
     """One person's layer, shared by all projects. It is opened by the first call that needs it."""
 
-    def __init__(self, needs: UserNeeds) -> None:
-        self._needs = needs
-        self._clock, self._settings = needs.context.clock, needs.context.settings.user
-        self._access = UserAccess(needs)
+    def __init__(self, context: StoreContext, project: PublishingProject, access: UserAccess) -> None:
+        self._context, self._project, self._access = context, project, access
+        self._clock, self._settings = context.clock, context.settings.user
         self._statements = StatementCache()
 
     @property
     def path(self) -> Path:
         """The folder in which `user.db` is, or would be."""
-        return self._needs.folder
+        return self._access.folder
 
     @property
     def user_id(self) -> str:
         """Of whom this is."""
-        return self._needs.user_id
+        return self._access.user_id
 
     @property
     def learns(self) -> bool:
@@ -358,7 +358,7 @@ class UserFacade:
                 )
         store = self._access.writing()
         if token is not None:
-            self._needs.naming()
+            self._project.note_named()
         with store.db.transaction():
             if token is not None and not self._counted(store, f"update:{token}", name, text, delta):
                 stored_preference = store.preferences.get(name, text)
@@ -419,7 +419,7 @@ class UserFacade:
         store = self._access.reading()
         if store is None:
             return []
-        decided = {key_of(fact.attribute) for fact in self._needs.facts() if fact.attribute is not None}
+        decided = {key_of(fact.attribute) for fact in self._project.facts() if fact.attribute is not None}
         return suggest(self._here(store), decided=decided)[:limit]
 
     def offer(self, *, limit: int = 3) -> str | None:
@@ -443,10 +443,10 @@ class UserFacade:
         """Stop suggesting a value: of every key, or of one; in every project, or only `here`. What is known stays."""
         text = self._access.value(value)
         name = None if key is None else self._access.key(key)
-        project = self._needs.project_id() if here else None
+        project = self._project.id if here else None
         store = self._access.writing()
         if here:
-            self._needs.naming()
+            self._project.note_named()
         with store.db.transaction():
             return store.projects.suppress(text, key=name, project_id=project, at=self._clock.now())
 
@@ -474,13 +474,13 @@ class UserFacade:
         name, text = self._access.key(key), self._access.value(value)
         why = self._access.text(reason, "reason")
         store = self._access.writing()
-        self._needs.naming()
+        self._project.note_named()
         with store.db.transaction():
             usual = resolve(name, replace(self._here(store), exceptions={}))
             exception = ProjectException(
                 id="",
                 user_id=self.user_id,
-                project_id=self._needs.project_id(),
+                project_id=self._project.id,
                 key=name,
                 value=text,
                 usual=None if usual is None or look(usual.value) == look(text) else usual.value,
@@ -492,7 +492,7 @@ class UserFacade:
     def exceptions(self, *, everywhere: bool = False) -> list[ProjectException]:
         """Return this project's exceptions, or those of all projects, the newest first."""
         store = self._access.reading()
-        project = None if everywhere else self._needs.project_id()
+        project = None if everywhere else self._project.id
         return [] if store is None else store.projects.exceptions(project)
 
     # Learning ---------------------------------------------------------------------------------------------------
@@ -506,15 +506,14 @@ class UserFacade:
 
         Raises `AccessDenied` as every change of the layer does.
         """
-        needs = self._needs
         now = self._clock.now()
         if dry_run:
             store = self._access.reading()
             published = self._published(now)
-            own = needs.project_id()
+            own = self._project.id
             values = [] if store is None else store.projects.values(without=own)
             stored_preferences = [] if store is None else store.preferences.all()
-            own = own if store is None else store.projects.known_as(own, needs.place())
+            own = own if store is None else store.projects.known_as(own, self._project.place())
             values += [
                 replace(project_value, project_id=own, begun=project_value.last_seen)
                 for project_value in published.values
@@ -530,7 +529,9 @@ class UserFacade:
         store = self._access.writing()
         published = self._published(now)
         with store.db.transaction():
-            new, removed = store.projects.publish(needs.project_id(), published.values, place=needs.place())
+            new, removed = store.projects.publish(
+                self._project.id, published.values, place=self._project.place()
+            )
             mined = mine(
                 store.projects.values(),
                 store.preferences.all(),
@@ -549,7 +550,7 @@ class UserFacade:
             for pattern in shown.remove:
                 store.patterns.remove_pattern(pattern)
             store.projects.put_state({_COUNTED: json.dumps(shown.counted, sort_keys=True)})
-        needs.noted()
+        self._project.note_learning()
         report = self._report(published, mined, shown)
         return replace(report, published=new, retracted=removed, rules=rules)
 
@@ -559,13 +560,13 @@ class UserFacade:
         along its exceptions, and what is not to be suggested in it.
         """
         store = self._access.reading()
-        if store is None or not store.projects.names(self._needs.project_id(), everything=everything):
+        if store is None or not store.projects.names(self._project.id, everything=everything):
             return 0
         return self._access.leave(self._access.writing(removes=True), everything=everything)
 
     def stated(self) -> Sequence[UserStatement]:
         """Return all that may be said here, for whoever weighs it against a question; nothing to a role."""
-        if not self._needs.context.may_see_user:
+        if not self._context.may_see_user:
             return ()
         store = self._access.reading()
         return () if store is None else self._statements.get(store, self._here)
@@ -586,10 +587,10 @@ class UserFacade:
         self._access.require_learning()
         name, text = self._access.key(key), self._access.value(value)
         token = self._access.token(token)
-        project = self._needs.project_id()
+        project = self._project.id
         mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
         store = self._access.writing()
-        self._needs.naming()
+        self._project.note_named()
         with store.db.transaction():
             stored_preference = store.preferences.get(name, text)
             if stored_preference is None:
@@ -621,7 +622,7 @@ class UserFacade:
     ) -> bool:
         return store.projects.note(
             mark,
-            project_id=self._needs.project_id(),
+            project_id=self._project.id,
             key=key,
             value=value,
             verdict=verdict,
@@ -653,19 +654,18 @@ class UserFacade:
         )
 
     def _published(self, now: datetime) -> PublishedValues:
-        needs = self._needs
         if not self._settings.learning:
             return PublishedValues(values=[], left_out={})
         return publishable(
-            needs.project_id(),
-            needs.facts(),
-            hidden=needs.hidden(),
+            self._project.id,
+            self._project.facts(),
+            hidden=self._project.hidden_spaces(),
             objection=self._access.objection,
             now=now,
         )
 
     def _here(self, store: UserStore) -> ProjectView:
-        return project_view(store, self._needs.project_id(), self._needs.place())
+        return project_view(store, self._project.id, self._project.place())
 
 
 def _stands(stored_preference: StoredPreference) -> bool:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
+from hexad.database.meta import STORE_ID
+from hexad.database.store_context import StoreContext
+from hexad.ingest.sources.checkout import checkout
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
 from hexad.memory.memory import Memory, Trust
+from hexad.memory.policy import parse_stored
+from hexad.memory.query import Filters
+from hexad.memory.store import Stores
 from hexad.text.normalize import slug
 
 PATTERN: Final = "pattern"
@@ -24,6 +31,13 @@ VALUES_LIMIT: Final = 500
 """So many values one project publishes at most."""
 _TAKEN_OUT: Final = "[REDACTED:"
 _VALUE_KEYS: Final = ("value", "name")
+_LEARNED: Final = "learned_at"
+_NAMED: Final = "named_in_user_layer"
+_HERE: Final = "here"
+_LEFT: Final = "left"
+"""Whether rows of the user layer name this project, though it may have published nothing; left of them may be what
+somebody stated of it.
+"""
 
 
 def key_of(attribute: str) -> str:
@@ -33,6 +47,77 @@ def key_of(attribute: str) -> str:
     ('test_framework', 'test_framework')
     """
     return slug(attribute).replace("-", "_")
+
+
+class PublishingProject:
+    """This project as the user layer knows it, and the project's own note of what it left there."""
+
+    def __init__(self, context: StoreContext, everything: Stores) -> None:
+        self._context, self._stores, self._meta = context, everything, everything.meta
+
+    @property
+    def id(self) -> str:
+        """The id of the project's store."""
+        return self._meta.get(STORE_ID) or ""
+
+    def place(self) -> str | None:
+        """Return where the project is in its repository, as a hash; None outside of one."""
+        folder = self._context.directory.parent
+        repository = checkout(folder)
+        if repository.head is None:
+            return None
+        inside = folder.resolve().relative_to(repository.folder)
+        words = f"{repository.place.repository}\0{inside.as_posix()}"
+        return hashlib.blake2b(words.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+    def facts(self) -> Sequence[Memory]:
+        """Return the project's facts that say how it is built."""
+        memories = self._stores.memories
+        numbers = memories.numbers(Filters(kinds=PUBLISHED_KINDS))
+        facts = memories.by_no(numbers)
+        return [facts[no] for no in numbers]
+
+    def has_facts(self) -> bool:
+        """Whether there is any fact that says how it is built."""
+        return bool(self._stores.memories.numbers(Filters(kinds=PUBLISHED_KINDS), limit=1))
+
+    def hidden_spaces(self) -> frozenset[str]:
+        """Return the spaces that hide anything from anybody: nothing of them leaves the project."""
+        return frozenset(
+            space.name for space in self._stores.spaces.list() if parse_stored(space.policies).hides
+        )
+
+    @property
+    def learned_at(self) -> str | None:
+        """When it published last, as it is stored; nothing where it never did or takes part no more."""
+        return self._meta.get(_LEARNED)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether rows of the layer name it now."""
+        return self._meta.get(_NAMED) == _HERE
+
+    @property
+    def may_be_named(self) -> bool:
+        """Whether the layer may hold anything of it."""
+        return bool(self._meta.get(_LEARNED) or self._meta.get(_NAMED))
+
+    def note_learning(self) -> None:
+        """Note that it published, or that it left."""
+        learning = self._context.settings.user.learning
+        self._meta.put(_LEARNED, self._context.clock.now().isoformat() if learning else "")
+        if not learning and self._meta.get(_NAMED):
+            self._meta.put(_NAMED, _LEFT)
+
+    def note_named(self) -> None:
+        """Note that a row of the layer is to name it; before that row is written."""
+        if not self.is_named:
+            self._meta.put(_NAMED, _HERE)
+
+    def note_retracted(self) -> None:
+        """Note that nothing in the layer names it any more."""
+        self._meta.put(_LEARNED, "")
+        self._meta.put(_NAMED, "")
 
 
 class PublishedValues(NamedTuple):

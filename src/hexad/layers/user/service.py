@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from datetime import timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from hexad.config import load_preferences
 from hexad.core.lazy import Lazy
 from hexad.core.tracing import log
 from hexad.database.encryption.record import RECORD, KeyGiven
-from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, HexadError
-from hexad.ingest.sources.checkout import checkout
-from hexad.layers.user.access import UserNeeds
+from hexad.layers.user.access import UserAccess
 from hexad.layers.user.api import UserFacade
 from hexad.layers.user.database import default_user_dir, is_there
 from hexad.layers.user.layer import UserLayer
-from hexad.layers.user.publishing import PUBLISHED_KINDS
+from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.values import LearningReport
-from hexad.memory.memory import Memory
-from hexad.memory.policy import parse_stored
-from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.redaction.redact import RedactionRules, project_rules
 
 LEARN_EVERY: Final = timedelta(days=1)
 LOOK_EVERY_S: Final = 60.0
-_LEARNED: Final = "learned_at"
-_NAMED: Final = "named_in_user_layer"
-_HERE: Final = "here"
-_LEFT: Final = "left"
-"""Whether rows of the user layer name this project, though it may have published nothing; left of them may be what
-somebody stated of it.
-"""
-DEFAULT_USER: Final = "default"
 
 
 class UserService:
@@ -53,7 +35,8 @@ class UserService:
         key: bytes | str | Path | None,
     ) -> None:
         """`folder` None is where this user's data lies; `key` opens an encrypted layer. Nothing is opened yet."""
-        self._context, self._everything, self._folder, self._key = context, everything, folder, key
+        self._context, self._folder, self._key = context, folder, key
+        self._project = PublishingProject(context, everything)
         self._look_again_s = float("-inf")
         self._facade = Lazy(self._make_facade)
         self._layer = Lazy(lambda: UserLayer(self.facade.stated))
@@ -74,54 +57,14 @@ class UserService:
             facade.close()
 
     def _make_facade(self) -> UserFacade:
-        context, everything = self._context, self._everything
-        settings, actor = context.settings, context.actor
-        folder = self._folder or default_user_dir()
-        return UserFacade(
-            UserNeeds(
-                context=context,
-                folder=folder,
-                user_id=actor.user or DEFAULT_USER,
-                project_id=lambda: everything.meta.get(STORE_ID) or "",
-                place=self._place,
-                facts=self._facts,
-                hidden=self._hidden,
-                rules=lambda: self._rules,
-                stated=lambda: load_preferences(folder),
-                key=KeyGiven.of(self._key, **settings.user_keys),
-                naming=self._note_named,
-                noted=self._note_learning,
-            )
+        context = self._context
+        access = UserAccess(
+            context,
+            self._project,
+            folder=self._folder or default_user_dir(),
+            key=KeyGiven.of(self._key, **context.settings.user_keys),
         )
-
-    @cached_property
-    def _rules(self) -> RedactionRules:
-        """Return what is kept out of the layer; reading it does without."""
-        settings = self._context.settings
-        return project_rules("keep" if settings.pii == "keep" else "all", env_allow=settings.env_allow)
-
-    def _place(self) -> str | None:
-        """Return where the project is in its repository, as a hash; None outside of one."""
-        folder = self._context.directory.parent
-        found_checkout = checkout(folder)
-        if found_checkout.head is None:
-            return None
-        inside = folder.resolve().relative_to(found_checkout.folder)
-        words = f"{found_checkout.place.repository}\0{inside.as_posix()}"
-        return hashlib.blake2b(words.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-    def _facts(self) -> Sequence[Memory]:
-        """Return the project's facts that say how it is built."""
-        memories = self._everything.memories
-        numbers = memories.numbers(Filters(kinds=PUBLISHED_KINDS))
-        found_memories = memories.by_no(numbers)
-        return [found_memories[no] for no in numbers]
-
-    def _hidden(self) -> frozenset[str]:
-        """Return the spaces that hide anything from anybody: nothing of them leaves the project."""
-        return frozenset(
-            space.name for space in self._everything.spaces.list() if parse_stored(space.policies).hides
-        )
+        return UserFacade(context, self._project, access)
 
     def learn(self) -> LearningReport | None:
         """Publish and learn; None where there is nothing to publish and nothing was, or where it is not possible now.
@@ -129,12 +72,10 @@ class UserService:
         What stands in the way (an encrypted project and a plain layer, a layer that cannot be opened) is said in the
         log: upkeep goes on without.
         """
-        meta = self._everything.meta
-        learned = meta.get(_LEARNED)
-        if not self._context.settings.user.learning:
-            if not learned and meta.get(_NAMED) != _HERE:
-                return None
-        elif not learned and not self._everything.memories.numbers(Filters(kinds=PUBLISHED_KINDS), limit=1):
+        project = self._project
+        if not project.learned_at and not (
+            project.has_facts() if self._context.settings.user.learning else project.is_named
+        ):
             return None
         try:
             return self.facade.learn()
@@ -142,24 +83,11 @@ class UserService:
             log.warning("Nothing was learned across projects: %s", error)
             return None
 
-    def _note_learning(self) -> None:
-        learning = self._context.settings.user.learning
-        meta = self._everything.meta
-        meta.put(_LEARNED, self._context.clock.now().isoformat() if learning else "")
-        if not learning and meta.get(_NAMED):
-            meta.put(_NAMED, _LEFT)
-
-    def _note_named(self) -> None:
-        if self._everything.meta.get(_NAMED) != _HERE:
-            self._everything.meta.put(_NAMED, _HERE)
-
     def retract(self) -> None:
         """Take out of the user layer all that names this project; raises where that cannot be done."""
-        meta = self._everything.meta
-        if meta.get(_LEARNED) or meta.get(_NAMED):
+        if self._project.may_be_named:
             self.facade.retract(everything=True)
-            meta.put(_LEARNED, "")
-            meta.put(_NAMED, "")
+            self._project.note_retracted()
 
     def learn_when_due(self) -> None:
         """Learn once a day, and at once where a project that had published takes part no more."""
@@ -167,7 +95,7 @@ class UserService:
         if now_s < self._look_again_s:
             return
         self._look_again_s = now_s + LOOK_EVERY_S
-        last = self._everything.meta.get(_LEARNED)
+        last = self._project.learned_at
         is_due = (
             not last
             or last <= (self._context.clock.now() - LEARN_EVERY).isoformat()
