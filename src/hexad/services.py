@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
+from hexad.database.component import Report, Stop, never
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
-from hexad.maintenance.jobs import Job, Report, Stop, never, run_jobs, run_steps
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metered_models import MeteredModels
@@ -34,7 +34,7 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from hexad.database.component import Component, ExportSection, MemoryTable
+    from hexad.database.component import Component, ExportSection, Job, MemoryTable
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
     from hexad.honeycomb.tables.nodes import HoneycombNodes
@@ -131,7 +131,7 @@ class Services:
         self.quality = Lazy(self._make_quality)
         self.consolidation = Lazy(self._make_consolidation)
         self._use_embedder(embedder)
-        self.jobs = self._list_jobs()
+        self._jobs = Lazy(jobs)
         self._closed = False
         self._worker = self._make_worker()
         if self._worker is not None and self.stores.meta.has_erasures_to_finish():
@@ -298,7 +298,7 @@ class Services:
         )
 
     def _promote(self, end: TaskEnd) -> None:
-        if self._may_consolidate and self.context.settings.consolidation.sessions:
+        if self.may_consolidate and self.context.settings.consolidation.sessions:
             self.consolidation().promote(end)
 
     def _make_user(self) -> UserService:
@@ -417,50 +417,23 @@ class Services:
 
     # What is done now and then ------------------------------------------------------------------------------------
 
-    def _list_jobs(self) -> Sequence[Job]:
-        """Return what `maintain` does, and the background, each in this order; every job does nothing where there is
-        nothing for it.
-        """  # fmt: skip
-        return (
-            Job("note recalls", maintain=self._note_recalls, step=self._flush),
-            Job("ingest queued sources", maintain=self._ingest, step=self._ingest_waiting),
-            Job(
-                "finish erasures",
-                maintain=lambda _: self.finish_erasures(),
-                step=lambda _: self.finish_erasures(),
-            ),
-            Job("rest sessions", maintain=lambda _: self.flush_sessions()),
-            Job("settle facts", maintain=lambda _: self._settle_due_facts()),
-            Job("learn", maintain=self._learn),
-            Job("consolidate", maintain=self._consolidate),
-            Job(
-                "sweep",
-                maintain=self._sweep,
-                step=lambda stop: self.spaces().sweeper.sweep_when_due(stop=stop),
-            ),
-            Job("feed the ledger", maintain=lambda _: self._feed_ledger()),
-            Job("seal", maintain=self._seal, step=self._sealed),
-            Job("compact", maintain=self._compact, step=self._compact_when_due),
-            Job("release windows", maintain=self._release, step=lambda _: self._release_windows()),
-            Job("compress", maintain=self._compress, step=self._compress_when_due),
-            Job("tidy", maintain=self._tidy, step=lambda stop: self._freed_bytes(stop=stop, when_due=True)),
-            Job("learn when due", step=lambda _: self.user().learn_when_due()),
-            Job("consolidate when due", step=lambda stop: self._consolidated(stop=stop)),
-            Job("tell of the user layer", maintain=self._tell_of_user),
-        )
-
     def maintain(self, *, progress: Callable[[int], None] | None) -> MaintenanceReport:
         """Do now what the background would do."""
         from hexad.maintenance.status import MaintenanceReport
 
-        report = run_jobs(self.jobs)
+        report: Report = {}
+        for job in self._jobs():
+            if job.maintain is not None:
+                job.maintain(self, report)
         embedded, linked = self.embed_and_link(progress)  # last: compactions become memories, too
         return MaintenanceReport(
             **report, embedded=embedded, linked=linked, links_pending=self.links_pending()
         )
 
     def _step(self, stop: Stop) -> bool:
-        run_steps(self.jobs, stop)
+        for job in self._jobs():
+            if job.step is not None:
+                job.step(self, stop)
         if self.search.job is None:
             return False
         embedded = self.search.embed(limit=BATCH_MEMORIES, stop=stop)
@@ -470,25 +443,6 @@ class Services:
     def embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
         """Compute the vectors and the links that are missing; return of how many memories each."""
         return self.search.embed(progress=progress), self.link()
-
-    def _note_recalls(self, report: Report) -> None:
-        report["handouts"] = self.handouts.flush()
-
-    def _flush(self, _stop: Stop) -> None:
-        self.handouts.flush()
-        if (honeycomb := self.honeycomb.loaded) is not None:
-            honeycomb.breaker.flush()
-
-    def _ingest(self, report: Report) -> None:
-        report["ingested"] = self.ingest().queue.run()
-
-    def _ingest_waiting(self, stop: Stop) -> None:
-        if self.stores.queue.counts()[0]:
-            self.ingest().queue.run(stop=stop)
-
-    def finish_erasures(self) -> int:
-        """Finish what a killed process began to erase, and what waited for others; returns how much."""
-        return self.erasure().resume() if self.stores.meta.has_erasures_to_finish() else 0
 
     def flush_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
@@ -501,106 +455,10 @@ class Services:
         if memory.subject is not None or memory.attribute is not None:
             self.ingest().writer.settle(memory, now=self.clock.now())
 
-    def _settle_due_facts(self) -> None:
-        """Let facts that were to come take the place of those before, where their time has come."""
-        from hexad.memory.tables.facts import Facts
-
-        if self.db.readonly:
-            return
-        keys = Facts(self.db).contested(space=None)
-        if keys:
-            self.ingest().writer.settle_due(keys, now=self.clock.now())
-
-    def _learn(self, report: Report) -> None:
-        report["learned"] = self.user().learn()
-
-    def _tell_of_user(self, report: Report) -> None:
-        report["user_layer"] = self.user().state(report.pop("learned"))
-
     @property
-    def _may_consolidate(self) -> bool:
+    def may_consolidate(self) -> bool:
         """Whether this program may by itself: nothing is hidden from it, and the store is not read-only."""
         return self.stores.roles is None and not self.db.readonly
-
-    def _consolidated(self, *, stop: Stop = never, look: bool = False) -> int:
-        """Consolidate what is due; return how many changes that made."""
-        if not self._may_consolidate:
-            return 0
-        report = self.consolidation().run_when_due(stop=stop, look=look)
-        return 0 if report is None else len(report.changes)
-
-    def _consolidate(self, report: Report) -> None:
-        report["consolidated"] = self._consolidated(look=True)
-
-    def _sweep(self, report: Report) -> None:
-        swept = self.spaces().sweeper.sweep()
-        report["archived"], report["purged"] = swept.archived, swept.purged
-
-    def _feed_ledger(self) -> None:
-        """Let the ledger take what upkeep noted, and apply its own retention."""
-        from hexad.privacy.ledger_sync import apply_retention
-
-        self._move_to_ledger()
-        apply_retention(self.context.directory, clock=self.clock, crypt=self.context.crypt)
-
-    def _move_to_ledger(self) -> None:
-        from hexad.privacy.ledger_sync import move_to_ledger
-
-        move_to_ledger(self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt)
-
-    def _sealed(self, stop: Stop = never) -> tuple[int, Sequence[str]]:
-        """Seal what was recorded, by whomever, where it is large or old; return how many timesteps, and what is wrong
-        with logs that stay for that.
-        """  # fmt: skip
-        if self.experience.loaded is None:
-            from hexad.experience.stream.log import list_logs
-
-            if not list_logs(self.context.directory / "stream" / "log"):
-                return 0, ()
-        report = self.experience().experience.seal(stop=stop)
-        return report.rows, report.problems
-
-    def _seal(self, report: Report) -> None:
-        report["sealed"], problems = self._sealed()
-        report["problems"] = tuple(problems)
-
-    def _compact(self, report: Report) -> None:
-        there = (self.context.directory / "stream").is_dir()
-        report["compacted"] = self.experience().compact_all(stop=never) if there else 0
-
-    def _compact_when_due(self, stop: Stop) -> None:
-        """Compact the windows that this process found full, and each hour those that were left, full or idle."""
-        if (experience := self.experience.loaded) is not None:
-            experience.compactor.work(stop=stop)
-
-    def _release_windows(self) -> int:
-        """Let go of windows whose grace is over; return how many."""
-        if self.experience.loaded is None and not self.stores.meta.has_windows_to_settle(self.clock.now()):
-            return 0
-        return self.experience().tiers.release_when_due()
-
-    def _release(self, report: Report) -> None:
-        report["let_go"] = self._release_windows()
-
-    def _compress(self, report: Report) -> None:
-        limited = self.context.settings.xdb_max_storage_bytes is not None
-        needed = self.experience.loaded is not None or limited or self.stores.meta.has_cold()
-        report["compressed"] = self.experience().compress() if needed else 0
-
-    def _compress_when_due(self, stop: Stop) -> None:
-        """Compress experience that is over its limits, once this process has to do with experience."""
-        if (experience := self.experience.loaded) is not None:
-            experience.compress_when_due(stop=stop)
-
-    def _freed_bytes(self, *, stop: Stop = never, when_due: bool = False) -> int:
-        """Remove from the stream's files what left for COLD records; return how many bytes came free."""
-        there = (self.context.directory / "stream" / "segments").is_dir()
-        if not there or (when_due and self.experience.loaded is None):
-            return 0
-        return self.experience().experience.tidy(stop=stop, when_due=when_due).freed_bytes
-
-    def _tidy(self, report: Report) -> None:
-        report["freed_bytes"] = self._freed_bytes()
 
     def link(self, *, limit: int | None = None, stop: Stop = never) -> int:
         """Derive links of memories that have their vectors; returns of how many."""
@@ -710,12 +568,22 @@ class Services:
         try:
             self._close_experience()
             if not self.db.readonly:
-                self._flush(never)
-                if self.spaces.loaded is not None:
-                    self._move_to_ledger()
+                self._note_use()
         finally:
             self.db.close()
             self.hold.release()
+
+    def _note_use(self) -> None:
+        """Write what was noted in memory alone, and let the ledger take what upkeep noted."""
+        self.handouts.flush()
+        if (honeycomb := self.honeycomb.loaded) is not None:
+            honeycomb.breaker.flush()
+        if self.spaces.loaded is not None:
+            from hexad.privacy.ledger_sync import move_to_ledger
+
+            move_to_ledger(
+                self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt
+            )
 
     def _close_experience(self) -> None:
         """Write what waits of sessions and of experience, and release both, and the user layer."""
@@ -751,12 +619,20 @@ def components() -> tuple[Component, ...]:
     """
     from hexad.experience.component import COMPONENT as EXPERIENCE
     from hexad.honeycomb.component import COMPONENT as HONEYCOMB
+    from hexad.ingest.component import COMPONENT as INGEST
     from hexad.layers.component import COMPONENT as LAYERS
     from hexad.maintenance.component import COMPONENT as CONSOLIDATION
     from hexad.memory.component import COMPONENT as MEMORY
+    from hexad.privacy.component import COMPONENT as PRIVACY
     from hexad.search.component import COMPONENT as SEARCH
+    from hexad.spaces.component import COMPONENT as SPACES
 
-    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION)
+    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, SPACES, PRIVACY)
+
+
+def jobs() -> Sequence[Job]:
+    """Return what `maintain` does, and the background, in their order."""
+    return sorted((job for component in components() for job in component.jobs), key=lambda job: job.place)
 
 
 def memory_tables() -> Sequence[MemoryTable]:

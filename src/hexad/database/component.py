@@ -20,6 +20,29 @@ Wipe = Callable[[Database, bool], Mapping[str, int]]
 """Removes what is a project's and no purge takes, or only counts it for a dry run; returns fields of a `WipeReport`."""
 Promise = tuple[str, str]
 """A query for rows that break a promise of the tables, and what is wrong with one, in words with its columns."""
+Stop = Callable[[], bool]
+"""Asked between small pieces of work, whether to end."""
+Report = dict[str, Any]
+"""Fields of a `MaintenanceReport`, by name."""
+
+
+def never() -> bool:
+    """Let work go on until it is done."""
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Work that is done now and then, in the order of `place`; nothing happens where there is nothing to do.
+
+    `maintain` does all of it and notes in the report what that was; `step` does in the background what is due. Both are
+    handed the systems of the open store: a component names in a protocol which of those its jobs ask for.
+    """
+
+    name: str
+    place: int
+    maintain: Callable[[Any, Report], object] | None = None
+    step: Callable[[Any, Stop], object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +108,7 @@ class RowEraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One system. A store's schema, checks, erasures, exports, wipes and status are made by walking the list of all.
+    """One system. A store's schema, upkeep, checks, erasures, exports, wipes and status are made by walking the list.
 
     Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
     anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
@@ -93,6 +116,7 @@ class Component:
 
     name: str
     schema: tuple[SchemaStep, ...] = ()
+    jobs: tuple[Job, ...] = ()
     memory_tables: tuple[MemoryTable, ...] = ()
     promises: tuple[Promise, ...] = ()
     checks: tuple[Check, ...] = ()

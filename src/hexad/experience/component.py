@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
-from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
+from hexad.core.lazy import Lazy
+from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, Report, Stop, never, script
 from hexad.database.encryption.cipher import DOCUMENTS, STREAM
 from hexad.database.encryption.store_files import own_files
 from hexad.database.store_context import StoreContext
 from hexad.experience.documents import check_copies
+from hexad.experience.stream.log import list_logs
 from hexad.experience.stream.segment_files import check_stream
 from hexad.experience.tables.cold_ranges import check_cold
 from hexad.experience.tables.documents import Documents, check_documents
@@ -25,6 +27,10 @@ from hexad.experience.tables.schema import (
     TIER_DDL,
 )
 from hexad.experience.tables.windows import WINDOW_PROMISES
+from hexad.memory.store import Stores
+
+if TYPE_CHECKING:
+    from hexad.experience.service import ExperienceService
 
 
 def _stream(context: StoreContext) -> Iterator[str]:
@@ -199,6 +205,95 @@ _DERIVED: Final = (
     "erased_sessions", "concepts", "concept_relations", "concept_aliases",
 )  # fmt: skip
 
+
+class ExperienceSystems(Protocol):
+    """What the jobs ask for."""
+
+    context: StoreContext
+    stores: Stores
+    experience: Lazy[ExperienceService]
+
+
+def _sealed(systems: ExperienceSystems, stop: Stop = never) -> tuple[int, Sequence[str]]:
+    """Seal what was recorded, by whomever, where it is large or old; return how many timesteps, and what is wrong
+    with logs that stay for that.
+    """  # fmt: skip
+    if systems.experience.loaded is None and not list_logs(systems.context.directory / "stream" / "log"):
+        return 0, ()
+    report = systems.experience().experience.seal(stop=stop)
+    return report.rows, report.problems
+
+
+def _seal(systems: ExperienceSystems, report: Report) -> None:
+    report["sealed"], problems = _sealed(systems)
+    report["problems"] = tuple(problems)
+
+
+def _compact(systems: ExperienceSystems, report: Report) -> None:
+    there = (systems.context.directory / "stream").is_dir()
+    report["compacted"] = systems.experience().compact_all(stop=never) if there else 0
+
+
+def _compact_when_due(systems: ExperienceSystems, stop: Stop) -> None:
+    """Compact the windows that this process found full, and each hour those that were left, full or idle."""
+    if (experience := systems.experience.loaded) is not None:
+        experience.compactor.work(stop=stop)
+
+
+def _release_windows(systems: ExperienceSystems) -> int:
+    """Let go of windows whose grace is over; return how many."""
+    now = systems.context.clock.now()
+    if systems.experience.loaded is None and not systems.stores.meta.has_windows_to_settle(now):
+        return 0
+    return systems.experience().tiers.release_when_due()
+
+
+def _release(systems: ExperienceSystems, report: Report) -> None:
+    report["let_go"] = _release_windows(systems)
+
+
+def _compress(systems: ExperienceSystems, report: Report) -> None:
+    limited = systems.context.settings.xdb_max_storage_bytes is not None
+    needed = systems.experience.loaded is not None or limited or systems.stores.meta.has_cold()
+    report["compressed"] = systems.experience().compress() if needed else 0
+
+
+def _compress_when_due(systems: ExperienceSystems, stop: Stop) -> None:
+    """Compress experience that is over its limits, once this process has to do with experience."""
+    if (experience := systems.experience.loaded) is not None:
+        experience.compress_when_due(stop=stop)
+
+
+def _freed_bytes(systems: ExperienceSystems, *, stop: Stop = never, when_due: bool = False) -> int:
+    """Remove from the stream's files what left for COLD records; return how many bytes came free."""
+    there = (systems.context.directory / "stream" / "segments").is_dir()
+    if not there or (when_due and systems.experience.loaded is None):
+        return 0
+    return systems.experience().experience.tidy(stop=stop, when_due=when_due).freed_bytes
+
+
+def _tidy(systems: ExperienceSystems, report: Report) -> None:
+    report["freed_bytes"] = _freed_bytes(systems)
+
+
+_JOBS: Final = (
+    Job(name="seal", place=10, maintain=_seal, step=_sealed),
+    Job(name="compact", place=11, maintain=_compact, step=_compact_when_due),
+    Job(
+        name="release windows",
+        place=12,
+        maintain=_release,
+        step=lambda systems, _stop: _release_windows(systems),
+    ),
+    Job(name="compress", place=13, maintain=_compress, step=_compress_when_due),
+    Job(
+        name="tidy",
+        place=14,
+        maintain=_tidy,
+        step=lambda systems, stop: _freed_bytes(systems, stop=stop, when_due=True),
+    ),
+)
+
 COMPONENT: Final = Component(
     name="experience",
     schema=(
@@ -211,6 +306,7 @@ COMPONENT: Final = Component(
         script(8, REMOVED_DOCUMENT_DDL, place=1),
         script(10, STREAM_ERASURE_DDL),
     ),
+    jobs=_JOBS,
     promises=(*TAG_PROMISES, *WINDOW_PROMISES),
     checks=(
         _stream,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
+from hexad.core.lazy import Lazy
+from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, Stop, script
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK, Tasks
@@ -14,6 +15,9 @@ from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.tables.schema import HONEYCOMB_DDL, HONEYCOMB_PROMISES
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.memory.component import OF_MEMORIES
+
+if TYPE_CHECKING:
+    from hexad.honeycomb.service import HoneycombService
 
 _PAGE: Final = 500
 _EXPORT: Final = (
@@ -81,9 +85,21 @@ def _wipe_nodes(db: Database, dry_run: bool) -> Mapping[str, int]:
     return {"nodes": removed}
 
 
+class HoneycombSystems(Protocol):
+    """What the jobs ask for."""
+
+    honeycomb: Lazy[HoneycombService]
+
+
+def _note_walks(systems: HoneycombSystems, _stop: Stop) -> None:
+    if (honeycomb := systems.honeycomb.loaded) is not None:
+        honeycomb.breaker.flush()
+
+
 COMPONENT: Final = Component(
     name="honeycomb",
     schema=(script(14, HONEYCOMB_DDL),),
+    jobs=(Job(name="note walks", place=1, step=_note_walks),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),
     export=_EXPORT,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from hexad.database.component import OF_SESSIONS, Component, ExportSection, MemoryTable, script
+from hexad.core.lazy import Lazy
+from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, MemoryTable, Report, script
 from hexad.layers.feedback.table import FEEDBACK_DDL, GIVEN_BY, FeedbackEraser
 from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, WorkingSets, check_working_sets
 from hexad.memory.component import OF_MEMORIES
 from hexad.memory.tables.decisions import check_decisions
 from hexad.memory.tables.memories import Memories
+
+if TYPE_CHECKING:
+    from hexad.layers.user.service import UserService
 
 _EXPORT: Final = (
     ExportSection(
@@ -41,9 +45,33 @@ _EXPORT: Final = (
     ),
 )
 
+
+class LayersSystems(Protocol):
+    """What the jobs ask for."""
+
+    user: Lazy[UserService]
+
+    def flush_sessions(self) -> int:
+        """Write what waits of working sets, and let those rest on which nobody works."""
+
+
+def _learn(systems: LayersSystems, report: Report) -> None:
+    report["learned"] = systems.user().learn()
+
+
+def _tell_of_user(systems: LayersSystems, report: Report) -> None:
+    report["user_layer"] = systems.user().state(report.pop("learned"))
+
+
 COMPONENT: Final = Component(
     name="layers",
     schema=(script(15, WORKING_SET_DDL, place=0), script(15, FEEDBACK_DDL, place=3)),
+    jobs=(
+        Job(name="rest sessions", place=4, maintain=lambda systems, _report: systems.flush_sessions()),
+        Job(name="learn", place=6, maintain=_learn),
+        Job(name="learn when due", place=15, step=lambda systems, _stop: systems.user().learn_when_due()),
+        Job(name="tell of the user layer", place=17, maintain=_tell_of_user),
+    ),
     memory_tables=(MemoryTable(name="feedback", counted_as="feedback"),),
     checks=(
         lambda context: check_working_sets(context.db),

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol
 
-from hexad.database.component import Component, MemoryTable, script
+from hexad.database.component import Component, Job, MemoryTable, Report, script
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS, FullText
 from hexad.search.indexer import EMBED
+from hexad.search.recall.recall_log import RecallLog
 from hexad.search.vectors.table import Vectors
+
+
+class SearchSystems(Protocol):
+    """What the jobs ask for."""
+
+    handouts: RecallLog
 
 
 def _count_index(context: StoreContext) -> Mapping[str, int | str | None]:
@@ -27,9 +34,21 @@ def _count_index(context: StoreContext) -> Mapping[str, int | str | None]:
     }
 
 
+def _note_recalls(systems: SearchSystems, report: Report) -> None:
+    report["handouts"] = systems.handouts.flush()
+
+
 COMPONENT: Final = Component(
     name="search",
     schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
+    jobs=(
+        Job(
+            name="note recalls",
+            place=0,
+            maintain=_note_recalls,
+            step=lambda systems, _stop: systems.handouts.flush(),
+        ),
+    ),
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),
     derived=("vectors", "vector_removals"),
     counts=(_count_index,),

@@ -12,6 +12,7 @@ from typing import Final
 
 from hexad.core.arguments import parse_whole, quoted
 from hexad.database import files
+from hexad.database.component import Stop, never
 from hexad.database.connection import Database
 from hexad.database.leases import Lease
 from hexad.database.store_context import StoreContext
@@ -40,13 +41,6 @@ BATCH_LEAST, BATCH_MOST = 20, 1_600
 TOP_K_MOST: Final = 100
 _FRUITLESS_LIMIT: Final = 20
 _LEVELS: Final = tuple(CompressionLevel)[CompressionLevel.REPLY : CompressionLevel.YEAR]
-
-Stop = Callable[[], bool]
-
-
-def never() -> bool:
-    """Do not stop."""
-    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
