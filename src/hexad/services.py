@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
@@ -612,10 +612,14 @@ def _boost(
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
 
 
+SCHEMA_VERSION: Final = 15
+"""The newest migration of all components: a store that is opened has to know it, and loads none of them for that."""
+
+
 def components() -> tuple[Component, ...]:
     """Return every system that has a part in the store's file, in the order in which they are asked.
 
-    Another system is a folder with a `component.py`, and a line here.
+    Another system is a folder with a `component.py` and a line here; with tables, the next `SCHEMA_VERSION` too.
     """
     from hexad.experience.component import COMPONENT as EXPERIENCE
     from hexad.honeycomb.component import COMPONENT as HONEYCOMB

@@ -47,16 +47,20 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaStep:
-    """What a system adds to the store in the migration with a `number`; `place` orders the steps of one migration."""
+    """What a system adds to the store in the migration with a `number`.
+
+    `place` orders the steps of one migration, and the first of them has its `name`.
+    """
 
     number: int
     apply: Callable[[Connection], object]
+    name: str = ""
     place: int = 0
 
 
-def script(number: int, sql: str, *, place: int = 0) -> SchemaStep:
+def script(number: int, sql: str, name: str = "", *, place: int = 0) -> SchemaStep:
     """Return the step that runs statements."""
-    return SchemaStep(number=number, apply=lambda con: con.execute(sql), place=place)
+    return SchemaStep(number=number, apply=lambda con: con.execute(sql), name=name, place=place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ def _note_walks(systems: HoneycombSystems, _stop: Stop) -> None:
 
 COMPONENT: Final = Component(
     name="honeycomb",
-    schema=(script(14, HONEYCOMB_DDL),),
+    schema=(script(14, HONEYCOMB_DDL, "honeycomb"),),
     jobs=(Job(name="note walks", place=1, step=_note_walks),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),

@@ -65,7 +65,7 @@ def _tell_of_user(systems: LayersSystems, report: Report) -> None:
 
 COMPONENT: Final = Component(
     name="layers",
-    schema=(script(15, WORKING_SET_DDL, place=0), script(15, FEEDBACK_DDL, place=3)),
+    schema=(script(15, WORKING_SET_DDL, "layers"), script(15, FEEDBACK_DDL, place=3)),
     jobs=(
         Job(name="rest sessions", place=4, maintain=lambda systems, _report: systems.flush_sessions()),
         Job(name="learn", place=6, maintain=_learn),

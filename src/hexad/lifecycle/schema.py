@@ -6,56 +6,48 @@ rebuilt from `memories` and `chunks`; everything else is truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
 from hexad.database.migrations import Migration, apply, newest
 from hexad.errors import IntegrityError
-from hexad.services import components
+from hexad.services import SCHEMA_VERSION, components
 
 if TYPE_CHECKING:
     from hexad.database.component import SchemaStep
 
-_NAMES: Final = (
-    "foundation", "structured", "stream", "folksonomy", "documents", "tiers", "sidecars", "upkeep", "erasure",
-    "stream erasure", "derivations", "facts by their look", "memories named by notes", "honeycomb", "layers",
-)  # fmt: skip
-VERSION: Final = len(_NAMES)
-"""The number of the last migration."""
-
 
 def migrations() -> tuple[Migration, ...]:
     """Return all migrations of a store, from the first."""
-    steps = [step for component in components() for step in component.schema]
+    steps = (step for component in components() for step in component.schema)
+    in_order = sorted(steps, key=lambda step: (step.number, step.place))
     return tuple(
-        Migration(
-            number=number, name=name, apply=_in_order([step for step in steps if step.number == number])
-        )
-        for number, name in enumerate(_NAMES, 1)
+        _migration(number, list(of_number))
+        for number, of_number in groupby(in_order, lambda step: step.number)
     )
 
 
-def _in_order(steps: Sequence[SchemaStep]) -> Callable[[Connection], None]:
+def _migration(number: int, steps: list[SchemaStep]) -> Migration:
     def run(con: Connection) -> None:
-        for step in sorted(steps, key=lambda step: step.place):
+        for step in steps:
             step.apply(con)
 
-    return run
+    return Migration(number=number, name=steps[0].name, apply=run)
 
 
 def bring_up_to_date(db: Database, clock: Clock) -> None:
     """Apply the migrations that a store does not have yet; what they are is loaded only then."""
-    if newest(db) != VERSION:
+    if newest(db) != SCHEMA_VERSION:
         apply(db, migrations(), clock)
 
 
 def require_current(db: Database) -> None:
     """Raise `IntegrityError` unless the store has exactly this version's schema; for opening read-only."""
     number = newest(db)
-    if number != VERSION:
+    if number != SCHEMA_VERSION:
         raise IntegrityError(
-            f"The store {db.path} has schema {number!r}, this version needs {VERSION}. "
+            f"The store {db.path} has schema {number!r}, this version needs {SCHEMA_VERSION}. "
             "Open it once for writing to bring it up to date, or install the version of Hexad that wrote it."
         )

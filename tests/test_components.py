@@ -1,0 +1,196 @@
+"""Another system is a component in the list: every walk over the systems reaches what it hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+
+from hexad import Hexad, services
+from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
+from hexad.database.component import (
+    OF_SESSIONS,
+    Component,
+    ExportSection,
+    Job,
+    MemoryTable,
+    script,
+)
+from hexad.database.connection import Database
+from hexad.database.store_context import StoreContext
+from hexad.lifecycle.schema import migrations
+
+DDL = """
+CREATE TABLE calls (
+  no INTEGER PRIMARY KEY,
+  memory_no INTEGER REFERENCES memories(no),
+  session TEXT,
+  callee TEXT NOT NULL
+) STRICT
+"""
+NEXT = services.SCHEMA_VERSION + 1
+
+
+class CallsEraser:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
+        count = self._db.query("SELECT count(*) FROM calls WHERE session = ?", (selection.session,))[0][0]
+        return replace(beside, erased=(*beside.erased, Erased(place="calls", count=count)))
+
+    def erase(self, selection: Selection, book: ErasureBook) -> None:
+        with self._db.transaction() as con:
+            removed = con.execute(
+                "DELETE FROM calls WHERE session = ? RETURNING no", (selection.session,)
+            ).fetchall()
+            book.erased("calls", len(removed))
+
+
+def _wrong(context: StoreContext) -> Iterator[str]:
+    for (callee,) in context.db.query("SELECT callee FROM calls WHERE callee LIKE '% %'"):
+        yield f"{callee!r} cannot be called."
+
+
+def _wipe(db: Database, dry_run: bool) -> Mapping[str, int]:
+    if not dry_run:
+        with db.transaction() as con:
+            con.execute("DELETE FROM calls")
+    return {}
+
+
+def _add(
+    context: StoreContext, callee: str, *, memory_no: int | None = None, session: str | None = None
+) -> None:
+    with context.db.transaction() as con:
+        con.execute(
+            "INSERT INTO calls(memory_no, session, callee) VALUES(?, ?, ?)", (memory_no, session, callee)
+        )
+
+
+def callees(hx: Hexad) -> list[str]:
+    return [callee for (callee,) in hx._services.db.query("SELECT callee FROM calls ORDER BY no")]
+
+
+def _rename(hx: Hexad, callee: str) -> None:
+    with hx._services.db.transaction() as con:
+        con.execute("UPDATE calls SET callee = ?", (callee,))
+
+
+CODE_GRAPH = Component(
+    name="code_graph",
+    schema=(script(NEXT, DDL, "code graph"),),
+    jobs=(
+        Job(
+            name="count calls",
+            place=100,
+            maintain=lambda systems, report: _add(systems.context, f"maintained_{report['handouts']}"),
+            step=lambda systems, stop: _add(systems.context, f"stepped_{stop()}"),
+        ),
+    ),
+    memory_tables=(MemoryTable(name="calls", counted_as="calls of memories"),),
+    promises=(("SELECT no FROM calls WHERE callee = ''", "a call has no name"),),
+    checks=(_wrong,),
+    file_checks=(
+        lambda context: (
+            ["The graph's file is damaged."] if context.directory.joinpath("broken").exists() else []
+        ),
+    ),
+    erasers=(CallsEraser,),
+    export=(
+        ExportSection(
+            name="calls",
+            tables=("calls",),
+            columns="g.session, g.callee",
+            source="calls g LEFT JOIN memories m ON m.no = g.memory_no",
+            key="g.no",
+            where=OF_SESSIONS.format("g.session"),
+        ),
+    ),
+    counts=(
+        lambda context: {"links_made_by": f"{context.db.query('SELECT count(*) FROM calls')[0][0]} calls"},
+    ),
+    session_looks=(lambda db, session: bool(db.query("SELECT 1 FROM calls WHERE session = ?", (session,))),),
+    wipes=(_wipe,),
+)
+
+
+@pytest.fixture(autouse=True)
+def code_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = (*services.components(), CODE_GRAPH)
+    monkeypatch.setattr("hexad.services.components", lambda: everything)
+    monkeypatch.setattr("hexad.lifecycle.schema.components", lambda: everything)
+    monkeypatch.setattr("hexad.lifecycle.schema.SCHEMA_VERSION", NEXT)
+
+
+def test_the_schema_has_its_tables(hx):
+    assert [(NEXT, "code graph")] == hx._services.db.query(
+        "SELECT number, name FROM schema_migrations ORDER BY number DESC LIMIT 1"
+    )
+    assert [] == callees(hx)
+
+
+def test_maintain_and_the_background_do_its_jobs(opened):
+    hx = opened()
+    hx.maintain()
+    assert ["maintained_0"] == callees(hx)
+
+    hx._services._step(lambda: False)
+    assert ["maintained_0", "stepped_False"] == callees(hx)
+
+
+def test_a_check_looks_at_its_rows_and_files(hx):
+    assert [] == hx.check()
+
+    _add(hx._services.context, "not a name")
+    (hx.path / "broken").touch()
+    problems = hx.check()
+    assert {"'not a name' cannot be called.", "The graph's file is damaged."} <= {*problems}
+
+    (hx.path / "broken").unlink()
+    _rename(hx, "")
+    assert ["a call has no name"] == hx.check()
+    _rename(hx, "main")
+
+
+def test_a_purge_removes_and_counts_its_rows(hx):
+    memory = hx.remember("main calls run.")
+    no = hx._services.db.query("SELECT no FROM memories WHERE id = ?", (memory.id,))[0][0]
+    _add(hx._services.context, "run", memory_no=no)
+    _add(hx._services.context, "stop", session="s")
+
+    receipt = hx.forget(memory.id, purge=True, confirm=True)
+    assert 1 == {erased.place: erased.count for erased in receipt.erased}["calls of memories"]
+    assert ["stop"] == callees(hx)
+
+    receipt = hx.wipe("session", session="s", confirm=True).receipts[0]
+    assert 1 == {erased.place: erased.count for erased in receipt.erased}["calls"]
+    assert [] == callees(hx)
+
+
+def test_an_export_tells_and_a_wipe_removes_its_rows(hx):
+    _add(hx._services.context, "run", session="s")
+    _add(hx._services.context, "stop")
+
+    assert ["run", "stop"] == [item.value["callee"] for item in hx.export() if item.section == "calls"]
+    assert ["run"] == [
+        item.value["callee"] for item in hx.export("session", session="s") if item.section == "calls"
+    ]
+
+    hx.wipe("project", confirm=True)
+    assert [] == callees(hx)
+
+
+def test_the_status_has_its_counts(hx):
+    _add(hx._services.context, "run")
+
+    assert "1 calls" == hx.status().links_made_by
+
+
+def test_every_migration_has_a_name_and_the_newest_is_the_version(monkeypatch):
+    monkeypatch.undo()
+    steps = migrations()
+
+    assert list(range(1, services.SCHEMA_VERSION + 1)) == [migration.number for migration in steps]
+    assert all(migration.name for migration in steps)
