@@ -14,9 +14,10 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
@@ -47,6 +48,8 @@ TRUNCATE_FRAMES = 32_000
 DRAIN_WAIT_S = 0.25
 TURN_WAIT_S = 1.0
 ANALYSIS_LIMIT_ROWS = 400
+S = TypeVar("S")
+R = TypeVar("R")
 
 
 def checkpoint_when_due(con: Connection, queue: CommitQueue, *, busy_timeout_s: float) -> None:
@@ -323,6 +326,28 @@ class Database:
             return
         with self.transaction() as con:
             yield con
+
+    def prepare_and_act(
+        self,
+        *,
+        prepare: Callable[[S | None], S],
+        is_current: Callable[[S], bool],
+        act: Callable[[S], R],
+        attempts: int = 8,
+    ) -> R:
+        """Act in one transaction on what `prepare` found before it, and prepare anew where that is not current by then.
+
+        Nobody can write while it is prepared inside of the transaction: that is for after the last attempt only.
+        `prepare` is shown what it found before, None at first.
+        """
+        state: S | None = None
+        for _ in range(attempts):
+            state = prepare(state)
+            with self.transaction():
+                if is_current(state):
+                    return act(state)
+        with self.transaction():
+            return act(prepare(state))
 
     def require_writable(self) -> None:
         """Raise `StorageFailure` when the store was opened read-only."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from hexad.config import DATABASE, Settings, load_settings
 from hexad.core.arguments import parse_path
 from hexad.core.clock import Clock
+from hexad.core.retry import retry
 from hexad.database.encryption.file_swap import FOLDER, end_interrupted, recover
 from hexad.database.encryption.inventory import Treatment
 from hexad.database.encryption.key_providers import PASSPHRASE, PROGRAM, KeyGiven, fetch, forget, key_file_of
@@ -124,15 +125,16 @@ class KeyChange:
         with alone(self.directory, self._what, self._clock):
             require_unchanged(self.directory, record)
             self._conversion(old, None).require_space()
-        for attempt in range(_ATTEMPTS):
+
+        def attempt() -> EncryptionReport:
             self.seal_logs(key)
-            try:
-                with alone(self.directory, self._what, self._clock):
-                    return self._convert(old, make, given)
-            except UnsealedLogs as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
-        raise AssertionError("the last attempt returns or raises")
+            with alone(self.directory, self._what, self._clock):
+                return self._convert(old, make, given)
+
+        try:
+            return retry(attempt, times=_ATTEMPTS, on=UnsealedLogs)
+        except UnsealedLogs as error:
+            raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
 
     def _conversion(self, old: Unlocked | None, new: Unlocked | None) -> Conversion:
         keys = [None if unlocked is None else unlocked.keys for unlocked in (old, new)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from hexad.core.arguments import all_flags_checked, parse_choice, parse_time
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
+from hexad.core.retry import TryAgain, retry
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.database.files import remove_abandoned, unlink
@@ -50,7 +51,7 @@ from hexad.text.paths import space_file_name, validate_space
 if TYPE_CHECKING:
     from hexad.spaces.files.importer import SpaceImporter
 
-_TRIES: Final = 3
+_ATTEMPTS: Final = 3
 """How often a space is made or emptied anew because somebody else made or deleted it at the same moment."""
 _SUMMARIES: Final = "./"
 """Source id under which an ingest keeps its summary of a folder."""
@@ -150,32 +151,36 @@ class SpacesFacade:
         at = parse_time(freeze_clock, "freeze_clock") or self._context.clock.now()
         validate_space(name)
         self._stores.spaces.admit(name)
-        for _ in range(_TRIES):
+
+        def attempt() -> None:
             there = self._stores.spaces.find(name)
             if there is None:
                 self._importer().refuse_secret_name(name)
-                if self._made(name, fields, at=at):
-                    break
+                self._make(name, fields, at=at)
             elif not (reset or asked):
                 raise Conflict(
                     f"Space {name!r} is there already; choose another name, use it as it is, change what is said of it "
                     "(set_metadata), or empty it (reset=True)."
                 )
             else:
-                with contextlib.suppress(NotFound):  # somebody deletes it
+                try:
                     self._reset(there, fields, at=at)
-                    break
+                except NotFound:  # somebody deletes it
+                    raise TryAgain from None
+
+        retry(
+            attempt, times=_ATTEMPTS, failure=lambda: Conflict(f"Space {name!r} comes and goes; try again.")
+        )
         return self.get(name)
 
-    def _made(self, name: str, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> bool:
-        """Make a space; False when somebody else was first."""
+    def _make(self, name: str, metadata: Mapping[str, JSONValue] | None, *, at: datetime) -> None:
+        """Make a space; raises `TryAgain` when somebody else was first."""
         with self._stores.db.transaction():
             if self._stores.spaces.find(name) is not None:
-                return False
+                raise TryAgain
             self._stores.spaces.ensure(name, at=at)
             if metadata:
                 self._stores.spaces.set_metadata(name, self._importer().masked(metadata, {}), at=at)
-        return True
 
     def list(self) -> Sequence[SpaceInfo]:
         """Return all spaces that the actor may see, by name, each with a summary of what is in it."""

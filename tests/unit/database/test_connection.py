@@ -355,3 +355,50 @@ def test_a_joined_step_is_undone_with_the_level_around_it(tmp_path: Path) -> Non
 
     assert [] == db.query("SELECT x FROM t")
     db.close()
+
+
+def largest_of(db: Database) -> int:
+    return next(iter(db.query("SELECT coalesce(max(a), 0) FROM t")))[0]
+
+
+def insert(db: Database, number: int) -> int:
+    with db.transaction() as con:
+        con.execute("INSERT INTO t VALUES (?, 'x')", (number,))
+    return number
+
+
+def test_what_changed_in_between_is_prepared_anew(db: Database) -> None:
+    seen: list[int | None] = []
+
+    def prepare(before: int | None) -> int:
+        seen.append(before)
+        largest = largest_of(db)
+        if len(seen) < 3:
+            insert(db, largest + 1)  # somebody else is faster
+        return largest
+
+    result = db.prepare_and_act(
+        prepare=prepare,
+        is_current=lambda largest: largest == largest_of(db),
+        act=lambda largest: insert(db, largest + 10),
+    )
+
+    assert [None, 0, 1] == seen
+    assert result == 12
+
+
+def test_after_the_last_attempt_it_is_prepared_where_nobody_else_can_write(db: Database) -> None:
+    inside: list[bool] = []
+
+    def prepare(before: int | None) -> int:
+        with db.read() as con:
+            inside.append(con.writing)
+        return largest_of(db)
+
+    assert 1 == db.prepare_and_act(
+        prepare=prepare,
+        is_current=lambda _: False,
+        act=lambda largest: insert(db, largest + 1),
+        attempts=2,
+    )
+    assert [False, False, True] == inside

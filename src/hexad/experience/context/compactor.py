@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.core.tracing import log, span
 from hexad.database.connection import Database
@@ -493,24 +494,28 @@ class Compactor:
     def _round(
         self, number: int, trigger: CompactionTrigger, *, whole: bool = False
     ) -> CompactionRecord | None:
-        with span("compact", trigger=trigger.value):
-            for attempt in range(_ATTEMPTS):
-                full = trigger is CompactionTrigger.CONTEXT_FULL
-                if attempt and full and not self._accounts.measure(number).full:
-                    return None  # somebody else was faster
-                plan = self._drafter.plan(number, whole=whole)
-                # What cannot become less than it is stays, unless all of the window is to go.
-                if plan is None or (plan.tokens < 2 and not whole):
-                    return None
-                drafted = self._drafter.draft(plan)
-                if drafted is None:
-                    continue
+
+        def attempt() -> CompactionRecord | None:
+            plan = self._drafter.plan(number, whole=whole)
+            # What cannot become less than it is stays, unless all of the window is to go.
+            if plan is None or (plan.tokens < 2 and not whole):
+                return None
+            drafted = self._drafter.draft(plan)
+            if drafted is not None:
                 record = self._record(plan, drafted, trigger)
                 if self._store(plan, drafted, record):
                     self._skip(number, plan.last)
                     return record
+            if trigger is CompactionTrigger.CONTEXT_FULL and not self._accounts.measure(number).full:
+                return None  # somebody else was faster
+            raise TryAgain
+
+        with span("compact", trigger=trigger.value):
+            return retry(attempt, times=_ATTEMPTS, failure=lambda: self._conflict(number))
+
+    def _conflict(self, number: int) -> Conflict:
         session_id = self._compactions.state(number).session_id
-        raise Conflict(
+        return Conflict(
             f"The window of session {session_id!r} changes faster than it can be compacted; try again."
         )
 

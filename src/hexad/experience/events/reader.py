@@ -370,7 +370,6 @@ def cold_event_record(record: CompressedRecord) -> EventRecord:
     )
 
 
-_ATTEMPTS: Final = 10
 _BATCH: Final = 200
 _CONTENT: Final = 8
 _OF_HITS: Final = (
@@ -444,16 +443,17 @@ class EventReader:
         scope = StepQuery(session_id=question.session_id, event_id=question.event_id)
         needle = _needle(terms) if terms else None
         plain = replace(question, text=None)
-        for _ in range(_ATTEMPTS):
+
+        def attempt() -> list[ReadEvent]:
             hits = self._hits(replace(plain, event_types=None))  # the type is the event's
             sources = self._reader.sources(scope, cold=replace(plain, text=needle) if cold else None)
-            try:
-                with self.opened(sources, event=scope.event_id, hits=hits) as (cursor, sql):
-                    return take(cursor, sql, sources)
-            except StorageFailure:
-                if not self._reader.outdated(sources):
-                    raise
-        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
+            with (
+                self._reader.anew_if_replaced(sources),
+                self.opened(sources, event=scope.event_id, hits=hits) as (cursor, sql),
+            ):
+                return take(cursor, sql, sources)
+
+        return self._reader.retry(attempt)
 
     @contextmanager
     def opened(

@@ -72,7 +72,6 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
 
 KEPT_CHARS: Final = 32_000_000
 """A stream with more text than this is not kept: it is asked anew for each word."""
-_ATTEMPTS: Final = 10
 _BATCH: Final = 1_000
 _ONE_BY_ONE: Final = 4
 """So many sessions are put together each on its own; more at once."""
@@ -221,23 +220,21 @@ class EventTexts:
 
     def _now(self) -> _State | None:
         """Return what there is at this moment, None where that is too much."""
-        for _ in range(_ATTEMPTS):
-            before, revision = self._state, self._revision()
-            if before is not None and before.revision == revision:
-                return before
-            sources = self._reader.sources(StepQuery())
-            try:
-                # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
-                self._state = state = self._next_state(before, sources, revision)
-            except _TooMuchError:
-                self._state, self._too_much = None, True
-                return None
-            except StorageFailure:
-                if not self._reader.outdated(sources):
-                    raise
-            else:
-                return state
-        raise StorageFailure("The stream is being compressed faster than it can be read; ask again.")
+        try:
+            return self._reader.retry(self._current)
+        except _TooMuchError:
+            self._state, self._too_much = None, True
+            return None
+
+    def _current(self) -> _State:
+        before, revision = self._state, self._revision()
+        if before is not None and before.revision == revision:
+            return before
+        sources = self._reader.sources(StepQuery())
+        with self._reader.anew_if_replaced(sources):
+            # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
+            self._state = state = self._next_state(before, sources, revision)
+            return state
 
     def _revision(self) -> object:
         """Return what changes whenever anybody records, seals or takes something out of the stream."""

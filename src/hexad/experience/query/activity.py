@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from hexad.core.retry import retry
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import StorageFailure
-from hexad.experience.query.reader import StepSelection, StreamReader
+from hexad.experience.query.reader import ATTEMPTS, StepSelection, StreamReader
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.values.records import (
     ActivityBucket,
@@ -21,7 +22,6 @@ from hexad.experience.values.records import (
     StepQuery,
 )
 
-_ATTEMPTS: Final = 10
 _SECOND: Final = 1_000_000
 _MONDAY: Final = 4 * 86_400 * _SECOND
 """1970-01-05, the first Monday, in microseconds since 1970."""
@@ -79,12 +79,8 @@ def activity(db: Database, reader: StreamReader, question: ActivityQuestion) -> 
 
     Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
     """
-    for _ in range(_ATTEMPTS):
-        try:
-            return _Counting(db, question).count(reader)
-        except StorageFailure as error:
-            refused = error  # a segment was replaced by another before it could be read
-    raise refused
+    # A segment may be replaced by another before it can be read.
+    return retry(lambda: _Counting(db, question).count(reader), times=ATTEMPTS, on=StorageFailure)
 
 
 class _Counting:

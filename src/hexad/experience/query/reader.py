@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hexad.core import tick_ranges as ticks
 from hexad.core.event_types import EventType
+from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, holds, intersection
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
@@ -352,7 +353,8 @@ def scored(numbers: Sequence[int], scores: Sequence[float]) -> Iterator[tuple[in
 
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
-_ATTEMPTS: Final = 10
+ATTEMPTS: Final = 10
+"""So often a question is asked anew when segments were replaced before they could be read."""
 _SHORT: Final = 100
 _TOO_FAST: Final = "The stream is being compressed faster than it can be read; ask again."
 _EVERYTHING: Final = StepQuery()
@@ -412,22 +414,32 @@ class StreamReader:
 
         Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
         """
-        for _ in range(_ATTEMPTS):
+
+        def attempt() -> list[TimestepRecord]:
             sources = self.sources(question, cold=question)
-            try:
-                records = self._query(question, sources)
-            except StorageFailure:
-                if not self.outdated(sources):
-                    raise
-                continue
-            if records is not None:
-                return records
-        raise StorageFailure(_TOO_FAST)
+            with self.anew_if_replaced(sources):
+                return self._query(question, sources)
+
+        return self.retry(attempt)
+
+    def retry(self, attempt: Callable[[], Answer]) -> Answer:
+        """Return what `attempt` makes of sources that it reads `anew_if_replaced`."""
+        return retry(attempt, times=ATTEMPTS, failure=lambda: StorageFailure(_TOO_FAST))
+
+    @contextmanager
+    def anew_if_replaced(self, sources: StreamSources) -> Iterator[None]:
+        """Raise `TryAgain` where the block fails because a file of these went since: into another segment, for one."""
+        try:
+            yield
+        except StorageFailure as error:
+            if self._outdated(sources):
+                raise TryAgain from error
+            raise
 
     def _query(
         self, question: StepQuery, sources: StreamSources, whole: Set[str] = frozenset()
-    ) -> list[TimestepRecord] | None:
-        """Return what holds; None when a COLD record went while it was looked for, into a coarser one.
+    ) -> list[TimestepRecord]:
+        """Return what holds; raises `TryAgain` when a COLD record went while it was looked for, into a coarser one.
 
         The segments `whole` are read without the lists beside them.
         """
@@ -457,15 +469,16 @@ class StreamReader:
         and for no concept: what is in logs has none then.
         """
         question = replace(question, strongest=None)  # a list that may be too short would go unnoticed
-        for _ in range(_ATTEMPTS):
+
+        def attempt() -> Answer:
             sources = self.sources(question)
-            try:
-                with self._selection(question, sources, light=light) as selection:
-                    return use(selection)
-            except StorageFailure:
-                if not self.outdated(sources):
-                    raise
-        raise StorageFailure(_TOO_FAST)
+            with (
+                self.anew_if_replaced(sources),
+                self._selection(question, sources, light=light) as selection,
+            ):
+                return use(selection)
+
+        return self.retry(attempt)
 
     @contextmanager
     def select(self, question: StepQuery) -> Iterator[StepSelection]:
@@ -474,7 +487,7 @@ class StreamReader:
         with self._selection(question, self.sources(question)) as selection:
             yield selection
 
-    def outdated(self, sources: StreamSources) -> bool:
+    def _outdated(self, sources: StreamSources) -> bool:
         """Whether a file of these went since: into another segment, or it was only beside one."""
         return any(not self._manifest.has(Path(path).name) for path in sources.paths) or not all(
             map(os.path.exists, sources.sides.values())
@@ -525,12 +538,10 @@ class StreamReader:
                 cursor=cursor, steps=steps, params=[*params, *values], concepts=concepts, reading=reading
             )
 
-    def _records(
-        self, rows: Sequence[Sequence[Any]], concepts: ConceptNumbers
-    ) -> list[TimestepRecord] | None:
+    def _records(self, rows: Sequence[Sequence[Any]], concepts: ConceptNumbers) -> list[TimestepRecord]:
         cold = self._compressed.by_numbers([row[0] for row in rows if row[0]])
         if any(row[0] and row[0] not in cold for row in rows):
-            return None
+            raise TryAgain
         names = self._sessions.names(row[2] for row in rows if not row[0])
         fidelity = _labels(self._windows, names)
         return [
@@ -540,24 +551,22 @@ class StreamReader:
 
     def counts(self) -> tuple[int, int]:
         """Return how many timesteps are sealed, and how many are not yet; those that left do not count."""
-        for _ in range(_ATTEMPTS):
-            with self._db.read():
-                sources = self.sources(_EVERYTHING)
-                session_ranges = self._manifest.ranges() if sources.departed else {}
-                sealed = 0 if sources.departed else sum(segment.rows for segment in self._manifest.segments())
-            departed = range_columns(dict(sources.departed))
-            unsealed = sum(
-                len(frame) - (int(placed(frame.numbers, departed).sum()) if sources.departed else 0)
-                for log in sources.logs
-                for frame in log.frames
-            )
-            try:
-                by_path = {str(self._segments / name): some for name, some in session_ranges.items()}
-                return sealed + self._sealed.count(by_path, sources.departed), unsealed
-            except StorageFailure:
-                if not self.outdated(sources):
-                    raise
-        raise StorageFailure(_TOO_FAST)
+        return self.retry(self._counts)
+
+    def _counts(self) -> tuple[int, int]:
+        with self._db.read():
+            sources = self.sources(_EVERYTHING)
+            session_ranges = self._manifest.ranges() if sources.departed else {}
+            sealed = 0 if sources.departed else sum(segment.rows for segment in self._manifest.segments())
+        departed = range_columns(dict(sources.departed))
+        unsealed = sum(
+            len(frame) - (int(placed(frame.numbers, departed).sum()) if sources.departed else 0)
+            for log in sources.logs
+            for frame in log.frames
+        )
+        with self.anew_if_replaced(sources):
+            by_path = {str(self._segments / name): some for name, some in session_ranges.items()}
+            return sealed + self._sealed.count(by_path, sources.departed), unsealed
 
     def sources(self, question: StepQuery, *, cold: StepQuery | None = None) -> StreamSources:
         """Return where the answers to a question are, and the COLD records for which `cold` holds.

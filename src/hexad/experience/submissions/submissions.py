@@ -19,7 +19,7 @@ from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tables.windows import SubmissionTable
-from hexad.experience.tiers.pinning import PinnedWindows, decided
+from hexad.experience.tiers.pinning import PinnedWindows
 from hexad.experience.values.tags import BudStatus, Tag, TagType
 from hexad.experience.values.tiers import Submission, SubmissionStatus, TimeWindow
 from hexad.text.paths import folder_problem, space_key
@@ -66,10 +66,9 @@ class Submissions:
         submission = self._same(checked_id, tag)
         if submission is not None:
             return submission
-        return decided(
-            self._db,
-            prepare=lambda: self._evidence(tag),
-            still_so=self._still_so,
+        return self._db.prepare_and_act(
+            prepare=lambda _: self._evidence(tag),
+            is_current=self._still_so,
             act=lambda evidence: self._submit(tag, checked_id, evidence),
         )
 

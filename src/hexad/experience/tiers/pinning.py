@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, TypeVar
 
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.connection import Database
@@ -162,11 +161,6 @@ def _cold_window(window: TimeWindow, records: Sequence[CompressedRecord]) -> Tim
     )
 
 
-_ATTEMPTS: Final = 8
-_T = TypeVar("_T")
-_R = TypeVar("_R")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PinRequest:
     """What was seen when a pin was asked for, before its turn to write came."""
@@ -217,10 +211,9 @@ class PinnedWindows:
         note = self._reason(reason)
         self._sessions.get(session_id)
         self._flush()
-        number = decided(
-            self._db,
-            prepare=lambda: self._request(session_id, checked_ticks),
-            still_so=self._still_so,
+        number = self._db.prepare_and_act(
+            prepare=lambda _: self._request(session_id, checked_ticks),
+            is_current=self._still_so,
             act=lambda request: self._pin(request, note),
         )
         return self.get_by_number(number)
@@ -490,19 +483,3 @@ def _to_go(row: WindowRow, compacted_through: int) -> tuple[int, int] | None:
     if row.fidelity is Fidelity.COLD:
         return row.ticks
     return None if compacted_through < row.ticks[0] else (row.ticks[0], min(row.ticks[1], compacted_through))
-
-
-def decided(
-    db: Database, *, prepare: Callable[[], _T], still_so: Callable[[_T], bool], act: Callable[[_T], _R]
-) -> _R:
-    """Act in one transaction on what `prepare` found, and look again where that has changed before the turn came.
-
-    Looking reads the stream, and nobody can write meanwhile if it is done inside: that is for the last attempt only.
-    """
-    for _ in range(_ATTEMPTS):
-        seen = prepare()
-        with db.transaction():
-            if still_so(seen):
-                return act(seen)
-    with db.transaction():
-        return act(prepare())

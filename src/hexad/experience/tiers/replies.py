@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.core.ids import IdSource
+from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.connection import Database
 from hexad.errors import Conflict
@@ -136,14 +137,20 @@ class ReplyMaker:
     def release(self, session_id: str, ranges: Iterable[tuple[int, int]]) -> Replies:
         """Turn what is in `ranges` and unprotected into records, and return what was stored."""
         wanted_ranges = union(ranges)
-        for _ in range(_ATTEMPTS):
+
+        def changing() -> Conflict:
+            return Conflict(
+                f"The windows of session {session_id!r} change faster than it can be compressed; try again."
+            )
+
+        def attempt() -> Replies:
             replies = self.prepare(session_id, wanted_ranges)
             with self._db.transaction():
                 if self.store(replies):
                     return replies
-        raise Conflict(
-            f"The windows of session {session_id!r} change faster than it can be compressed; try again."
-        )
+            raise TryAgain
+
+        return retry(attempt, times=_ATTEMPTS, failure=changing)
 
     def _protected_ticks(self, session: int, ticks: tuple[int, int]) -> Ranges:
         protected_ranges = self._windows.protected(session, ticks)

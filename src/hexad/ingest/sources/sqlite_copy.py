@@ -17,13 +17,14 @@ from urllib.parse import quote
 
 import apsw
 
+from hexad.core.retry import TryAgain, retry
 from hexad.errors import Conflict, InvalidInput
 
 Value = None | int | float | str | bytes
 Rows = Iterator[Mapping[str, Value]]
 
 _HEAD: Final = b"SQLite format 3\0"
-_TRIES: Final = 3
+_ATTEMPTS: Final = 3
 _WRITTEN: Final = "is being written; close the program that has it open, and call again"
 
 
@@ -116,7 +117,11 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
     log = path.with_name(path.name + "-wal")
     if log.exists() and log.stat().st_size > 0:
         with tempfile.TemporaryDirectory(prefix="hexad-") as folder:
-            copy = _copied(path, log, Path(folder))
+            copy = retry(
+                lambda: _copied(path, log, Path(folder)),
+                times=_ATTEMPTS,
+                failure=lambda: Conflict(f"{str(path)!r} {_WRITTEN}."),
+            )
             with _opened(copy, path, immutable=False) as database:
                 yield database
         return
@@ -144,20 +149,19 @@ def _refuse_cut(path: Path) -> None:
 
 
 def _copied(path: Path, log: Path, folder: Path) -> Path:
-    """Return a copy of a file and its log as they were at one moment."""
+    """Return a copy of a file and its log as they were at one moment; raises `TryAgain` where they change."""
     copy = folder / "copy.db"
-    for _ in range(_TRIES):
-        before = (_mark(path), _mark(log))
-        try:
-            shutil.copyfile(path, copy)
-            shutil.copyfile(log, folder / "copy.db-wal")
-        except FileNotFoundError:
-            continue  # the log was cleared: what it held is in the file now
-        except OSError as error:
-            raise InvalidInput(f"{str(path)!r} cannot be copied to read it: {error.strerror}.") from error
-        if (_mark(path), _mark(log)) == before:
-            return copy
-    raise Conflict(f"{str(path)!r} {_WRITTEN}.")
+    before = (_mark(path), _mark(log))
+    try:
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, folder / "copy.db-wal")
+    except FileNotFoundError:
+        raise TryAgain from None  # the log was cleared: what it held is in the file now
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be copied to read it: {error.strerror}.") from error
+    if (_mark(path), _mark(log)) != before:
+        raise TryAgain
+    return copy
 
 
 def _mark(path: Path) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
+from hexad.core.retry import TryAgain, retry
 from hexad.core.tracing import span
 from hexad.errors import Conflict
 from hexad.ingest.write.enrich import new_chunks
@@ -36,7 +37,8 @@ from hexad.search.indexer import Indexer
 from hexad.text.normalize import slugs
 
 _WRITTEN: Final = (Outcome.CREATED, Outcome.UPDATED)
-_TRIES: Final = 3
+_ATTEMPTS: Final = 3
+_RULES_CHANGE: Final = "What is redacted in the space changes all the time; nothing was stored, try again."
 """How often drafts are prepared again because somebody changed what is redacted, while a model was thinking."""
 
 
@@ -76,13 +78,17 @@ class Pipeline:
         """
         self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with span("create_memory", count=len(drafts)):
-            for _ in range(_TRIES):
-                prepared = [self.prepare(draft) for draft in drafts]
-                with self._stores.db.transaction():
-                    decided = self._decided(prepared)
-                    if all(write.rules is decided[write.draft.space][1] for write in prepared):
-                        return [self._store(write, decided[write.draft.space][0]) for write in prepared]
-        raise Conflict("What is redacted in the space changes all the time; nothing was stored, try again.")
+            return retry(
+                lambda: self._write(drafts), times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE)
+            )
+
+    def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
+        prepared = [self.prepare(draft) for draft in drafts]
+        with self._stores.db.transaction():
+            decided = self._decided(prepared)
+            if all(write.rules is decided[write.draft.space][1] for write in prepared):
+                return [self._store(write, decided[write.draft.space][0]) for write in prepared]
+        raise TryAgain
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> PreparedDraft:
         """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from hexad.core.clock import Clock, SystemClock
 from hexad.errors import InvalidInput, ProviderError
+from hexad.providers.backoff import Backoff
 from hexad.providers.embedders.rows import checked_rows, checked_texts, embed_nonblank, unit_rows
 from hexad.text.tokens import estimate_tokens
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from hexad.providers.embedders.rows import FloatRows
 
 _ATTEMPTS = 4
-_FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 # A token is at least one character in nearly every text, and common models read 8,191 tokens or fewer.
 _MAX_TEXT_CHARS = 8_000
@@ -163,30 +163,28 @@ class RemoteEmbedder:
 
     def _post(self, body: bytes, *, limit_bytes: int) -> bytes:
         """Return the body of a 200 answer, after as many attempts as it takes and is allowed."""
-        pause_s = _FIRST_PAUSE_S
-        for attempt in range(1, _ATTEMPTS + 1):
-            last = attempt == _ATTEMPTS
+        backoff = Backoff(_ATTEMPTS)
+        while True:
             try:
-                status, asked_s, answer = self._exchange(body, limit_bytes=limit_bytes)
+                status, retry_after, answer = self._exchange(body, limit_bytes=limit_bytes)
             except OSError as error:
-                if last:
+                pause_s = backoff.pause_s(None)
+                if pause_s is None:
                     raise ProviderError(
                         f"{self._where} did not answer in {_ATTEMPTS} attempts "
                         f"({type(error).__name__}: {error}); check the base URL and the network.",
                         charged=isinstance(error, TimeoutError),
                     ) from error
-                asked_s = None
             else:
                 if status == 200:
                     return answer
-                if last or not (status == 429 or status >= 500):
+                pause_s = backoff.pause_s(status, retry_after)
+                if pause_s is None:
                     raise ProviderError(_refusal(self._where, status), charged=False)
-            self._sleep(min(asked_s if asked_s is not None else pause_s, _LONGEST_PAUSE_S))
-            pause_s *= 2
-        raise AssertionError("the last attempt returns or raises")
+            self._sleep(min(pause_s, _LONGEST_PAUSE_S))
 
-    def _exchange(self, body: bytes, *, limit_bytes: int) -> tuple[int, float | None, bytes]:
-        """Make one request; return (status, seconds that `Retry-After` asks for, body of a 200 answer)."""
+    def _exchange(self, body: bytes, *, limit_bytes: int) -> tuple[int, str | None, bytes]:
+        """Make one request; return (status, `Retry-After`, body of a 200 answer)."""
         # Imported late: it takes 22 ms, half of what this whole package costs, and few stores have an
         # endpoint.
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -198,7 +196,7 @@ class RemoteEmbedder:
             connection.request("POST", self._path, body=body, headers=self._headers)
             response = connection.getresponse()
             if response.status != 200:
-                return response.status, _seconds(response.getheader("Retry-After")), b""
+                return response.status, response.getheader("Retry-After"), b""
             return 200, None, self._read(response, limit_bytes=limit_bytes, deadline=deadline)
         except HTTPException as error:
             raise ConnectionError(f"broken answer: {type(error).__name__}") from error
@@ -251,12 +249,6 @@ def _credential(api_key: str | None) -> dict[str, str]:
         # Said without the key: it must not reach a log, not even a broken one.
         raise InvalidInput("The API key is empty, or holds a space, a line end or a character beyond ASCII.")
     return {"Authorization": f"Bearer {api_key}"}
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Return a `Retry-After` given in seconds; its form as a date is left to the usual pause."""
-    text = (retry_after or "").strip()
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _refusal(where: str, status: int) -> str:

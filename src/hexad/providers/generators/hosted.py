@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from hexad.core.clock import Clock, SystemClock
 from hexad.errors import ProviderError
+from hexad.providers.backoff import Backoff
 from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, moved
@@ -239,7 +240,6 @@ def _transport(endpoint: Endpoint, key: str | None, seen: Seen) -> httpx2.AsyncB
 
 
 _ATTEMPTS: Final = 3
-_FIRST_PAUSE_S: Final = 0.5
 _GRACE_S: Final = 2.0
 """How long a call may take to end after its time is over: what blocks a thread cannot be cancelled."""
 _REFUSES_FORMAT: Final = frozenset((400, 415, 422, 501))
@@ -347,7 +347,7 @@ class _Call:
     async def run(self) -> Reply:
         import asyncio
 
-        pause_s, attempt = _FIRST_PAUSE_S, 1
+        backoff = Backoff(_ATTEMPTS)
         while True:
             seen = Seen()
             answer = await self._attempt(seen)
@@ -356,17 +356,10 @@ class _Call:
             if seen.status in _REFUSES_FORMAT and self.constrained:
                 self.constrained, self.gave_up_format = False, True
                 continue  # the schema in words: not an attempt at the same thing
-            again = (
-                (seen.status is None and not seen.elsewhere)
-                or seen.status == 429
-                or (seen.status or 0) >= 500
-            )
-            asked_s = _seconds(seen.retry_after)
-            wait_s = pause_s if asked_s is None else asked_s
-            if not again or attempt == _ATTEMPTS or wait_s >= self.ends_at - self.clock.monotonic():
+            pause_s = None if seen.elsewhere else backoff.pause_s(seen.status, seen.retry_after)
+            if pause_s is None or pause_s >= self.ends_at - self.clock.monotonic():
                 raise answer
-            await asyncio.sleep(wait_s)
-            attempt, pause_s = attempt + 1, pause_s * 2
+            await asyncio.sleep(pause_s)
 
     async def _attempt(self, seen: Seen) -> Reply | ProviderError:
         import asyncio
@@ -444,9 +437,3 @@ async def _settled(call: _Call, outcome: _Outcome) -> Reply | None:
     except ProviderError as error:
         outcome.error = error
         return None
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Return a `Retry-After` given in seconds; its form as a date is left to the usual pause."""
-    text = (retry_after or "").strip()
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -254,7 +254,7 @@ def object_notes(objects: Sequence[ParsedObject]) -> list[str]:
     ]
 
 
-_TRIES: Final = 3
+_ATTEMPTS: Final = 3
 """How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""
 
 
@@ -317,17 +317,16 @@ class SpaceImporter:
         Raises `InvalidSpace` for an object that cannot be stored and `Conflict` for an id that another space has;
         then nothing was stored.
         """
-        plan = self._plan(parsed, may, None, whole=whole, progress=progress)
+        first = self._plan(parsed, may, None, whole=whole, progress=progress)
         if dry_run:
-            return _report(parsed, plan)
+            return _report(parsed, first)
         self._stores.db.require_writable()
-        for _ in range(_TRIES):
-            with self._stores.db.transaction():
-                if self._seen() == plan.seen:
-                    return self._apply(parsed, plan, within)
-            plan = self._plan(parsed, may, plan.work, whole=whole)
-        with self._stores.db.transaction():
-            return self._apply(parsed, self._plan(parsed, may, plan.work, whole=whole), within)
+        return self._stores.db.prepare_and_act(
+            prepare=lambda last: self._plan(parsed, may, last.work, whole=whole) if last else first,
+            is_current=lambda plan: self._seen() == plan.seen,
+            act=lambda plan: self._apply(parsed, plan, within),
+            attempts=_ATTEMPTS,
+        )
 
     def masked(
         self, metadata: Mapping[str, JSONValue], policies: Mapping[str, JSONValue]
