@@ -24,6 +24,7 @@ none repeats a whole text or a key: a long value is cut, what looks like a key i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 VALUE_CHARS_LIMIT: Final = 160
@@ -40,6 +41,7 @@ _KEY: Final = re.compile(
     r")"
 )
 _OWN_ID: Final = re.compile(r"(?:[a-z]+[-_])+[0-9A-HJKMNP-TV-Z]{26}(?:-\d+)?")
+_REFERENCE: Final = re.compile(r"\{([^{}]+)\}")
 _PASSWORD: Final = re.compile(r"(:/{1,2}[^\s/:@'\"]*):[^\s/@'\"]+@")
 
 
@@ -65,13 +67,36 @@ class HexadError(Exception):
 
     `argument` names the parameter whose value cannot be used, where it is one: a command line or a server calls it by
     the name that its own users know. The message names it too.
+
+    `remedy` ends the message. Calls and arguments stand in it as `{find_tags}` and `{force=True}`, which the message
+    has as Python writes them; `message` has them in another surface's words.
     """
 
     exit_code = 1
 
-    def __init__(self, *args: object, argument: str | None = None) -> None:
-        super().__init__(*(discreet(arg) if isinstance(arg, str) else arg for arg in args))
+    def __init__(self, *args: object, argument: str | None = None, remedy: str = "") -> None:
+        words = [discreet(arg) if isinstance(arg, str) else arg for arg in args]
+        self.reason = str(words[0]) if words else ""
+        if remedy:
+            words[:1] = [_joined(self.reason, remedy, lambda reference: reference)]
+        super().__init__(*words)
         self.argument = argument
+        self.remedy = remedy
+
+    def message(self, name_of: Callable[[str], str]) -> str:
+        """Return the message with what `name_of` says in place of each call and argument of the remedy.
+
+        >>> error = NotFound("There is no tag 5;", remedy="`{find_tags}` lists those there are.")
+        >>> str(error)
+        'There is no tag 5; `find_tags` lists those there are.'
+        >>> error.message(lambda reference: "hexad tags list")
+        'There is no tag 5; `hexad tags list` lists those there are.'
+        """
+        return _joined(self.reason, self.remedy, name_of) if self.remedy else str(self)
+
+
+def _joined(reason: str, remedy: str, name_of: Callable[[str], str]) -> str:
+    return f"{reason} {_REFERENCE.sub(lambda match: name_of(match[1]), remedy)}"
 
 
 class InvalidInput(HexadError):
@@ -144,8 +169,8 @@ class ProviderError(HexadError):
     `charged` is False when the provider cannot have charged for the attempt: it refused, or was never reached.
     """
 
-    def __init__(self, message: str, *, charged: bool = True) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, charged: bool = True, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
         self.charged = charged
 
 

@@ -11,6 +11,8 @@ from hexad.errors import InvalidInput
 
 OWNER: Final = "owner"
 """The role that sees everything; so does who opens a store without saying who it is."""
+AS_OWNER: Final = "Open the store without {actor=}, or with the role 'owner'."
+"""The remedy where only the store's owner may do something."""
 _ROLE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _FIELDS: Final = ("user", "agent", "role")
 

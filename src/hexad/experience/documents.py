@@ -132,7 +132,7 @@ class WorkingCopies:
             self._own.opens(file)
         except IntegrityError as error:
             raise InvalidInput(
-                f"{error} Give its text to `update_document` or `add_document`; write_copies writes a document anew."
+                f"{error} Add or update the document with its text instead, or write the copies anew."
             ) from error
         return self.read(file)
 
@@ -254,8 +254,8 @@ class DocumentRepository:
         changed = self._copies.state(before) is CopyState.CHANGED
         if changed and self._copies.read(self._copies.file(before)) != text:
             raise Conflict(
-                f"The working copy of {before.path!r} was changed by hand; `read_copies` takes it in, "
-                "`write_copies` throws it away."
+                f"The working copy of {before.path!r} was changed by hand;",
+                remedy="`{read_copies}` takes it in, `{write_copies}` throws it away.",
             )
         return self._update(
             doc_id,
@@ -337,8 +337,8 @@ class DocumentRepository:
             return self._purged(path_or_id, purge=purge)
         if self._copies.state(document) is CopyState.CHANGED:
             raise Conflict(
-                f"The working copy of {document.path!r} was changed by hand; `read_copies` takes it in, "
-                "`write_copies` throws it away."
+                f"The working copy of {document.path!r} was changed by hand;",
+                remedy="`{read_copies}` takes it in, `{write_copies}` throws it away.",
             )
         self._db.require_writable()
         # The copy goes first: a program that is killed in between leaves a document whose copy is missing, and not a
@@ -358,7 +358,9 @@ class DocumentRepository:
     def _purged(self, path_or_id: str, *, purge: bool) -> RemovedDocument:
         departed = self._removed.find(path_or_id) if purge else None
         if departed is None:
-            raise NotFound(f"Document {path_or_id!r} is not there; `list_documents` names what there is.")
+            raise NotFound(
+                f"Document {path_or_id!r} is not there;", remedy="`{list_documents}` names what there is."
+            )
         with self._db.transaction():
             self._removed.purge(departed.id, at=self._db.clock.now(), key=self._context.salt())
         return replace(departed, purged=True)
@@ -371,7 +373,8 @@ class DocumentRepository:
         departed = self._removed.find(path_or_id)
         if departed is None:
             raise NotFound(
-                f"Document {path_or_id!r} was not removed; `removed_documents` names those that were."
+                f"Document {path_or_id!r} was not removed;",
+                remedy="`{removed_documents}` names those that were.",
             )
         with self._db.transaction():
             self._removed.restore(departed.id)
@@ -486,7 +489,7 @@ class DocumentRepository:
         if not text:
             raise InvalidInput(
                 f"{file.name} is empty, or no plain file of UTF-8 of at most {DOCUMENT_BYTES_LIMIT} bytes; "
-                "write_copies writes a document anew."
+                "writing the copies makes it anew."
             )
         return text
 

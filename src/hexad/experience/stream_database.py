@@ -150,7 +150,9 @@ class Experience:
             return
         number = self._sessions.number(session)
         if number is None:
-            raise NotFound(f"There is no session {session!r}; `sessions()` lists those that there are.")
+            raise NotFound(
+                f"There is no session {session!r};", remedy="`{sessions()}` lists those that there are."
+            )
         self.flush()
         self._sessions.end(number, at=self._clock.now())
         self._open.pop(session, None)
@@ -187,7 +189,9 @@ class Experience:
         """Return the given session, else this thread's current one; raises `InvalidInput` where there is none."""
         session = self.current if session_id is None else session_id
         if session is None:
-            raise InvalidInput("There is no current session; call start_session first, or give session_id.")
+            raise InvalidInput(
+                "There is no current session;", remedy="{call start_session first, or }give {session_id}."
+            )
         return session
 
     def last_tick(self, session_id: str) -> int:
@@ -201,7 +205,9 @@ class Experience:
         if number is None:
             info = self._sessions.get(session_id)
             if info.ended_at is not None:
-                raise Conflict(f"Session {session_id!r} has ended; `start_session` goes on with it.")
+                raise Conflict(
+                    f"Session {session_id!r} has ended;", remedy="`{start_session}` goes on with it."
+                )
             number = self._open[session_id] = self._sessions.number(session_id) or 0
             self.accounts.open(number)
         return number

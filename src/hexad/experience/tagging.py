@@ -357,7 +357,9 @@ class Tagging:
     def _session(self, named: NamedTarget) -> str:
         session_id = self._experience.current if named.session_id is None else named.session_id
         if session_id is None:
-            raise InvalidTarget("There is no current session; call start_session first, or give session_id.")
+            raise InvalidTarget(
+                "There is no current session;", remedy="{call start_session first, or }give {session_id}."
+            )
         return session_id
 
     def _last_tick(self, session_id: str) -> int:
@@ -470,19 +472,21 @@ class Tagging:
             pack = self._tags.pack_of(tag.id)
             if pack is not None:
                 raise Conflict(
-                    f"Tag {tag.name!r} is a concept of the pack {pack!r} and stays; `untag` takes single uses away."
+                    f"Tag {tag.name!r} is a concept of the pack {pack!r} and stays;",
+                    remedy="`{untag}` takes single uses away.",
                 )
             waiting = self._tags.open_submissions(tag.id)
             if waiting:
                 raise Conflict(
-                    f"The bud {tag.name!r} stands in the submission {waiting[0]!r}, which is not answered yet; "
-                    "`resolve_submission` first."
+                    f"The bud {tag.name!r} stands in the submission {waiting[0]!r}, which is not answered yet;",
+                    remedy="`{resolve_submission}` first.",
                 )
             uses = self._applications.count(tag.id)
             if not force and (uses or tag.tag_type is TagType.BUD):
                 what = f"is used {uses} times" if uses else "is a bud"
                 raise Conflict(
-                    f"Tag {tag.name!r} {what}; with force=True it is removed, and its uses with it."
+                    f"Tag {tag.name!r} {what};",
+                    remedy="with {force=True} it is removed, and its uses with it.",
                 )
             self._applications.remove_of_tag(tag.id)
             self._tags.remove(tag.id)
@@ -505,7 +509,7 @@ class Tagging:
         """Return the tag of this id or name; raises `NotFound`."""
         tag = self.index.resolve(name_or_id)
         if tag is None:
-            raise NotFound(f"Tag {name_or_id!r} is not there; `find_tags` lists what there is.")
+            raise NotFound(f"Tag {name_or_id!r} is not there;", remedy="`{find_tags}` lists what there is.")
         return tag
 
     def tags_of(self, timestep_id: str, *, inherited: bool) -> list[Tag]:

@@ -160,11 +160,11 @@ class ErasureService:
         # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
         ledger = self._ledger_is_meant(selection) and (owner or not self._memories.spaces(selection))
         if not (owner and confirm) and (beyond or ledger):
-            how = "Confirm the purge (confirm=True)" if owner else "Only the store's owner may purge it"
+            how = "Confirm the purge ({confirm=True})" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "
-                f"{', '.join(entry.place for entry in beyond) or 'the ledger'}. {how}; a dry run shows what would go. "
-                "With space= it is of that space's memories alone."
+                f"{', '.join(entry.place for entry in beyond) or 'the ledger'}.",
+                remedy=f"{how}; a dry run shows what would go. With {{space=}} it is of that space's memories alone.",
             )
         return []
 
@@ -172,10 +172,10 @@ class ErasureService:
         for name in self._memories.spaces(selection):
             policies = parse_stored(self._everything.spaces.get(name).policies)
             if policies.allow_delete is not True:
-                how = "or confirm the purge (confirm=True)" if owner else "as its owner"
+                how = "or confirm the purge ({confirm=True})" if owner else "as its owner"
                 raise AccessDenied(
-                    f"Memories of space {name!r} cannot be purged: its policy does not allow deletion. Set "
-                    f"allow_delete to true {how}; a dry run shows what would go."
+                    f"Memories of space {name!r} cannot be purged: its policy does not allow deletion.",
+                    remedy=f"Set allow_delete to true {how}; a dry run shows what would go.",
                 )
 
     def _ledger_is_meant(self, selection: Selection) -> bool:

@@ -113,7 +113,8 @@ class Exporter:
         def may_replace() -> None:
             if path.exists() and not force:
                 raise Conflict(
-                    f"There is a file at {path}; it stays. Give another name, or replace it (force=True)."
+                    f"There is a file at {path}; it stays.",
+                    remedy="Give another name, or replace it ({force=True}).",
                 )
 
         if path.is_dir():
@@ -224,8 +225,8 @@ class Exporter:
         is_known = recorded or has_session(self._context.db, self._components, str(session))
         if not is_known and not holdings.numbers(owner):
             raise NotFound(
-                f"There is no session {session!r}, neither recorded nor of a conversation or the graph; "
-                "`sessions()` lists those that were recorded."
+                f"There is no session {session!r}, neither recorded nor of a conversation or the graph;",
+                remedy="`{sessions()}` lists those that were recorded.",
             )
         return owner
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from hexad.core.actor import AS_OWNER
 from hexad.core.erasure import ErasureReceipt
 from hexad.database.component import Component
 from hexad.database.store_context import StoreContext
@@ -49,12 +50,13 @@ class Wiper:
         chosen = parse_scope(scope, session)
         if not self._context.actor.is_owner:
             raise AccessDenied(
-                f"A wipe is for the store's owner alone, and {self._context.actor.describe()} is not. Open the store "
-                "without an actor, or with the role 'owner'."
+                f"A wipe is for the store's owner alone, and {self._context.actor.describe()} is not.",
+                remedy=AS_OWNER,
             )
         if not confirm and not dry_run:
             raise AccessDenied(
-                f"A wipe of the {chosen.value} is for good; confirm it (confirm=True). A dry run shows what would go."
+                f"A wipe of the {chosen.value} is for good;",
+                remedy="confirm it ({confirm=True}). A dry run shows what would go.",
             )
 
         if chosen is Scope.USER:
@@ -75,7 +77,8 @@ class Wiper:
             if not is_known and not self._erasure.on_ledger(session=session):
                 raise NotFound(
                     f"There is no session {session!r}, neither recorded nor of a conversation, the graph or the "
-                    "ledger; `sessions()` lists those that were recorded."
+                    "ledger;",
+                    remedy="`{sessions()}` lists those that were recorded.",
                 )
             return WipeReport(
                 scope=chosen, session=session, dry_run=dry_run, receipts=(forget(session=session),)

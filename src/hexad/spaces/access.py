@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexad.core.actor import Actor
+from hexad.core.actor import AS_OWNER, Actor
 from hexad.errors import AccessDenied
 from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.store import Stores
@@ -13,7 +13,8 @@ def require_whole(actor: Actor, policies: Policies, *, space: str, doing: str) -
     if policies.hides and not actor.is_owner:
         raise AccessDenied(
             f"Space {space!r} hides memories by role, and {actor.describe()} is not its owner: {doing} is about all "
-            "of it. Open the store without an actor, or with the role 'owner'."
+            "of it.",
+            remedy=AS_OWNER,
         )
 
 
@@ -25,7 +26,8 @@ def require_owner(actor: Actor, everything: Stores, *, doing: str) -> None:
     if not actor.is_owner and any(parse_stored(space.policies).hides for space in everything.spaces.list()):
         raise AccessDenied(
             f"A space of this store hides memories by role, and {actor.describe()} is not its owner: {doing} is "
-            "about all of the store. Open it without an actor, or with the role 'owner'."
+            "about all of the store.",
+            remedy=AS_OWNER,
         )
 
 

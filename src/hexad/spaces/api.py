@@ -159,8 +159,8 @@ class SpacesFacade:
                 self._make(name, fields, at=at)
             elif not (reset or asked):
                 raise Conflict(
-                    f"Space {name!r} is there already; choose another name, use it as it is, change what is said of it "
-                    "(set_metadata), or empty it (reset=True)."
+                    f"Space {name!r} is there already; choose another name,",
+                    remedy="use it as it is, change what is said of it (`{set_metadata}`), or empty it ({reset=True}).",
                 )
             else:
                 try:

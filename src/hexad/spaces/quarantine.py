@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from hexad.core.actor import AS_OWNER
 from hexad.core.arguments import parse_whole
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import format_time
@@ -135,8 +136,8 @@ class QuarantineFacade:
     def _require(self) -> None:
         if not self._context.actor.is_owner:
             raise AccessDenied(
-                f"{self._context.actor.describe()} is not the store's owner: what waits for a review is for the owner. "
-                "Open the store without an actor, or with the role 'owner'."
+                f"{self._context.actor.describe()} is not the store's owner: what waits for a review is for the owner.",
+                remedy=AS_OWNER,
             )
 
 

@@ -183,7 +183,9 @@ def fetch(place: KeyPlace, key_source: KeyGiven) -> bytes:
         )
     if place.provider == PASSPHRASE:
         if not key_source.passphrase:
-            raise AccessDenied(f"The store is encrypted, and its passphrase is not given. {_ways(place)}")
+            raise AccessDenied(
+                "The store is encrypted, and its passphrase is not given.", remedy=_ways(place)
+            )
         return place.scrypt.key(key_source.passphrase, place.salt)
     if place.provider == COMMAND:
         if not key_source.command:
@@ -195,7 +197,7 @@ def fetch(place: KeyPlace, key_source: KeyGiven) -> bytes:
         return read_key_file(key_source.key_file or place.key_file or default_key_file(place.id))
     if place.provider == KEYRING:
         return _of_keyring(place)
-    raise AccessDenied(f"The store is encrypted, and its key is held by a program. {_ways(place)}")
+    raise AccessDenied("The store is encrypted, and its key is held by a program.", remedy=_ways(place))
 
 
 def create(place: KeyPlace, key_source: KeyGiven, *, store: Path) -> bytes:
@@ -224,7 +226,9 @@ def create(place: KeyPlace, key_source: KeyGiven, *, store: Path) -> bytes:
 def require_passphrase(passphrase: str | None) -> None:
     """Raise `InvalidInput` for a passphrase that is not there or protects nothing."""
     if not passphrase:
-        raise InvalidInput("The provider 'passphrase' needs one: HEXAD_PASSPHRASE, or key= as text.")
+        raise InvalidInput(
+            "The provider 'passphrase' needs one:", remedy="HEXAD_PASSPHRASE{, or key= as text}."
+        )
     if len(passphrase) < _PASSPHRASE_LEAST:
         raise InvalidInput(f"A passphrase has at least {_PASSPHRASE_LEAST} characters; better are six words.")
 
@@ -282,10 +286,10 @@ def command_of(text: str) -> tuple[str, ...]:
 
 def _ways(place: KeyPlace) -> str:
     ways = {
-        PASSPHRASE: "Set HEXAD_PASSPHRASE, or open it with key= and the passphrase as text.",
-        COMMAND: "Set HEXAD_KEY_COMMAND to the command that prints it, or open it with key= and the 32 bytes.",
-        KEY_FILE: "Set HEXAD_KEY_FILE to the file, or open it with key= and its Path.",
-        KEYRING: "Open it on the machine and as the user in whose keyring it is, or with key= and the 32 bytes.",
+        PASSPHRASE: "Set HEXAD_PASSPHRASE{, or open it with key= and the passphrase as text}.",
+        COMMAND: "Set HEXAD_KEY_COMMAND to the command that prints it{, or open it with key= and the 32 bytes}.",
+        KEY_FILE: "Set HEXAD_KEY_FILE to the file{, or open it with key= and its Path}.",
+        KEYRING: "Open it on the machine and as the user in whose keyring it is{, or with key= and the 32 bytes}.",
         PROGRAM: "Open it with key= and the 32 bytes.",
     }
     return ways[place.provider]
@@ -296,7 +300,8 @@ def wrong_key(place: KeyPlace, *, key_file: Path | None = None) -> AccessDenied:
     what = "This key" if key_file is None else f"The key in {key_file}"
     return AccessDenied(
         f"{what} does not open the store (provider {place.provider!r}, key {place.id}): it was changed, or is that "
-        f"of another store. Nothing was touched. {_ways(place)}"
+        f"of another store. Nothing was touched.",
+        remedy=_ways(place),
     )
 
 
@@ -313,8 +318,8 @@ def read_key_file(path: Path) -> bytes:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise AccessDenied(
-            f"The store is encrypted, and its key file {path} cannot be read: {error.strerror}. Put it there, set "
-            "HEXAD_KEY_FILE to where it is, or open the store with key=."
+            f"The store is encrypted, and its key file {path} cannot be read: {error.strerror}.",
+            remedy="Put it there, set HEXAD_KEY_FILE to where it is{, or open the store with key=}.",
         ) from error
     try:
         found_stat = os.fstat(fd)

@@ -188,7 +188,8 @@ def _not_the_named(error: AccessDenied, place: KeyPlace, key_source: KeyGiven) -
         (f"{key_source.variable} names", "the variable") if key_source.variable else ("key= is", "it")
     )
     return AccessDenied(
-        f"{error} {by} this file, and {RECORD} names {there}: leave {without} out to use that one."
+        f"{error.reason} {by} this file, and {RECORD} names {there}: leave {without} out to use that one.",
+        remedy=error.remedy,
     )
 
 

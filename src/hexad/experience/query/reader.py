@@ -580,7 +580,8 @@ class StreamReader:
                 session = self._sessions.number(question.session_id)
                 if session is None:
                     raise NotFound(
-                        f"There is no session {question.session_id!r}; `sessions()` lists those that there are."
+                        f"There is no session {question.session_id!r};",
+                        remedy="`{sessions()}` lists those that there are.",
                     )
             times = question.times
             segments = self._manifest.segments(

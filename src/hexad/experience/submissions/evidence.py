@@ -567,7 +567,7 @@ class EvidencePackages:
             raise NotFound(
                 f"{str(given)!r} is a file; a package is the folder with all of its files. Give that."
             )
-        raise NotFound(f"There is no package {str(given)!r}; `export_submission` makes one.")
+        raise NotFound(f"There is no package {str(given)!r};", remedy="`{export_submission}` makes one.")
 
     def _problems(self, path: Path) -> list[str]:
         try:

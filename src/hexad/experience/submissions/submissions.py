@@ -75,9 +75,11 @@ class Submissions:
     def _bud(self, name_or_id: str) -> Tag:
         tag = self._resolve_tag(name_or_id)
         if tag is None:
-            raise NotFound(f"Tag {name_or_id!r} is not there; `get_buds` lists the buds that there are.")
+            raise NotFound(
+                f"Tag {name_or_id!r} is not there;", remedy="`{get_buds}` lists the buds that there are."
+            )
         if tag.tag_type is not TagType.BUD:
-            raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
+            raise InvalidInput(f"Tag {tag.name!r} is no bud;", remedy="`{promote_to_bud}` makes it one.")
         return tag
 
     def _same(self, submission_id: str, tag: Tag) -> Submission | None:
@@ -123,7 +125,9 @@ class Submissions:
             return submission
         bud = self._tags.require(tag.id)
         if bud.bud_status is BudStatus.ABANDONED:
-            raise Conflict(f"The bud {bud.name!r} was abandoned; `update_bud_status` takes it up again.")
+            raise Conflict(
+                f"The bud {bud.name!r} was abandoned;", remedy="`{update_bud_status}` takes it up again."
+            )
         if not evidence:
             raise InvalidInput(
                 f"The bud {bud.name!r} has no example in full detail; tag timesteps, events or ranges that have."
@@ -198,7 +202,7 @@ class Submissions:
         """Return the windows that share a tick with what a tag covers, by session and first tick; raises `NotFound`."""
         tag = self._resolve_tag(name_or_id)
         if tag is None:
-            raise NotFound(f"Tag {name_or_id!r} is not there; `find_tags` lists what there is.")
+            raise NotFound(f"Tag {name_or_id!r} is not there;", remedy="`{find_tags}` lists what there is.")
         windows: list[TimeWindow] = []
         for session, ranges in sorted(self._tagged(tag.id).items()):
             windows += [

@@ -301,7 +301,8 @@ class Comments:
         row = self._db.query_one(f"SELECT {_COMMENT_COLUMNS} FROM comments WHERE id = ?", (comment_id,))
         if row is None:
             raise NotFound(
-                f"Comment {comment_id!r} is not there; `get_comments_for_range` lists what there is."
+                f"Comment {comment_id!r} is not there;",
+                remedy="`{get_comments_for_range}` lists what there is.",
             )
         return _comment(row)
 

@@ -188,7 +188,7 @@ def _record(row: Row) -> CompactionRecord:
 
 
 def _unknown(session: SQLValue) -> NotFound:
-    return NotFound(f"There is no session {session!r}; `start_session` creates it.")
+    return NotFound(f"There is no session {session!r};", remedy="`{start_session}` creates it.")
 
 
 def _window_state(row: Row) -> WindowState:

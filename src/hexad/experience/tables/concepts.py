@@ -160,7 +160,9 @@ class Concepts:
             "SELECT c.tag_no FROM tags t JOIN concepts c ON c.tag_no = t.no WHERE t.id = ?", (concept_id,)
         )
         if row is None:
-            raise NotFound(f"Concept {concept_id!r} is not in a loaded pack; `find_concept` looks by name.")
+            raise NotFound(
+                f"Concept {concept_id!r} is not in a loaded pack;", remedy="`{find_concept}` looks by name."
+            )
         return cast("int", row[0])
 
     def _tags(self, sql: str, *params: SQLValue) -> list[Tag]:

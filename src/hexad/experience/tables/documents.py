@@ -59,7 +59,9 @@ class Documents:
         """Return the document with this id; raises `NotFound`."""
         document = self.get(document_id)
         if document is None:
-            raise NotFound(f"Document {document_id!r} is not there; `list_documents` names what there is.")
+            raise NotFound(
+                f"Document {document_id!r} is not there;", remedy="`{list_documents}` names what there is."
+            )
         return document
 
     def by_path(self, path: str) -> Document | None:
@@ -176,7 +178,8 @@ class Documents:
         if taken is not None:
             if taken[0] == path:
                 raise Conflict(
-                    f"A document is at {path!r} already; `update_document` gives it a new text, or give another path."
+                    f"A document is at {path!r} already;",
+                    remedy="`{update_document}` gives it a new text, or give another path.",
                 )
             raise Conflict(
                 f"A document is at {taken[0]!r}, which leaves no room for {path!r}; update that one, or give another "
@@ -361,7 +364,8 @@ class RemovedDocuments:
             row = con.execute("SELECT body FROM removed_documents WHERE id = ?", (document_id,)).fetchone()
             if row is None:
                 raise NotFound(
-                    f"Document {document_id!r} was not removed; `remove_document` does that first."
+                    f"Document {document_id!r} was not removed;",
+                    remedy="`{remove_document}` does that first.",
                 )
             if row[0] is None:
                 return

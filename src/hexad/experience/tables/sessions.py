@@ -74,7 +74,7 @@ class Sessions:
             ).fetchone()
             erased = con.execute("SELECT 1 FROM erased_sessions WHERE session_no = ?", (number,)).fetchone()
         if erased is not None:
-            raise Conflict("The session was erased; `start_session` begins it anew.")
+            raise Conflict("The session was erased;", remedy="`{start_session}` begins it anew.")
         if row is None:
             raise LimitExceeded("The session has used up its ticks; start another one.")
         return cast("int", row[0]) - count
@@ -122,7 +122,7 @@ class Sessions:
         """Return one session; raises `NotFound`."""
         for info in self._read("WHERE id = ?", (session_id,)):
             return info
-        raise NotFound(f"There is no session {session_id!r}; `start_session` creates it.")
+        raise NotFound(f"There is no session {session_id!r};", remedy="`{start_session}` creates it.")
 
     def _read(self, where: str, params: tuple[str, ...]) -> list[SessionInfo]:
         rows = self._db.query(

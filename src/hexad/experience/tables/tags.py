@@ -73,14 +73,14 @@ class Tags:
         """Return the tag with exactly this id; raises `NotFound`."""
         tag = self.get(tag_id)
         if tag is None:
-            raise NotFound(f"Tag {tag_id!r} is not there; `find_tags` lists what there is.")
+            raise NotFound(f"Tag {tag_id!r} is not there;", remedy="`{find_tags}` lists what there is.")
         return tag
 
     def number(self, tag_id: str) -> int:
         """Return a tag's row number; raises `NotFound`."""
         row = self._db.query_one("SELECT no FROM tags WHERE id = ?", (tag_id,))
         if row is None:
-            raise NotFound(f"Tag {tag_id!r} is not there; `find_tags` lists what there is.")
+            raise NotFound(f"Tag {tag_id!r} is not there;", remedy="`{find_tags}` lists what there is.")
         return cast("int", row[0])
 
     def by_ids(self, tag_ids: Collection[str]) -> dict[str, Tag]:

@@ -109,7 +109,9 @@ class Windows:
         """Return one window; raises `NotFound`."""
         rows = self._read("w.id = :id", {"id": window_id})
         if not rows:
-            raise NotFound(f"Window {window_id!r} is not there; `windows()` lists those that there are.")
+            raise NotFound(
+                f"Window {window_id!r} is not there;", remedy="`{windows()}` lists those that there are."
+            )
         return rows[0]
 
     def find(
@@ -311,7 +313,9 @@ class SubmissionTable:
         """Return one submission; raises `NotFound`."""
         submission = self.get(submission_id)
         if submission is None:
-            raise NotFound(f"Submission {submission_id!r} is not there; `submissions()` lists what there is.")
+            raise NotFound(
+                f"Submission {submission_id!r} is not there;", remedy="`{submissions()}` lists what there is."
+            )
         return submission
 
     def find(

@@ -193,7 +193,8 @@ class TagIndex:
         checked_name = check_tag_name(self._without_secrets(name, "name"))
         if (kind is TagType.CONCEPT) != (concept_id is not None):
             raise InvalidInput(
-                "A concept's tag needs a concept_id such as 'pack::Term', and no other tag has one."
+                "A concept's tag needs a concept_id such as 'pack::Term', and no other tag has one.",
+                argument="concept_id",
             )
         if concept_id is not None:
             self._concept_id(concept_id)
@@ -348,7 +349,7 @@ class TagIndex:
         with self._db.transaction():
             tag = self._require(tag_id)
             if tag.tag_type is not TagType.BUD:
-                raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
+                raise InvalidInput(f"Tag {tag.name!r} is no bud;", remedy="`{promote_to_bud}` makes it one.")
             return self._tags.set_bud_status(tag.id, bud_status)
 
     def get_bud_examples(self, tag_id: str, *, limit: int = 100, offset: int = 0) -> list[TimestepRecord]:
@@ -358,7 +359,7 @@ class TagIndex:
         """
         tag = self._require(tag_id)
         if tag.tag_type is not TagType.BUD:
-            raise InvalidInput(f"Tag {tag.name!r} is no bud; `promote_to_bud` makes it one.")
+            raise InvalidInput(f"Tag {tag.name!r} is no bud;", remedy="`{promote_to_bud}` makes it one.")
         return self._examples(tag.id, limit=_limit(limit), offset=parse_offset(offset))
 
     # Memory -----------------------------------------------------------------------------------------------------

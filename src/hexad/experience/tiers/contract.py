@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from hexad.core.actor import Actor
+from hexad.core.actor import AS_OWNER, Actor
 from hexad.core.arguments import parse_path, quoted
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
@@ -50,8 +50,8 @@ class Contracts:
         """
         if not self._actor.is_owner:
             raise AccessDenied(
-                f"The contract binds whoever works in this store, and {self._actor.describe()} is not its owner. Open "
-                "it without an actor, or with the role 'owner'."
+                f"The contract binds whoever works in this store, and {self._actor.describe()} is not its owner.",
+                remedy=AS_OWNER,
             )
         self._db.require_writable()
         contract = (
@@ -114,7 +114,8 @@ def _stored_contract(text: str) -> LifecycleContract:
         raise
     except HexadError as error:
         raise IntegrityError(
-            f"The contract that this store keeps cannot be used: {error} Set it anew with `hx.xdb.set_contract`."
+            f"The contract that this store keeps cannot be used: {error}",
+            remedy="Set it anew with `{hx.xdb.set_contract}`.",
         ) from error
 
 

@@ -268,8 +268,9 @@ class PinnedWindows:
             raise QuotaExceeded(
                 f"Pinning ticks {totals.ticks[0]} to {totals.ticks[1]} of session {totals.session_id!r} would take"
                 f" {request.after_tokens - request.used_tokens:,} tokens more; {request.used_tokens:,} of the WARM"
-                f" quota of {limit:,} are used. Unpin a window (`windows(pinned=True)` lists them), or agree on a"
-                " contract with a larger `warm_quota_tokens`. Nothing was pinned."
+                f" quota of {limit:,} are used.",
+                remedy="Unpin a window (`{windows(pinned=True)}` lists them), or agree on a"
+                " contract with a larger `warm_quota_tokens`. Nothing was pinned.",
             )
         for row in self._windows.exactly(request.session_no, totals.ticks):
             if row.fidelity in (Fidelity.WARM, Fidelity.HOT):

@@ -177,7 +177,7 @@ class GovernanceFacade:
                 f"Decision {old.id!r} was superseded by {', '.join(old.superseded_by)} already; supersede that one."
             )
         if old.memory_id is None:
-            raise Conflict(f"Decision {old.id!r} was erased; decide anew without supersedes.")
+            raise Conflict(f"Decision {old.id!r} was erased;", remedy="decide anew without {supersedes}.")
         return old
 
     def _replace_decision(self, memory: Memory, old: Decision, *, at: datetime) -> None:

@@ -99,7 +99,9 @@ class SessionCalls:
 
         def check(working_set: WorkingSet) -> None:
             if all(file.path != name for file in working_set.open_files):
-                raise NotFound(f"{name[:200]!r} is not open; `hx.session.current` lists the files that are.")
+                raise NotFound(
+                    f"{name[:200]!r} is not open;", remedy="`{hx.session.current}` lists the files that are."
+                )
 
         return self._manager.change(work, changes.close_file(name), check=check)
 
@@ -303,8 +305,8 @@ class SessionFacade(SessionCalls):
         working_set = self._manager.offered(where.place, shared=shared)
         if working_set is None or (working_set.is_empty and not shared):
             raise NotFound(
-                "There is no session to go on with here; `hx.session.list()` shows those of other places and those "
-                "that have ended."
+                "There is no session to go on with here;",
+                remedy="`{hx.session.list()}` shows those of other places and those that have ended.",
             )
         return self._manager.resume(working_set, where).state
 
@@ -424,7 +426,8 @@ class SessionFacade(SessionCalls):
         if session_id is not None and manager.sets.has(session_id):
             if fresh:
                 raise Conflict(
-                    f"There is a session {session_id!r}; `resume` goes on with it, another id begins anew."
+                    f"There is a session {session_id!r};",
+                    remedy="`{resume}` goes on with it, another id begins anew.",
                 )
             return manager.resume(manager.sets.get(session_id), where)
         if here is not None and here.checkout is not None and here.checkout.place == where.place:

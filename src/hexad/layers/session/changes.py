@@ -209,7 +209,7 @@ def require_steps(change: Change) -> Callable[[WorkingSet], None]:
 def require_room(working_set: WorkingSet, file: str) -> None:
     """Raise `LimitExceeded` for more open files than a working set has room for."""
     if len({each.path for each in working_set.open_files} | {file}) > OPEN_FILES_LIMIT:
-        raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open; close some with `close_file`.")
+        raise LimitExceeded(f"{OPEN_FILES_LIMIT} files are open;", remedy="close some with `{close_file}`.")
 
 
 def find_step(working_set: WorkingSet, step: int | str) -> str:
@@ -231,7 +231,7 @@ def find_step(working_set: WorkingSet, step: int | str) -> str:
         return step
     matches = [text for text in texts if step.strip() and text.casefold().startswith(step.casefold())]
     if not matches:
-        raise NotFound(f"No step begins with {step[:80]!r}; `add_steps` adds one.")
+        raise NotFound(f"No step begins with {step[:80]!r};", remedy="`{add_steps}` adds one.")
     if len(matches) > 1:
         raise InvalidInput(
             f"{len(matches)} steps begin with {step[:80]!r}; write more of it, or give its number."

@@ -71,7 +71,9 @@ def relocated(working_set: WorkingSet, place: Workplace) -> WorkingSet:
 def require_live(live: LiveSession) -> None:
     """Raise `NotFound` for a line that has come to its end."""
     if live.checkout is None:
-        raise NotFound(f"Session {live.state.id!r} has ended; `hx.session.resume` goes on with it.")
+        raise NotFound(
+            f"Session {live.state.id!r} has ended;", remedy="`{hx.session.resume}` goes on with it."
+        )
 
 
 SNAPSHOT_S: Final = 1.0

@@ -46,7 +46,9 @@ class WorkingSets:
         """Return one; raises `NotFound`."""
         for working_set in self._read("WHERE id = :id", {"id": session_id}):
             return working_set
-        raise NotFound(f"There is no working set {session_id!r}; `hx.session.list()` shows those there are.")
+        raise NotFound(
+            f"There is no working set {session_id!r};", remedy="`{hx.session.list()}` shows those there are."
+        )
 
     def has(self, session_id: str) -> bool:
         """Whether there is one of this session."""
@@ -91,7 +93,9 @@ class WorkingSets:
         """Store a new one durably; raises `Conflict` for an id that is there."""
         with self._db.transaction() as con:
             if con.execute("SELECT 1 FROM working_sets WHERE id = ?", (working_set.id,)).fetchone():
-                raise Conflict(f"There is a working set {working_set.id!r}; `resume` goes on with it.")
+                raise Conflict(
+                    f"There is a working set {working_set.id!r};", remedy="`{resume}` goes on with it."
+                )
             con.execute(
                 f"INSERT INTO working_sets({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?,1)",
                 (*_values(working_set), owner),
@@ -134,7 +138,9 @@ class WorkingSets:
     ) -> WorkingSet:
         row = con.execute(f"SELECT {_COLUMNS} FROM working_sets WHERE id = ?", (working_set.id,)).fetchone()
         if row is None:
-            raise NotFound(f"Session {working_set.id!r} was erased; `hx.session.start()` begins another.")
+            raise NotFound(
+                f"Session {working_set.id!r} was erased;", remedy="`{hx.session.start()}` begins another."
+            )
         if row[11] != working_set.rev:
             there = _loaded(row, set())
             for change in changes:

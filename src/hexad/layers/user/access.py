@@ -131,7 +131,8 @@ class UserAccess:
         if not self._context.settings.user.learning:
             raise AccessDenied(
                 "This project does not take part in learning ([user] learning = false in hexad.toml); nothing was "
-                "learned. `hx.user.prefer` states a preference."
+                "learned.",
+                remedy="`{hx.user.prefer}` states a preference.",
             )
 
     # What is kept by itself -------------------------------------------------------------------------------------

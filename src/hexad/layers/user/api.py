@@ -238,7 +238,8 @@ class UserFacade:
             return self.counts()
         if not confirm:
             raise AccessDenied(
-                "A wipe of the user layer is for good; confirm it (confirm=True). A dry run shows what would go."
+                "A wipe of the user layer is for good;",
+                remedy="confirm it ({confirm=True}). A dry run shows what would go.",
             )
         return {} if self._access.reading() is None else self._access.writing(removes=True).holdings.wipe()
 

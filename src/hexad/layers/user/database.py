@@ -102,9 +102,15 @@ def unlock_user(folder: Path, key_source: KeyGiven, lock: OpenLock | None = None
     try:
         return unlock_or_create(folder, key_source, lock, database=DATABASE)
     except (AccessDenied, InvalidInput) as error:
-        words = str(error).replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
-        words = words.replace("`hexad encrypt`", "`hexad encrypt --user`")
-        raise type(error)(f"The user layer in {folder}: {words}") from error
+        raise type(error)(
+            f"The user layer in {folder}: {_of_the_layer(error.reason)}", remedy=_of_the_layer(error.remedy)
+        ) from error
+
+
+def _of_the_layer(text: str) -> str:
+    """Return words on a store's key as those on the layer's, which has variables and a parameter of its own."""
+    text = text.replace("HEXAD_", "HEXAD_USER_").replace("key=", "user_key=")
+    return text.replace("`hexad encrypt`", "`hexad encrypt --user`")
 
 
 def _require_private(path: Path) -> None:

@@ -44,7 +44,9 @@ class Decisions:
             "m.id = :name ORDER BY d.no DESC LIMIT 1", name=name
         )
         if not decisions:
-            raise NotFound(f"Decision {name!r} not found; `hx.governance.query()` lists what was decided.")
+            raise NotFound(
+                f"Decision {name!r} not found;", remedy="`{hx.governance.query()}` lists what was decided."
+            )
         return decisions[0]
 
     def of_memories(self, ids: Collection[str]) -> dict[str, Decision]:

@@ -205,8 +205,9 @@ class Recaller:
         if self._embed_query is None or self._index() is None or Vectors(self._stores.db).empty():
             if options.semantic:
                 raise ProviderError(
-                    "semantic=True, but this store has no vectors of the open embedder, or no embedder is open. "
-                    "Run `hexad maintain` to compute them, or recall without semantic=True."
+                    "This store has no vectors of the open embedder, or no embedder is open: it cannot "
+                    "be searched by meaning.",
+                    remedy="Run `hexad maintain` to compute them, or recall without {semantic=True}.",
                 )
             return None, None
         try:

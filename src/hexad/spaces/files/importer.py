@@ -127,12 +127,12 @@ def refuse_used(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> N
         space == name for _, space in places(stores, [parsed_object.id for parsed_object in objects]).values()
     )
     # Under another name its objects would have the ids of what is there.
-    what, way = "memories already", "give another name (name=)"
+    what, way = "memories already", "give another name ({name=})"
     if there:
         what, way = "memories already, the export's among them", "restore it in another store"
     raise Conflict(
-        f"Space {name!r} holds {what}, so nothing was restored. Merge the export with what is there (merge=True), or "
-        f"{way}."
+        f"Space {name!r} holds {what}, so nothing was restored.",
+        remedy=f"Merge the export with what is there ({{merge=True}}), or {way}.",
     )
 
 
@@ -211,13 +211,13 @@ def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[
             # Somebody meant to hide something: what cannot be understood hides all of it.
             usable["roles"] = []
             notes.append(
-                "Who may see the space could not be read from the file, so its owner alone does; `set_policy` opens it."
+                "Who may see the space could not be read from the file, so its owner alone does; its policy opens it."
             )
         if usable.get("allow_delete") is True:
-            notes.append("The file lets its space be deleted (allow_delete); `set_policy` takes that back.")
+            notes.append("The file lets its space be deleted (allow_delete); its policy takes that back.")
         return usable, notes
     notes += [
-        f"The policy {key!r} of the file is not the store's, which stays; `set_policy` changes it."
+        f"The policy {key!r} of the file is not the store's, which stays; set it to change that."
         for key in _differing(usable, space.policies)
     ]
     notes += [

@@ -126,8 +126,8 @@ def _replaceable(path: Path, space: str, own: OwnFiles, *, force: bool) -> int:
         if there != space:
             what = "is no export" if there is None else f"is an export of the space {there!r}"
             raise Conflict(
-                f"{path} {what}; it is left as it is. Choose another file, or say that it may be overwritten "
-                "(force=True)."
+                f"{path} {what}; it is left as it is.",
+                remedy="Choose another file, or say that it may be overwritten ({force=True}).",
             )
     return stat.S_IMODE(status.st_mode)
 

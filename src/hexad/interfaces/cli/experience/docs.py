@@ -12,7 +12,6 @@ import click
 import hexad
 from hexad.interfaces.cli.app.base import Group, confirm, note, several, state
 from hexad.interfaces.cli.app.completion import document_paths
-from hexad.interfaces.cli.app.messages import spoken
 from hexad.interfaces.cli.output.render import (
     clean,
     clip,
@@ -429,7 +428,7 @@ def _read_lines(report: CopiesReport) -> Iterator[str]:
         for path in paths:
             yield f"{done}  {clean(path)}"
     for path, reason in report.skipped:
-        for line in hanging(f"skipped  {path}: {spoken(reason)}", indent=0, room=width()):
+        for line in hanging(f"skipped  {path}: {reason}", indent=0, room=width()):
             click.echo(line, err=True)
 
 

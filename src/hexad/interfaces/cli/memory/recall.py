@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.app.base import Command, note, several, state
-from hexad.interfaces.cli.app.messages import spoken
 from hexad.interfaces.cli.output.render import clean, explanation_lines, hanging, hit_lines, show, width
 
 if TYPE_CHECKING:
@@ -64,7 +63,9 @@ def recall(
         )
     show(hits if explain or follow_links else [*hits], table=_lines(hits, query=query))
     for line in hits.notes:
-        note(spoken(line))
+        note(
+            line.replace("semantic=True", "--semantic")
+        )  # a note is data, and no error that carries its argument
     if hits.late:
         note(f"Did not answer in time: {', '.join(hits.late)}.")
 

@@ -11,7 +11,6 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, note, state, warn
-from hexad.interfaces.cli.app.messages import spoken
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, show
 
@@ -196,7 +195,7 @@ def read_lines(report: ReadReport, *, dry_run: bool = False) -> Iterator[str]:
         what = count(report.redacted, "secret or personal datum", "secrets and personal data")
         note(f"{what} taken out.")
     for line in report.notes:
-        note(clean(spoken(line)))
+        note(clean(line))
 
 
 def _some(names: list[str]) -> str:
