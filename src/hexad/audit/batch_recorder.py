@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from hexad.audit.values import NewAuditRecord
+from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
 from hexad.core.closing import Closing
 from hexad.core.durability import StreamDurability
@@ -77,12 +78,11 @@ class AuditRecorder(Closing):
         self._sink, self._clock, self._batch, self._delay_s = sink, clock, batch, delay_s
         self._always = word == StreamDurability.ALWAYS.value
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._wake = threading.Event()
+        self._loop = BackgroundLoop("hexad-audit-recorder", self._pause_after_step, delay_s=delay_s)
         self._waiting = list[NewAuditRecord]()
         self._taken = self._written = 0
         self._trouble: StorageFailure | None = None
         self._closed = False
-        self._thread: threading.Thread | None = None
 
     @property
     def pending(self) -> int:
@@ -124,9 +124,9 @@ class AuditRecorder(Closing):
         if self._always or self._trouble is not None or count >= self._batch * _WAITING_BATCHES:
             self._write(mine)
         elif count == 1:
-            self._begin()
+            self._loop.wake()
         elif count == self._batch:
-            self._wake.set()
+            self._loop.hurry()
 
     def flush(self) -> None:
         """Return when all that was taken so far is on the disk; raises `StorageFailure`."""
@@ -136,31 +136,16 @@ class AuditRecorder(Closing):
         """Write what is left and take no more. Idempotent; raises `StorageFailure`, and can then be called again."""
         with self._lock:
             self._closed = True
-        self._wake.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._loop.stop()
         self._write(self._taken)
 
-    def _begin(self) -> None:
-        """See to it that a thread waits for the delay to be over."""
-        with self._lock:
-            if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._run, name="hexad-audit-recorder", daemon=True)
-                self._thread.start()
-
-    def _run(self) -> None:
-        while True:
-            self._wake.wait(self._delay_s)
-            self._wake.clear()
-            with self._lock:
-                if self._closed or not self._waiting:
-                    self._thread = None  # the next record starts another
-                    return
-                until = self._taken
+    def _pause_after_step(self) -> float | None:
+        if self._waiting:
             try:
-                self._write(until)
+                self._write(self._taken)
             except StorageFailure as error:
                 self._trouble = error  # said by the next call, which tries again
+        return self._delay_s if self._waiting else None
 
     def _write(self, until: int) -> None:
         """Append what waits, up to the record with this number at least; whoever comes second finds it done."""

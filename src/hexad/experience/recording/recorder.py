@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
 from hexad.core.durability import StreamDurability
 from hexad.core.tracing import log
@@ -85,8 +87,7 @@ class Recorder:
         self._ticks: dict[int, _Ticks] = {}
         self._log: LogWriter | None = None
         self._trouble: StorageFailure | None = None
-        self._filled, self._pause = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
+        self._loop = BackgroundLoop("hexad-recorder", self._pause_after_step, delay_s=GROUP_S)
         self._registered = self._closed = False
 
     def add(self, session: int, fields: RecordFields, tick: int | None = None) -> int:
@@ -115,16 +116,15 @@ class Recorder:
                 batch.steps.append((session, tick, *fields))  # type: ignore[arg-type]  # its time is there
             batch.chars += len(fields.content)
             waiting = len(batch.steps)
-            if self._thread is None and not always:
-                self._begin()
         if always:
             self._write(batch)
             if batch.error is not None:
                 raise batch.error
-        elif waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
-            self._write(batch)
-        elif waiting == 1:
-            self._filled.set()
+        else:
+            if waiting == 1 or not self._loop.running:
+                self._begin()
+            if waiting >= GROUP_RECORDS or batch.chars >= GROUP_CHARS:
+                self._write(batch)
         return tick
 
     def add_batch(self, session: int, batch: Batch) -> Sequence[int]:
@@ -154,10 +154,8 @@ class Recorder:
         return range(ticks.next - count, ticks.next)
 
     def _begin(self) -> None:
-        """Start the thread, for the first time or after something ended it; what waits already is written too."""
-        self._thread = threading.Thread(target=self._run, name="hexad-recorder", daemon=True)
-        self._thread.start()
-        self._filled.set()
+        """Have what waits written soon; the thread is started for the first time, or after something ended it."""
+        self._loop.wake()
         if not self._registered:
             self._registered = True
             register(ExitPhase.RECORDS, self, self._finish)
@@ -284,27 +282,15 @@ class Recorder:
             with self._lock:
                 self._batch.steps[:0] = batch.steps
 
-    def _run(self) -> None:
-        """Write what has waited for 20 ms."""
-        try:
-            while True:
-                self._filled.wait()
-                if self._closed:
-                    return
-                self._filled.clear()
-                self._pause.wait(GROUP_S)
-                with self._lock:
-                    batch = self._batch
-                if batch.steps and not self._closed:
-                    self._write(batch)
-                    if self._trouble is not None:
-                        log.warning("the stream could not be written: %s", self._trouble)
-        finally:
-            # Not by `close`: out of memory, for example. The next record starts another thread; none is lost,
-            # because what could not be written waits still.
-            if not self._closed:
-                with self._lock:
-                    self._thread = None
+    def _pause_after_step(self) -> float:
+        """Write what has waited for 20 ms; what could not be written waits still, whatever ends the thread."""
+        with self._lock:
+            batch = self._batch
+        if batch.steps and not self._closed:
+            self._write(batch)
+            if self._trouble is not None:
+                log.warning("the stream could not be written: %s", self._trouble)
+        return math.inf
 
     def _finish(self) -> None:
         """Write what waits when the program ends without closing the store."""
@@ -340,10 +326,7 @@ class Recorder:
         try:
             self.rotate()
         finally:
-            self._filled.set()
-            thread = self._thread
-            if thread is not None:
-                thread.join()
+            self._loop.stop()
             forget(ExitPhase.RECORDS, self)
             if unused:
                 self._sessions.give_back(unused)

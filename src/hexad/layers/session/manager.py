@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from hexad.core.background_loop import BackgroundLoop
 from hexad.core.tracing import log
 from hexad.database.exit_hooks import ExitPhase, forget, register
 from hexad.database.store_context import StoreContext
@@ -97,8 +98,7 @@ class SessionManager:
         self._lock = threading.RLock()
         self._saving = threading.RLock()
         self._pid = os.getpid()
-        self._changed, self._stop = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
+        self._loop = BackgroundLoop("hexad-session", self._pause_after_step, delay_s=SNAPSHOT_S)
         self._registered = False
 
     # Where work is done -----------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class SessionManager:
             live.apply(changes.at(now, change))
             waiting = len(live.pending)
         if self.context.background:
-            self._wake()
+            self._loop.wake()
         elif waiting >= PENDING_LIMIT or self.context.clock.monotonic() - live.saved_s >= SNAPSHOT_S:
             self.snapshot(live)
         return live.state
@@ -418,31 +418,16 @@ class SessionManager:
     def set_inactive_after(self, given: timedelta) -> None:
         """Say after how long without a change a session rests."""
         self.inactive_after = given
-        self._changed.set()  # the thread may be waiting for longer
+        if self._loop.running:
+            self._loop.wake()  # it may be waiting for longer
 
-    def _wake(self) -> None:
-        self._changed.set()
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None and not self._stop.is_set():
-                    self._thread = threading.Thread(target=self._run, name="hexad-session", daemon=True)
-                    self._thread.start()
-
-    def _run(self) -> None:
-        while True:
-            self._changed.wait(min(self.inactive_after.total_seconds(), threading.TIMEOUT_MAX))
-            if self._stop.is_set():
-                return
-            if self._changed.is_set():
-                self._changed.clear()
-                self._stop.wait(SNAPSHOT_S)
-                if self._stop.is_set():
-                    return
-            try:
-                self.flush_idle()
-            except HexadError as error:
-                # What waits is kept: the next change, `snapshot` or `close` writes it, and the latter two say why not.
-                log.warning("a working set could not be written: %s", error)
+    def _pause_after_step(self) -> float:
+        try:
+            self.flush_idle()
+        except HexadError as error:
+            # What waits is kept: the next change, `snapshot` or `close` writes it, and the latter two say why not.
+            log.warning("a working set could not be written: %s", error)
+        return self.inactive_after.total_seconds()
 
     def _finish(self) -> None:
         """Write what waits when the program ends without closing the store."""
@@ -464,11 +449,8 @@ class SessionManager:
         """Write what waits and let go of every line. Idempotent."""
         if os.getpid() != self._pid:
             return
-        self._stop.set()
-        self._changed.set()
         forget(ExitPhase.RECORDS, self)
-        if self._thread is not None:
-            self._thread.join()
+        self._loop.stop()
         self._release_all()
 
     def require_own_process(self) -> None:
