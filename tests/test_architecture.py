@@ -34,11 +34,18 @@ ORDER = (
 
 # The classes whose calls all stand in their own file.
 WHAT_USERS_HOLD = (
-    ("hexad.engine", "Hexad"), ("hexad.experience.api", "Xdb"), ("hexad.honeycomb.api", "HoneycombFacade"),
+    ("hexad.engine", "Hexad"), ("hexad.experience.api", "Xdb"), ("hexad.experience.api", "BoundSession"),
+    ("hexad.experience.documents", "DocumentRepository"),
+    ("hexad.experience.experience_log", "ExperienceLog"), ("hexad.experience.tags.tag_index", "TagIndex"),
+    ("hexad.experience.tiers.storage_manager", "StorageManager"), ("hexad.honeycomb.api", "HoneycombFacade"),
+    ("hexad.layers.feedback.api", "FeedbackService"),
     ("hexad.layers.governance.api", "GovernanceFacade"), ("hexad.layers.project.api", "ProjectFacade"),
-    ("hexad.layers.project.facts_api", "FactsFacade"), ("hexad.layers.user.api", "UserFacade"),
-    ("hexad.spaces.api", "SpacesFacade"), ("hexad.spaces.quarantine", "QuarantineFacade"),
-    ("hexad.services", "Services"),
+    ("hexad.layers.project.facts_api", "FactsFacade"), ("hexad.layers.session.api", "SessionFacade"),
+    ("hexad.layers.session.handle", "SessionHandle"), ("hexad.layers.user.api", "UserFacade"),
+    ("hexad.maintenance.quality.api", "QualityAudit"), ("hexad.spaces.api", "SpacesFacade"),
+    ("hexad.spaces.bundles.hook", "ContextHook"), ("hexad.spaces.quarantine", "QuarantineFacade"),
+    ("hexad.audit.log", "AuditLog"), ("hexad.audit.writer", "AuditLogWriter"),
+    ("hexad.audit.batch_recorder", "AuditRecorder"), ("hexad.services", "Services"),
 )  # fmt: skip
 
 # The order inside of a folder, from the bottom up: what stands directly in it imports only what stands before.
@@ -245,7 +252,7 @@ SQL_PLACES = (
     "hexad.search.fulltext",
     "hexad.search.vectors.table",
     "hexad.spaces.files.document",
-)
+)  # fmt: skip
 SQL_LIKE_TEXTS: dict[tuple[str, str], str] = {}  # (module, how the text starts)
 
 CLOCK_PLACES = ("hexad.core.clock",)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
 
 from hexad.audit.values import NewAuditRecord
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
-from hexad.core.closing import Closing
 from hexad.core.durability import StreamDurability
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
@@ -35,7 +35,7 @@ class Sink(Protocol):
         """Append records in one transaction."""
 
 
-class AuditRecorder(Closing):
+class AuditRecorder:
     """Takes records in the order in which they happen and appends them to the ledger in batches.
 
     Made by `AuditLogWriter.recorder`; any thread may call it. `record` has the parameters of `AuditLogWriter.record`,
@@ -131,6 +131,14 @@ class AuditRecorder(Closing):
     def flush(self) -> None:
         """Return when all that was taken so far is on the disk; raises `StorageFailure`."""
         self._write(self._taken)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Write what is left and take no more. Idempotent; raises `StorageFailure`, and can then be called again."""

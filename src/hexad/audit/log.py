@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from hexad.audit.admission import KEY_NAME, Admission
 from hexad.audit.checkpoint import (
@@ -38,7 +39,6 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.core.clock import Clock, SystemClock
-from hexad.core.closing import Closing
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.database import files
@@ -190,7 +190,7 @@ _SIZE_LIMIT: Final = 1 << 62
 _DIGITS_LIMIT: Final = 19
 
 
-class AuditLog(Closing):
+class AuditLog:
     """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
 
     Raises `NotFound` where there is none, unless `create` says to make it. `key` is as for `AuditLogWriter`.
@@ -455,6 +455,14 @@ class AuditLog(Closing):
         if not (_whole(size) and 0 <= size <= total):
             raise InvalidInput(f"{quoted(size)} is no size of a ledger of {total} records.")
         return root_of(size, self._ledger.node)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the ledger. Idempotent."""

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from types import TracebackType
+from typing import Any, Final, Self, cast
 
 from hexad.audit.admission import masking
 from hexad.audit.batch_recorder import RECORDER_BATCH, RECORDER_DELAY_S, AuditRecorder
@@ -18,7 +19,6 @@ from hexad.audit.values import NewAuditRecord
 from hexad.core.arguments import parse_choice, parse_time, quoted, value_list
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import Clock, SystemClock
-from hexad.core.closing import Closing
 from hexad.core.durability import StreamDurability
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
@@ -43,7 +43,7 @@ _ROW_KEYS: Final = frozenset(
 )
 
 
-class AuditLogWriter(Closing):
+class AuditLogWriter:
     """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
 
     `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
@@ -155,6 +155,14 @@ class AuditLogWriter(Closing):
     ) -> AuditRecorder:
         """Return what takes records one by one, for tokens, and appends them in batches; see `AuditRecorder`."""
         return AuditRecorder(self, self._clock, batch=batch, delay_s=delay_s, durability=durability)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the ledger, after the recorders of this writer were closed. Idempotent."""

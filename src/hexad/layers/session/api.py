@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path, PurePath
-from typing import Final
+from pathlib import Path
 
 from hexad.core.arguments import (
     all_texts_checked,
@@ -17,198 +14,26 @@ from hexad.core.arguments import (
     parse_whole,
     quoted,
     subject_list,
-    word_list,
 )
-from hexad.errors import Conflict, InvalidInput, LimitExceeded, NotFound
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace
 from hexad.layers.session import changes
+from hexad.layers.session.editor import SessionEditor
+from hexad.layers.session.handle import SessionHandle
 from hexad.layers.session.manager import LiveSession, SessionManager
 from hexad.layers.session.working_set import (
-    INPUT_CHARS_LIMIT,
-    NAME_CHARS_LIMIT,
     Boundary,
-    Edit,
-    OpenFile,
     Resumable,
-    ScratchNote,
     SessionState,
-    SessionTurn,
     TaskEnd,
     WorkingSet,
     texts_of,
 )
 from hexad.redaction.injection.detector import instructions_in
-from hexad.text.normalize import clean
-from hexad.text.summary.summarize import compressed
-
-_TASK_CHARS: Final = 480
-
-
-class SessionCalls:
-    """The calls that change one working set; made on the current one, or on a handle's."""
-
-    _manager: SessionManager
-    _project: str
-    _live: Callable[[], LiveSession]
-
-    # What is done -----------------------------------------------------------------------------------------------
-
-    def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
-        """Say what the task is, and its steps; the steps of another task go."""
-        text = None if task is None else self._short_text(task, "task")
-        change = changes.with_steps(changes.set_task(text), self._short_texts(steps, "steps"))
-        return self._manager.change(self._live(), change, check=changes.require_steps(change))
-
-    def set_ticket(self, ticket: str | None) -> WorkingSet:
-        """Say which ticket is worked on. Another one than before ends the task: the working set stays as it is, and
-        the one of the new ticket goes on, or a new one begins with the files that are open.
-        """  # fmt: skip
-        return self._manager.change_ticket(
-            self._live(), None if ticket is None else self._checked_name(ticket, "ticket")
-        )
-
-    def add_steps(self, *steps: str) -> WorkingSet:
-        """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
-        change = changes.with_steps(lambda working_set: working_set, self._short_texts(steps, "steps"))
-        return self._manager.change(self._live(), change, check=changes.require_steps(change))
-
-    def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
-        """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
-        line = self._live()
-        state = self._manager.refresh(
-            line
-        )  # steps that another program added, or of the branch that is out now
-        return self._manager.change(line, changes.mark_step(changes.find_step(state, step), done=done))
-
-    def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
-        """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
-        row, at = _position(line, "line"), _position(column, "column")
-        work = self._live()
-        file = OpenFile(path=self._path(path, work), line=row, column=at)
-        return self._manager.change(
-            work,
-            changes.open_file(file),
-            check=lambda working_set: changes.require_room(working_set, file.path),
-        )
-
-    def close_file(self, path: str) -> WorkingSet:
-        """Note that a file is closed; raises `NotFound` for one that is not open."""
-        work = self._live()
-        self._manager.refresh(work)
-        name = self._path(path, work)
-
-        def check(working_set: WorkingSet) -> None:
-            if all(file.path != name for file in working_set.open_files):
-                raise NotFound(
-                    f"{name[:200]!r} is not open;", remedy="`{hx.session.current}` lists the files that are."
-                )
-
-        return self._manager.change(work, changes.close_file(name), check=check)
-
-    def record_edit(self, path: str, *, line: int | None = None, summary: str | None = None) -> WorkingSet:
-        """Note a change of a file. The last 50 are kept, all are counted."""
-        work = self._live()
-        edit = Edit(
-            path=self._path(path, work),
-            line=_position(line, "line"),
-            summary=None if summary is None else self._short_text(summary, "summary"),
-            at=self._manager.context.clock.now(),
-        )
-        return self._manager.change(work, changes.add_edit(edit))
-
-    def add_turn(self, role: str, text: str) -> WorkingSet:
-        """Note what was said in the conversation, in at most 480 characters of its own sentences.
-
-        The last turns stay as they are; of more than 20 the first ten become part of the conversation's summary.
-        """
-        turn = SessionTurn(
-            role=self._checked_name(role, "role"),
-            text=self._short_text(text, "text"),
-            characters=len(text),
-            at=self._manager.context.clock.now(),
-        )
-        return self._manager.change(self._live(), changes.add_turn(turn))
-
-    def note(self, text: str) -> WorkingSet:
-        """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
-        note = ScratchNote(text=self._short_text(text, "text"), at=self._manager.context.clock.now())
-        return self._manager.change(self._live(), changes.add_note(note))
-
-    def clear_notes(self) -> WorkingSet:
-        """Take every note off the scratchpad."""
-        return self._manager.change(self._live(), changes.clear_notes)
-
-    def snapshot(self) -> WorkingSet:
-        """Write what waits, and return the working set when it is on the disk, with what other processes wrote.
-
-        Raises `StorageFailure` when the disk refuses, `NotFound` when the session was erased.
-        """
-        return self._manager.snapshot(self._live())
-
-    def end(self, outcome: str | None = None) -> WorkingSet:
-        """End the session: the task is done. What is left stands with its `outcome`, and is not offered any more."""
-        text = None if outcome is None else self._short_text(outcome, "outcome")
-        return self._manager.end(self._live(), Boundary.DONE, outcome=text)
-
-    # Texts ------------------------------------------------------------------------------------------------------
-
-    def _short_text(self, text: str, name: str) -> str:
-        """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
-        if not clean(text).strip():
-            raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
-        if len(text) > INPUT_CHARS_LIMIT:
-            raise LimitExceeded(
-                f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "
-                "`hx.remember` keeps long texts."
-            )
-        return compressed(self._manager.mask(text), limit=_TASK_CHARS)
-
-    def _short_texts(self, texts: Iterable[str], name: str) -> list[str]:
-        return [self._short_text(text, name) for text in word_list(texts, name)]
-
-    def _checked_name(self, text: str, name: str) -> str:
-        if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS_LIMIT:
-            raise InvalidInput(
-                f"{name} = {quoted(text)} cannot be used; give one line of up to {NAME_CHARS_LIMIT} characters.",
-                argument=name,
-            )
-        return self._manager.mask(text.strip())
-
-    def _path(self, path: str, work: LiveSession) -> str:
-        pure_path = PurePath(os.path.normpath(self._checked_name(path, "path")))
-        folder = work.folder
-        if pure_path.is_absolute() and not pure_path.is_relative_to(folder):
-            with suppress(OSError, RuntimeError):  # it may go over a link to a folder
-                real = Path(pure_path).resolve()
-                pure_path = real if real.is_relative_to(folder) else pure_path
-        return (pure_path.relative_to(folder) if pure_path.is_relative_to(folder) else pure_path).as_posix()
-
-
-def _position(number: int | None, name: str) -> int | None:
-    return None if number is None else parse_whole(number, name, least=1)
 
 
 @all_texts_checked
-class SessionHandle(SessionCalls):
-    """One line of work, for programs that have several at a time; its calls are those of `hx.session`, on this one."""
-
-    def __init__(self, manager: SessionManager, line: LiveSession, project: str) -> None:
-        self._manager, self._session, self._project = manager, line, project
-        self._live = lambda: self._session
-
-    @property
-    def id(self) -> str:
-        """The id of the working set; another ticket or branch makes it another one."""
-        return self._session.state.id
-
-    @property
-    def current(self) -> WorkingSet:
-        """The working set as it is now, with what other processes wrote; raises `NotFound` when it was erased."""
-        return self._manager.refresh(self._session)
-
-
-@all_texts_checked
-class SessionFacade(SessionCalls):
+class SessionFacade:
     """What is being worked on, one working set for each session; safe to share between threads.
 
     A change is in memory when a call returns, and on the disk within a second; `start`, `resume`, `end`, another ticket
@@ -218,7 +43,7 @@ class SessionFacade(SessionCalls):
 
     def __init__(self, manager: SessionManager, project: str) -> None:
         self._manager, self._project = manager, project
-        self._live = self._current_session
+        self._editor = SessionEditor(manager, self._current_session)
 
     # Beginning and going on -------------------------------------------------------------------------------------
 
@@ -248,9 +73,9 @@ class SessionFacade(SessionCalls):
         ...     [(step.text, step.done) for step in hx.session.current.substeps]
         [('tokens', True), ('tests', False)]
         """
-        text = None if task is None else self._short_text(task, "task")
-        key = None if ticket is None else self._checked_name(ticket, "ticket")
-        texts, mask = self._short_texts(steps, "steps"), self._manager.mask
+        text = None if task is None else self._editor.short_text(task, "task")
+        key = None if ticket is None else self._editor.checked_name(ticket, "ticket")
+        texts, mask = self._editor.short_texts(steps, "steps"), self._manager.mask
         people = [mask(data_subject) for data_subject in subject_list(data_subjects)]
         change = changes.with_steps(
             (lambda working_set: working_set) if text is None else changes.set_task(text), texts
@@ -315,7 +140,65 @@ class SessionFacade(SessionCalls):
         line = self._manager.current if session_id is None else self._manager.session_of(session_id)
         if line is None:
             raise NotFound("No session is in hand here; `start` or `resume` takes one.")
-        return SessionHandle(self._manager, line, self._project)
+        return SessionHandle(self._manager, line)
+
+    # What is done -----------------------------------------------------------------------------------------------
+
+    def set_task(self, task: str | None, *, steps: Iterable[str] = ()) -> WorkingSet:
+        """Say what the task is, and its steps; the steps of another task go."""
+        return self._editor.set_task(task, steps=steps)
+
+    def set_ticket(self, ticket: str | None) -> WorkingSet:
+        """Say which ticket is worked on. Another one than before ends the task: the working set stays as it is, and
+        the one of the new ticket goes on, or a new one begins with the files that are open.
+        """  # fmt: skip
+        return self._editor.set_ticket(ticket)
+
+    def add_steps(self, *steps: str) -> WorkingSet:
+        """Add steps to the task; one that is there stays as it is. Raises `LimitExceeded` over 100."""
+        return self._editor.add_steps(*steps)
+
+    def mark_step(self, step: int | str, *, done: bool = True) -> WorkingSet:
+        """Mark a step as done, or as not done: by its number from 1, or by how it begins. Raises `NotFound`."""
+        return self._editor.mark_step(step, done=done)
+
+    def open_file(self, path: str, *, line: int | None = None, column: int | None = None) -> WorkingSet:
+        """Note that a file is open and where the cursor stands, from 1; called again, it moves. At most 100 files."""
+        return self._editor.open_file(path, line=line, column=column)
+
+    def close_file(self, path: str) -> WorkingSet:
+        """Note that a file is closed; raises `NotFound` for one that is not open."""
+        return self._editor.close_file(path)
+
+    def record_edit(self, path: str, *, line: int | None = None, summary: str | None = None) -> WorkingSet:
+        """Note a change of a file. The last 50 are kept, all are counted."""
+        return self._editor.record_edit(path, line=line, summary=summary)
+
+    def add_turn(self, role: str, text: str) -> WorkingSet:
+        """Note what was said in the conversation, in at most 480 characters of its own sentences.
+
+        The last turns stay as they are; of more than 20 the first ten become part of the conversation's summary.
+        """
+        return self._editor.add_turn(role, text)
+
+    def note(self, text: str) -> WorkingSet:
+        """Write a note on the scratchpad, in at most 480 characters; of more than 40 the first 20 become one."""
+        return self._editor.note(text)
+
+    def clear_notes(self) -> WorkingSet:
+        """Take every note off the scratchpad."""
+        return self._editor.clear_notes()
+
+    def snapshot(self) -> WorkingSet:
+        """Write what waits, and return the working set when it is on the disk, with what other processes wrote.
+
+        Raises `StorageFailure` when the disk refuses, `NotFound` when the session was erased.
+        """
+        return self._editor.snapshot()
+
+    def end(self, outcome: str | None = None) -> WorkingSet:
+        """End the session: the task is done. What is left stands with its `outcome`, and is not offered any more."""
+        return self._editor.end(outcome)
 
     # Looking ----------------------------------------------------------------------------------------------------
 
@@ -445,7 +328,7 @@ class SessionFacade(SessionCalls):
     def _session_id(self, value: str | None) -> str | None:
         if value is None:
             return None
-        name = self._checked_name(value, "session_id")
+        name = self._editor.checked_name(value, "session_id")
         if name != value:
             raise InvalidInput(
                 "session_id holds what looks like a secret, or white space around it; give another.",
