@@ -58,6 +58,7 @@ INNER_ORDERS = {
     "honeycomb": (
         "scoring", "values", "tables", "graph", "walk", "circuit_breaker", "link_job", "api", "service", "component",
     ),
+    "providers": ("spending", "backoff", "embedders", "generators", "budgets"),
     "memory": (
         "confidence", "layer_names", "memory", "space", "decision", "draft", "fact", "feedback", "link", "source",
         "write_protection", "policy", "query", "tables", "store", "component",
@@ -104,69 +105,8 @@ TABLE_EXCEPTIONS = {
         "hexad.core.as_json",
     ): "one place says how a value is written as JSON",
 }
-_LATE_WRITING = "the write path is most of what there is to load, and a recall from a cold start does without"
-_LATE_USER = "opened by the first call that needs it: a recall from a cold start does without"
-_LATE_SESSION = "a recall from a cold start has no session"
-_LATE_CONSOLIDATION = "a recall from a cold start puts nothing in order"
-_LATE_ROUTER = "a recall from a cold start asks one layer and needs no router"
-OWN_IMPORTS_IN_FUNCTIONS: dict[tuple[str, str], str] = {
-    (
-        "hexad.lifecycle.opening",
-        "hexad.database.encryption.file_swap",
-    ): "only where a change of the encryption was interrupted",
-    ("hexad.lifecycle.opening", "hexad.database.encryption.record"): "only an encrypted store pays for keys",
-    (
-        "hexad.search.recall.recaller",
-        "hexad.search.recall.overdue_facts",
-    ): "a recall from a cold start does without",
-    ("hexad.services", "hexad.database.migrations"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.experience.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.experience.service"): "as the experience database itself",
-    ("hexad.services", "hexad.honeycomb.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.honeycomb.service"): "a recall from a cold start needs no graph",
-    ("hexad.services", "hexad.honeycomb.tables.link_evidence"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.honeycomb.tables.nodes"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.ingest.component"): _LATE_WRITING,
-    ("hexad.services", "hexad.ingest.service"): _LATE_WRITING,
-    ("hexad.services", "hexad.layers.component"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.context.service"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.feedback.api"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.governance.api"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.project.api"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.project.facts_api"): _LATE_ROUTER,
-    ("hexad.services", "hexad.layers.session.service"): _LATE_SESSION,
-    ("hexad.services", "hexad.layers.user.service"): _LATE_USER,
-    ("hexad.services", "hexad.maintenance.check"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.maintenance.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.maintenance.consolidation.service"): _LATE_CONSOLIDATION,
-    ("hexad.services", "hexad.maintenance.quality.api"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.maintenance.reindex"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.maintenance.status"): "only a look at the store's health asks for it",
-    ("hexad.services", "hexad.memory.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.privacy.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.privacy.erasure"): "only who erases needs the ledger and every file of a store",
-    ("hexad.services", "hexad.privacy.export"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.privacy.ledger_sync"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.privacy.memory_rows"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.privacy.wipe"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.redaction.masking"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.redaction.redact"): _LATE_WRITING,
-    ("hexad.services", "hexad.search.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.search.recall.feedback_boost"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.spaces.bundles.builder"): "as the orderings of bundles",
-    (
-        "hexad.services",
-        "hexad.spaces.bundles.orderings.all",
-    ): "a recall from a cold start needs no ordering of bundles",
-    ("hexad.services", "hexad.spaces.bundles.project_context"): "as the orderings of bundles",
-    ("hexad.services", "hexad.spaces.component"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.spaces.files.importer"): "a recall from a cold start does without",
-    ("hexad.services", "hexad.spaces.retention"): "a recall from a cold start does without",
-    (
-        "hexad.services",
-        "hexad.spaces.service",
-    ): "a recall from a cold start needs no policies, no retention and no files",
-}
+# The one module that imports of ours inside functions: what a store does not use is not loaded for it.
+COMPOSITION_ROOT = "hexad.services"
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
     ("hexad.providers.generators.hosted", "asyncio"): _LOOPS,
@@ -379,7 +319,7 @@ def test_imports_stand_at_the_top(modules):
         imports.hidden(
             modules,
             root=ROOT,
-            own_allowed=OWN_IMPORTS_IN_FUNCTIONS,
+            own_places=(COMPOSITION_ROOT,),
             stdlib_allowed=STDLIB_IMPORTS_IN_FUNCTIONS,
             by_name_allowed=IMPORTS_BY_NAME,
         )
@@ -473,16 +413,9 @@ def test_what_is_public_says_what_it_does(modules):
             id="TABLE_EXCEPTIONS",
         ),
         pytest.param(
-            OWN_IMPORTS_IN_FUNCTIONS,
-            lambda modules, rest: imports.hidden(
-                modules, root=ROOT, own_allowed=rest, stdlib_allowed={}, by_name_allowed=IMPORTS_BY_NAME
-            ),
-            id="OWN_IMPORTS_IN_FUNCTIONS",
-        ),
-        pytest.param(
             STDLIB_IMPORTS_IN_FUNCTIONS,
             lambda modules, rest: imports.hidden(
-                modules, root=ROOT, own_allowed={}, stdlib_allowed=rest, by_name_allowed=IMPORTS_BY_NAME
+                modules, root=ROOT, own_places=(), stdlib_allowed=rest, by_name_allowed=IMPORTS_BY_NAME
             ),
             id="STDLIB_IMPORTS_IN_FUNCTIONS",
         ),

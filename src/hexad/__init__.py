@@ -165,9 +165,9 @@ if TYPE_CHECKING:
     from hexad.memory.source import Skip
     from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
     from hexad.privacy.report import ExportItem, Scope, WipeReport
-    from hexad.providers.budgets.spending import BudgetLine, Spend, Spent
     from hexad.providers.embedders.base import Embedder
     from hexad.providers.generators.base import Generator, Prompt, Reply
+    from hexad.providers.spending import BudgetLine, Spend, Spent
     from hexad.redaction.injection.detector import instructions_in
     from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
     from hexad.spaces.bundles.hook import ContextHook
@@ -261,7 +261,7 @@ _HOMES: Final = {
     "hexad.memory.source": ("Skip",),
     "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
-    "hexad.providers.budgets.spending": ("BudgetLine", "Spend", "Spent"),
+    "hexad.providers.spending": ("BudgetLine", "Spend", "Spent"),
     "hexad.providers.embedders.base": ("Embedder",),
     "hexad.providers.generators.base": ("Generator", "Prompt", "Reply"),
     "hexad.redaction.injection.detector": ("instructions_in",),

@@ -34,7 +34,9 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable
+    from hexad.database.encryption.cipher import StoreKeys
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
     from hexad.honeycomb.tables.nodes import HoneycombNodes
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
     from hexad.search.recall.fusion import Fusion
+    from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
     from hexad.search.recall.results import Candidates
     from hexad.spaces.bundles.builder import Bundles
@@ -65,6 +68,10 @@ if TYPE_CHECKING:
     from hexad.spaces.files.importer import SpaceImporter
     from hexad.spaces.retention import Purger
     from hexad.spaces.service import SpacesService
+
+
+_ENCRYPTION, _CONVERSION = "encryption.json", "convert"
+"""Where an encrypted store says how it is unlocked, and where a change of that is prepared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +155,7 @@ class Services:
             handouts=self.handouts,
             boost=_boost,
             rings=self._rings,
+            overdue=_overdue,
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -610,6 +618,28 @@ def _boost(
     from hexad.search.recall.feedback_boost import apply_boost
 
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
+
+
+def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:
+    """Find facts that are over; loaded where the time of a fact has come."""
+    from hexad.search.recall.overdue_facts import overdue
+
+    return overdue(stores, keys, now=now)
+
+
+def unlock(
+    directory: Path, settings: Settings, key: bytes | str | Path | None, *, lock: OpenLock | None
+) -> StoreKeys | None:
+    """Return the keys of an encrypted store, None for a plain one. An interrupted conversion is undone or ended."""
+    if (directory / _CONVERSION).exists():
+        from hexad.database.encryption.file_swap import recover
+
+        recover(directory, lock)
+    if key is None and not (directory / _ENCRYPTION).exists():
+        return None
+    from hexad.database.encryption.record import KeyGiven, unlock_or_create
+
+    return unlock_or_create(directory, KeyGiven.of(key, **settings.key_sources), lock)
 
 
 SCHEMA_VERSION: Final = 15

@@ -166,7 +166,7 @@ def hidden(
     modules: Modules,
     *,
     root: str,
-    own_allowed: Mapping[tuple[str, str], str],
+    own_places: Collection[str],
     stdlib_allowed: Mapping[tuple[str, str], str],
     by_name_allowed: Mapping[str, str],
 ) -> list[Violation]:
@@ -177,7 +177,7 @@ def hidden(
             if not import_.in_function or import_.type_checking:
                 continue
             top = import_.target.split(".")[0]
-            if top == root and (module.name, module_of(import_.target, modules)) not in own_allowed:
+            if top == root and module.name not in own_places:
                 found.append(
                     _at(
                         module,

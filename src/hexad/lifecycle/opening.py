@@ -42,7 +42,7 @@ from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.services import Program, Services, StoreHold, check_honeycomb
+from hexad.services import Program, Services, StoreHold, check_honeycomb, unlock
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 MEMORY = ":memory:"
 KEYS = "keys.json"
-ENCRYPTION = "encryption.json"
-CONVERSION = "convert"
 GITIGNORE = ".gitignore"
 READONLY = "readonly"
 """Names an opening that has no lock."""
@@ -235,7 +233,7 @@ def _open(
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
     db: Database | None = None
     try:
-        crypt = _unlocked(directory, settings, key, lock=lock)
+        crypt = unlock(directory, settings, key, lock=lock)
         db = _database(directory, settings, crypt, clock=clock, readonly=readonly)
         meta = Meta(db)
         if not readonly:
@@ -306,22 +304,6 @@ def _database(
         db.close()
         raise
     return db
-
-
-def _unlocked(
-    directory: Path, settings: Settings, key: bytes | str | Path | None, *, lock: OpenLock | None
-) -> StoreKeys | None:
-    """Return the keys of an encrypted store, None for a plain one. An interrupted conversion is undone or ended."""
-    if (directory / CONVERSION).exists():
-        from hexad.database.encryption.file_swap import recover
-
-        recover(directory, lock)
-    if key is None and not (directory / ENCRYPTION).exists():
-        return None
-    from hexad.database.encryption.record import KeyGiven, unlock_or_create
-
-    key_source = KeyGiven.of(key, **settings.key_sources)
-    return unlock_or_create(directory, key_source, lock)
 
 
 def _refuse_lost_database(directory: Path) -> None:

@@ -15,7 +15,7 @@ from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.fulltext import FullText
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import ApplyBoost, Recaller, Rings
+from hexad.search.recall.recaller import ApplyBoost, FindOverdue, Recaller, Rings
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 
@@ -34,6 +34,7 @@ class SearchService:
         handouts: RecallLog,
         boost: ApplyBoost,
         rings: Rings,
+        overdue: FindOverdue,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -56,6 +57,7 @@ class SearchService:
             calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
             boost=None if context.settings.router.get("feedback") is False else boost,
             rings=rings,
+            overdue=overdue,
         )
 
     def index(self) -> VectorIndex | None:

@@ -28,7 +28,7 @@ from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space, SpaceSummaries, SpaceSummary
 from hexad.memory.tables.visibility import JudgedRow
-from hexad.providers.budgets.spending import BudgetLine
+from hexad.providers.spending import BudgetLine
 from hexad.spaces.access import require_whole
 from hexad.spaces.files.document import Step, space_document, space_file, write_space_file
 from hexad.spaces.files.reader import (

@@ -10,7 +10,7 @@ from hexad.database.leases import Lease
 from hexad.database.meta import MaintenanceLog
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
-from hexad.providers.budgets.spending import BudgetLine
+from hexad.providers.spending import BudgetLine
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.spaces.api import SpacesFacade

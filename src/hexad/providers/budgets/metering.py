@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from hexad.core.tracing import span
 from hexad.errors import HexadError, InvalidInput, ProviderError
-from hexad.providers.budgets.spending import BudgetBook, Spend
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Generator, Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import MAX_TOKENS
+from hexad.providers.spending import BudgetBook, Spend
 from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hexad.database.connection import Database, SQLValue
 from hexad.errors import BudgetExceeded
 from hexad.memory.policy import Budget, Period, SpaceBudget, parse_stored
 from hexad.memory.tables.spaces import Spaces
-from hexad.providers.budgets.spending import BudgetLine, Spend, Spent
+from hexad.providers.spending import BudgetLine, Spend, Spent
 
 _NOTHING: Final = 0
 """The number of a reservation in a store that is open for reading: there is no row behind it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hexad.core.json_types import JSONValue
-from hexad.providers.budgets.spending import Spend
+from hexad.providers.spending import Spend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from hexad.core.clock import Clock, SystemClock
 from hexad.errors import ProviderError
 from hexad.providers.backoff import Backoff
-from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, moved
+from hexad.providers.spending import Spend
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from hexad.errors import HexadError, InvalidInput, ProviderError
-from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Generator, GeneratorSpec, Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import FORMS, GeneratorAccess, moved, parse_endpoint
 from hexad.providers.generators.hosted import HostedGenerator
+from hexad.providers.spending import Spend
 from hexad.text.tokens import estimate_tokens
 
 PROVIDER: Final = "function"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import HexadError
-from hexad.providers.budgets.spending import Spend
 from hexad.providers.generators.base import Prompt, Reply, instructions
+from hexad.providers.spending import Spend
 from hexad.text.tokens import estimate_tokens
 
 Answer = str | Mapping[str, JSONValue] | HexadError

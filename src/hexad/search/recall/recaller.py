@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hexad.search.recall.overdue_facts import OverdueFact
+
 
 LEXICAL_POOL: Final = 200
 VECTOR_POOL: Final = 300
@@ -101,6 +103,15 @@ class ApplyBoost(Protocol):
         """Move the candidates, by what was `judged` of them as answers to a question like this one."""
 
 
+class FindOverdue(Protocol):
+    """Finds facts that are over, where maintenance has not been since."""
+
+    def __call__(
+        self, stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime
+    ) -> Mapping[int, OverdueFact]:
+        """Return them by row number, of the looks of facts with their spaces' numbers."""
+
+
 Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
@@ -119,11 +130,12 @@ class Recaller:
         changes: ChangeReader,
         clock: Clock,
         rings: Rings,
+        overdue: FindOverdue,
         boost: ApplyBoost | None = None,
         calibrated: bool = True,
     ) -> None:
         """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb."""
-        self._calibrated, self._boost, self._rings = calibrated, boost, rings
+        self._calibrated, self._boost, self._rings, self._overdue = calibrated, boost, rings, overdue
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -145,6 +157,7 @@ class Recaller:
             clock=self._clock,
             calibrated=self._calibrated,
             rings=self._rings,
+            overdue=self._overdue,
             boost=self._boost,
         )
 
@@ -409,9 +422,7 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            from hexad.search.recall.overdue_facts import overdue
-
-            candidates.over = overdue(self._stores, keys, now=now)
+            candidates.over = self._overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
         ranked = ranking.ranked if candidates.evidence.found else ()
         for candidate in ranked:

@@ -7,9 +7,9 @@ import pytest
 
 from hexad.errors import BudgetExceeded, InvalidInput, ProviderError
 from hexad.providers.budgets.metering import MeteredEmbedder, MeteredGenerator, Price, Prices, parse_prices
-from hexad.providers.budgets.spending import Spend
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Prompt, Reply
+from hexad.providers.spending import Spend
 from hexad.testing import ScriptedGenerator
 
 PRICES = Prices({"scripted:*": Price(input=1_000_000, output=2_000_000)})

@@ -13,8 +13,8 @@ from hexad.errors import BudgetExceeded, NotFound
 from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.memory.policy import Period, parse_space_budget
 from hexad.memory.tables.spaces import Spaces
-from hexad.providers.budgets.spending import Spend
 from hexad.providers.budgets.table import Budgets
+from hexad.providers.spending import Spend
 
 CALL = Spend(input_tokens=60, output_tokens=40, usd=0.4)
 
@@ -260,7 +260,7 @@ import sys
 from pathlib import Path
 from hexad.core.clock import SystemClock
 from hexad.errors import BudgetExceeded
-from hexad.providers.budgets.spending import Spend
+from hexad.providers.spending import Spend
 from hexad.memory.policy import SpaceBudget
 from hexad.providers.budgets.table import Budgets
 from hexad.database.connection import Database
