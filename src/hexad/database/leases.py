@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -104,6 +104,19 @@ def _locked_by_other(fd: int, operation: int) -> bool:
     return False
 
 
+def poll(take: Callable[[], bool], *, wait_s: float, clock: Clock) -> bool:
+    """Call `take` until it returns True; False when it did not for `wait_s` seconds."""
+    deadline = clock.monotonic() + wait_s
+    pause, waited_s = threading.Event(), 0.0
+    while not take():
+        # Counted as well as read: a clock that stands still must not make this endless.
+        if clock.monotonic() >= deadline or waited_s >= wait_s:
+            return False
+        pause.wait(_POLL_S)
+        waited_s += _POLL_S
+    return True
+
+
 class Lease:
     """The right to do one kind of work, held by at most one process; the file names the holder."""
 
@@ -153,9 +166,9 @@ class Lease:
             self._fd = -1
 
     @contextmanager
-    def held_for(self) -> Iterator[bool]:
-        """Run the block with the lease; the value says whether it was free."""
-        acquired = self.try_acquire()
+    def held_for(self, *, wait_s: float = 0.0) -> Iterator[bool]:
+        """Run the block with the lease; the value says whether it was free, or became so within `wait_s`."""
+        acquired = poll(self.try_acquire, wait_s=wait_s, clock=self._clock)
         try:
             yield acquired
         finally:
@@ -170,13 +183,13 @@ class OpenLock:
         """Take a share of the store; raises `StoreLocked` while another process needs it for itself."""
         self._directory = directory / "openers"
         self._lock_path = directory / "open.lock"
-        self._purpose = purpose
+        self._clock = clock
         self._holder = _this_process(clock, purpose)
         files.ensure_dir(self._directory)
         self._fd = files.open_for_locks(self._lock_path)
         self._file_fd = -1
         try:
-            self._share(clock, wait_s)
+            self._share(wait_s)
             self._announce()
         except BaseException:
             self.close()
@@ -187,18 +200,9 @@ class OpenLock:
         """The name of this opening: what `alive` lists while it lasts."""
         return self._holder.identity
 
-    def _share(self, clock: Clock, wait_s: float) -> None:
-        deadline = clock.monotonic() + wait_s
-        pause = threading.Event()
-        waited_s = 0.0
-        while _locked_by_other(self._fd, fcntl.LOCK_SH):
-            # Counted as well as read: a clock that stands still must not make this endless.
-            if clock.monotonic() >= deadline or waited_s >= wait_s:
-                raise StoreLocked(
-                    f"{self._names()} needs the store alone; wait until it is done and try again."
-                )
-            pause.wait(_POLL_S)
-            waited_s += _POLL_S
+    def _share(self, wait_s: float) -> None:
+        if not poll(lambda: not _locked_by_other(self._fd, fcntl.LOCK_SH), wait_s=wait_s, clock=self._clock):
+            raise StoreLocked(f"{self._names()} needs the store alone; wait until it is done and try again.")
 
     def _announce(self) -> None:
         path = self._directory / self.identity
@@ -249,21 +253,22 @@ class OpenLock:
         Raises `StoreLocked`, naming who has it open, when this process is not the only one for `wait_s` seconds. A
         caller that waits has no share meanwhile, so that of two who want to be alone each gets its turn.
         """
-        pause, waited_s = threading.Event(), 0.0
-        while _locked_by_other(self._fd, fcntl.LOCK_EX):
-            if waited_s >= wait_s:
-                # A refused change of the lock loses the share that was held (flock(2), NOTES).
-                fcntl.flock(self._fd, fcntl.LOCK_SH)
-                raise StoreLocked(
-                    f"Cannot {purpose}: {self._names()} has the store open. Close it there and try again."
-                )
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
-            pause.wait(_POLL_S)
-            waited_s += _POLL_S
+        if not poll(self._take_alone, wait_s=wait_s, clock=self._clock):
+            fcntl.flock(self._fd, fcntl.LOCK_SH)
+            raise StoreLocked(
+                f"Cannot {purpose}: {self._names()} has the store open. Close it there and try again."
+            )
         try:
             yield
         finally:
             fcntl.flock(self._fd, fcntl.LOCK_SH)
+
+    def _take_alone(self) -> bool:
+        if _locked_by_other(self._fd, fcntl.LOCK_EX):
+            # A refused change of the lock loses the share that was held anyway (flock(2), NOTES).
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            return False
+        return True
 
     def close(self) -> None:
         """Give the share back. Idempotent."""
@@ -300,15 +305,10 @@ class ReadShare:
             raise
 
     def _share(self, clock: Clock, wait_s: float) -> None:
-        deadline = clock.monotonic() + wait_s
-        pause, waited_s = threading.Event(), 0.0
-        while _locked_by_other(self._fd, fcntl.LOCK_SH):
-            if clock.monotonic() >= deadline or waited_s >= wait_s:
-                raise StoreLocked(
-                    f"Another process needs {self._path.parent} alone; wait until it is done and try again."
-                )
-            pause.wait(_POLL_S)
-            waited_s += _POLL_S
+        if not poll(lambda: not _locked_by_other(self._fd, fcntl.LOCK_SH), wait_s=wait_s, clock=clock):
+            raise StoreLocked(
+                f"Another process needs {self._path.parent} alone; wait until it is done and try again."
+            )
 
     def close(self) -> None:
         """Give the share back. Idempotent."""

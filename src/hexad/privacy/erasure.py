@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import Final
 
 from hexad.core.erasure import (
@@ -56,7 +55,6 @@ _LAST: Final = {PAGES: 1, LOG: 2}
 _BUSY: Final = "another process reads or writes it"
 _ONLY_PURGED: Final = "only with purge; it cannot be archived"
 _OWNERS: Final = "only the store's owner may erase it"
-_POLL_S: Final = 0.05
 
 
 class ErasureService:
@@ -347,19 +345,14 @@ class ErasureService:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Run the block while nobody else erases; raises `StoreLocked` where somebody does for too long."""
-        lease, pause, waited_s = self._lease(), Event(), 0.0
-        while not lease.try_acquire():
-            if waited_s >= self._context.settings.lock_timeout_s:
+        lease, wait_s = self._lease(), self._context.settings.lock_timeout_s
+        with lease.held_for(wait_s=wait_s) as acquired:
+            if not acquired:
                 raise StoreLocked(
-                    f"Cannot erase: {lease.holder() or 'another process'} is at it for {waited_s:g} s. Wait until it "
+                    f"Cannot erase: {lease.holder() or 'another process'} is at it for {wait_s:g} s. Wait until it "
                     "is done and try again; nothing was changed."
                 )
-            pause.wait(_POLL_S)
-            waited_s += _POLL_S
-        try:
             yield
-        finally:
-            lease.release()
 
 
 def _whole_on_ledger(selection: Selection) -> list[dict[str, JSONValue]]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hexad.core.clock import FrozenClock, SystemClock
-from hexad.database.leases import Lease, OpenLock, process_started
+from hexad.core.clock import Clock, FrozenClock, SystemClock
+from hexad.database.leases import Lease, OpenLock, poll, process_started
 from hexad.errors import StoreLocked
 
 LEASE = """
@@ -194,3 +194,40 @@ def test_nobody_can_open_a_store_that_somebody_has_for_itself(tmp_path: Path) ->
         child.kill()
         child.wait()
     OpenLock(tmp_path, clock=SystemClock(), purpose="tests").close()
+
+
+def test_what_becomes_free_while_it_is_polled_for_is_taken() -> None:
+    tries: list[int] = []
+
+    def take() -> bool:
+        tries.append(1)
+        return len(tries) == 3
+
+    assert poll(take, wait_s=60.0, clock=SystemClock())
+    assert 3 == len(tries)
+
+
+@pytest.mark.parametrize("clock", [SystemClock(), FrozenClock()])
+def test_polling_ends_after_its_time_also_where_the_clock_stands_still(clock: Clock) -> None:
+    tries: list[int] = []
+
+    def take() -> bool:
+        tries.append(1)
+        return False
+
+    assert not poll(take, wait_s=0.1, clock=clock)
+    assert 2 <= len(tries) <= 6
+    tries.clear()
+    assert not poll(take, wait_s=0.0, clock=clock)
+    assert [1] == tries
+
+
+def test_a_lease_is_waited_for_as_long_as_is_asked(tmp_path: Path) -> None:
+    with process(LEASE, tmp_path) as (child, _):
+        lease = Lease(tmp_path / "maintain.lock", clock=SystemClock())
+        with lease.held_for(wait_s=0.05) as acquired:
+            assert not acquired
+        child.kill()
+        with lease.held_for(wait_s=60.0) as acquired:
+            assert acquired
+        assert not lease.held
