@@ -103,6 +103,8 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "ingest": ("folders", _module("folders")),
     "context": ("context", _module("context")),
     "changing-facts": ("changing_facts", _module("changing_facts")),
+    "short-facts": ("short_facts", _module("short_facts")),
+    "plain-updates": ("plain_updates", _module("plain_updates")),
     "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),
     "text-indexes": ("text_indexes", _module("text_indexes")),

@@ -1,0 +1,151 @@
+"""The benchmark data in two halves: whole, without a word of one half in the other, and judged as it says."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import hexad
+
+REPOSITORY = Path(__file__).parents[1]
+HALVES = ("development", "unseen")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(REPOSITORY))
+        yield lambda name: importlib.import_module(f"benchmarks.{name}")
+
+
+@pytest.fixture(scope="module")
+def facts(bench: Any) -> ModuleType:
+    return bench("short_facts")
+
+
+@pytest.fixture(scope="module")
+def updates(bench: Any) -> ModuleType:
+    return bench("plain_updates")
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_half_of_the_short_facts_has_questions_of_every_kind(facts: ModuleType, half: str) -> None:
+    data = facts.ShortFacts.load(half)
+    kinds = Counter(question.kind for question in data.questions)
+
+    assert [15, 60, 300] == sorted(Counter(fact.store for fact in data.facts).values())
+    assert set(kinds) == {*facts.OWN, *facts.OFF_TOPIC}
+    assert sum(kinds[kind] for kind in facts.OWN) >= 200
+    assert sum(kinds[kind] for kind in facts.OFF_TOPIC) >= 75
+    assert kinds[facts.NO_SHARED_WORD] >= 60
+    assert kinds[facts.EXACT_TOKEN] >= 30
+    assert all(4 <= len(fact.text.split()) <= 25 for fact in data.facts)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_half_has_150_updates_in_ten_styles_and_1000_pairs(updates: ModuleType, half: str) -> None:
+    changes, pairs = updates.load_updates(half), updates.load_pairs(half)
+
+    assert len(changes) >= 150
+    assert len(Counter(update.style for update in changes)) >= 10
+    assert len(pairs) == 1_000
+    assert {100} == set(Counter(pair.kind for pair in pairs).values())
+    assert len({pair.frame for pair in pairs}) >= 200
+
+
+def test_the_halves_share_no_text(facts: ModuleType, updates: ModuleType) -> None:
+    seen: list[set[str]] = []
+    for half in HALVES:
+        data = facts.ShortFacts.load(half)
+        changes = updates.load_updates(half)
+        texts = {fact.text for fact in data.facts} | {question.text for question in data.questions}
+        texts |= {text.text for update in changes for text in update.texts}
+        texts |= {update.question for update in changes}
+        texts |= {text for pair in updates.load_pairs(half) for text in (pair.older, pair.newer)}
+        seen.append(texts)
+
+    assert seen[0] & seen[1] == set()
+
+
+def test_faults_of_the_data_are_named(facts: ModuleType, updates: ModuleType) -> None:
+    data = facts.ShortFacts.load("development")
+    first, second = data.questions[:2]
+    fact = next(fact for fact in data.facts if fact.id in first.right)
+    lost = replace(data, questions=(replace(first, right=frozenset({"nowhere"})),))
+    shared = replace(data, questions=(replace(first, kind=facts.NO_SHARED_WORD, text=fact.text),))
+    change = updates.load_updates("development")[0]
+    pair = updates.load_pairs("development")[0]
+
+    assert list(data.problems()) == []
+    assert len(list(lost.problems())) == 1
+    assert len(list(shared.problems())) == 1
+    assert len(list(replace(data, questions=(first, replace(second, text=first.text))).problems())) >= 1
+    assert len(list(updates.update_problems([replace(change, texts=change.texts[::-1])]))) == 1
+    assert len(list(updates.update_problems([change, change]))) > 1
+    assert len(list(updates.pair_problems([replace(pair, newer=pair.older)]))) == 1
+
+
+def test_what_a_store_reports_as_superseded_is_read_from_its_links(
+    updates: ModuleType, tmp_path: Path
+) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False, user_dir=tmp_path / "user") as hx:
+        old = hx.remember("The rate limit is 100.").id
+        new = hx.remember("The rate limit is 250.").id
+        other = hx.remember("The upload limit is 250.").id
+        hx.link(new, other, kind="related")
+        before = updates.supersessions(hx, [old, new, other], hx.recall("rate limit"))
+        hx.link(new, old, kind="supersedes")
+        after = updates.supersessions(hx, [old, new, other], hx.recall("rate limit"))
+
+    assert before == set()
+    assert after == {(new, old)}
+
+
+def test_updates_and_pairs_are_judged_each_in_a_space_of_its_own(
+    bench: Any, updates: ModuleType, tmp_path: Path
+) -> None:
+    changes, pairs = updates.load_updates("development")[:3], updates.load_pairs("development")[:3]
+
+    verdicts, called = updates.judge(changes, pairs, bench("corpora").WordVectors(), tmp_path)
+
+    assert [verdict.update for verdict in verdicts] == changes
+    assert {role for verdict in verdicts for order in verdict.orders.values() for role in order} <= set(
+        updates.ROLES
+    )
+    assert all(verdict.is_before(updates.CEILING) for verdict in verdicts)
+    assert len(called) == 3
+
+
+def test_a_verdict_tells_current_before_old(updates: ModuleType) -> None:
+    change = updates.load_updates("development")[0]
+
+    def is_before(*order: str) -> bool:
+        verdict = updates.Verdict(update=change, orders={"hexad": order}, is_reported=False, false_reports=0)
+        return bool(verdict.is_before("hexad"))
+
+    assert is_before("near", "current", "old")
+    assert is_before("current")
+    assert not is_before("old", "current")
+    assert not is_before("near")
+
+
+def test_short_facts_are_asked_of_a_store_for_each_collection(
+    bench: Any, facts: ModuleType, tmp_path: Path
+) -> None:
+    data = facts.ShortFacts.load("development")
+    small = facts.ShortFacts(
+        facts=tuple(fact for fact in data.facts if fact.store == "profile"),
+        questions=tuple(question for question in data.questions if question.store == "profile"),
+    )
+
+    found = facts.answers(small, bench("corpora").WordVectors(), tmp_path)
+
+    assert len(found) == len(facts.SYSTEMS) * len(small.questions)
+    assert all(set(answer.ids) <= {fact.id for fact in small.facts} for answer in found)
+    assert any(answer.is_first for answer in found if answer.system == facts.HEXAD)
