@@ -161,7 +161,7 @@ if TYPE_CHECKING:
     from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
     from hexad.memory.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
-    from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced
+    from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced, Successor
     from hexad.memory.source import Skip
     from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
     from hexad.privacy.report import ExportItem, Scope, WipeReport
@@ -257,7 +257,7 @@ _HOMES: Final = {
     "hexad.memory.memory": (
         "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
     ),
-    "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced"),
+    "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced", "Successor"),
     "hexad.memory.source": ("Skip",),
     "hexad.memory.space": ("DeleteReport", "GcReport", "SpaceInfo"),
     "hexad.privacy.report": ("ExportItem", "Scope", "WipeReport"),
@@ -299,7 +299,7 @@ __all__ = [
     "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "SessionInfo",
     "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
     "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport",
-    "Submission", "SubmissionStatus", "Substep", "Suggestion", "Suppression", "SystemClock", "Tag",
+    "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
     "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
     "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",

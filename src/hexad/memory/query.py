@@ -54,12 +54,32 @@ class Replaced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A later memory that says something else of the same: since when, by which `reason`, and how sure that is.
+
+    `reason` is `former` (its words name the older value as what was), `ended` (it is so no more) or `value` (it gives
+    another value of the same).
+    """
+
+    id: str
+    text: str
+    since: datetime
+    reason: str
+    confidence: float
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return as_json(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One recalled memory and why it was recalled.
 
     `parts` maps a signal to its contribution; the values sum to `score`. `why` says in words what each arm
     saw. `chunk` is the span that answers best, `text` its text and `lines` its lines in the source.
     `replaced` is what the memory took the place of, where it is the current value of something that was otherwise.
+    `superseded_by` is what by its words seems to have taken the memory's place since.
     """
 
     memory: Memory
@@ -69,6 +89,7 @@ class Hit:
     layer: str
     why: tuple[str, ...] = ()
     replaced: Replaced | None = None
+    superseded_by: Successor | None = None
 
     @property
     def id(self) -> str:
@@ -126,6 +147,7 @@ class Hit:
             "chunk_id": self.chunk.chunk_id if self.chunk else None,
             "memory": self.memory.to_dict(),
             **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
+            **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
         }
 
 

@@ -16,6 +16,7 @@ from hexad.memory.tables.ranking_columns import Places
 from hexad.memory.tables.sources import IngestQueue, Sources
 from hexad.memory.tables.space_columns import Views
 from hexad.memory.tables.spaces import Spaces
+from hexad.memory.tables.updates import Updates
 from hexad.memory.tables.visibility import Audiences
 
 
@@ -31,6 +32,7 @@ class Stores:
         self.places = Places(db, roles=roles)
         self.duplicates = NearDuplicates(db, roles=roles)
         self.links = Links(db, roles=roles)
+        self.updates = Updates(db, roles=roles)
         self.sources = Sources(db, roles=roles)
         self.queue = IngestQueue(db)
         self.tasks = Tasks(db)

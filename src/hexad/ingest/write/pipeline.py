@@ -24,6 +24,7 @@ from hexad.ingest.write.guard import OVERWRITES, Guard, Objection, quarantined, 
 from hexad.ingest.write.merge import FactLine, carried, merged, new_memory, same, with_tags
 from hexad.ingest.write.prepare import PreparedDraft, Preparer
 from hexad.ingest.write.redaction import PolicyBook, Redactor
+from hexad.ingest.write.updates import UpdateLinker
 from hexad.ingest.write.validate import validate
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Outcome, Receipt, Status, least_trust
@@ -60,6 +61,7 @@ class Pipeline:
         self._stores = stores
         self._catalog = catalog
         self._gate = Gate(stores)
+        self._updates = UpdateLinker(stores, clock)
         facts = Facts(stores.db, roles=stores.roles)
         decisions = Decisions(stores.db, roles=stores.roles)
         self._guard = Guard(stores, facts)
@@ -308,6 +310,7 @@ class Pipeline:
         space_no: int,
     ) -> Memory:
         chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
+        replaced = self._updates.link(no, memory, space_no=space_no, changed=outcome is not Outcome.CREATED)
         self._catalog.add(no, memory, chunks)
         near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
         roles = audience(policies, memory)
@@ -316,7 +319,12 @@ class Pipeline:
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
         memory = replace(memory, chunks=tuple(new.chunk for new in chunks))
-        return replace(memory, receipt=replace(self._receipt(write, outcome), near_duplicates=tuple(near)))
+        receipt = replace(self._receipt(write, outcome), near_duplicates=tuple(near))
+        if replaced:
+            named = ", ".join(f"{memory_id!r} ({confidence:.2f})" for memory_id, confidence in replaced)
+            note = f"It seems to take the place of {named}; recall ranks it first and keeps both."
+            receipt = replace(receipt, notes=(*receipt.notes, note))
+        return replace(memory, receipt=receipt)
 
     def _stand(self, no: int, status: Status, *, at: datetime) -> None:
         """Bring a memory to where the draft says it stands."""

@@ -243,7 +243,12 @@ class LayeredRecall:
         if origins:
             wide = options.limit if narrower.as_of is None else min(LIMIT_MOST, _LOOKED_AT * options.limit)
             recall_options = replace(
-                options, filters=filters, limit=wide, max_tokens=None, follow_links=False
+                options,
+                filters=filters,
+                limit=wide,
+                max_tokens=None,
+                follow_links=False,
+                as_of=narrower.as_of,
             )
             found_hits = self._recaller.recall(query, recall_options)
             hits = list(found_hits)

@@ -101,6 +101,7 @@ class Fusion:
             self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
         self._added: Sequence[float] = ()
         self._boosted: Mapping[int, float] = {}
+        self._lifted: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def associate(self, neighbours: Sequence[Sequence[tuple[int | None, float]]], *, share: float) -> None:
@@ -128,6 +129,12 @@ class Fusion:
         self._boosted = {place: strength * room for place, strength in strengths.items()}
         self.scores = [self._score(index) for index in range(len(self._candidates))]
 
+    def lift(self, amounts: Mapping[int, float]) -> None:
+        """Add to what takes the place of an older memory as much as brings it before that one."""
+        self._lifted = amounts
+        for index, amount in amounts.items():
+            self.scores[index] += amount
+
     def parts(self, index: int) -> dict[str, float]:
         """Return what each signal adds to a candidate's score; the values sum to it."""
         candidate, weights = self._candidates[index], self._weights
@@ -146,6 +153,8 @@ class Fusion:
             parts["association"] = self._added[index]
         if index in self._boosted:
             parts["feedback"] = self._boosted[index]
+        if index in self._lifted:
+            parts["successor"] = self._lifted[index]
         if candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts

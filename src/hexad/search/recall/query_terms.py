@@ -92,6 +92,7 @@ class RecallOptions:
     folds: bool = True
     feedback: bool = True
     asked: str | None = None
+    as_of: datetime | None = None  # what took another's place later does not count
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ from hexad.search.recall.results import (
     more_linked,
     why_of,
 )
+from hexad.search.recall.successors import lifts, successors
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.text.tokens import estimate_tokens
@@ -310,7 +311,8 @@ class Recaller:
             places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
         )
         found_candidates.beside = frozenset(neighbours)
-        missing = set(found_candidates.beside) - set(places)
+        found_candidates.updates = self._stores.updates.of(places, until=options.as_of)
+        missing = {*found_candidates.beside, *found_candidates.brought} - set(places)
         if not filters.empty:
             missing = self._stores.places.passing(missing, filters)
         places.update(self._stores.places.of(missing))
@@ -326,6 +328,9 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
+        if found_candidates.updates:
+            seats = {no: seat for seat, no in enumerate(order)}
+            fusion.lift(lifts(found_candidates.updates, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ranked = [RankedHit(order[index], fusion.scores[index], index) for index in best]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
@@ -384,6 +389,7 @@ class Recaller:
         memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
         chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
+        later = successors(self._stores, candidates.updates, memories) if candidates.updates else {}
         before = {overrun.by: overrun.was for overrun in candidates.over.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
@@ -400,6 +406,7 @@ class Recaller:
                 layer=layer_of(memory),
                 why=why_of(candidates, candidate.no, parts),
                 replaced=replaced.get(memory.id) or before.get(memory.id),
+                superseded_by=later.get(candidate.no),
             )
             cost = estimate_tokens(hit.text)
             if options.max_tokens is not None and spent + cost > options.max_tokens:

@@ -13,6 +13,7 @@ from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
+from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Evidence, Fusion
 from hexad.search.recall.query_terms import Terms
@@ -48,8 +49,14 @@ class Candidates:
     evidence: Evidence
     speakers: tuple[str, ...] = ()
     beside: frozenset[int] = frozenset()
+    updates: Sequence[UpdateLink] = ()
     boosts: Mapping[int, Boost] = field(default_factory=dict)
     over: Mapping[int, OverdueFact] = field(default_factory=dict)
+
+    @cached_property
+    def brought(self) -> frozenset[int]:
+        """What takes the place of others, whatever the question's words."""
+        return frozenset(link.new for link in self.updates)
 
     @cached_property
     def text_ranks(self) -> Mapping[int, int]:
@@ -135,6 +142,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append("its session speaks of it")
     if parts.get("speaker"):
         why.append("the question names its speaker")
+    if parts.get("successor"):
+        why.append("it takes the place of an older one that answers")
     if parts.get("date"):
         why.append("it is from the time that the question names")
     if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):
@@ -144,7 +153,7 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
 
 def admitted(candidates: Candidates, no: int, floor: float) -> bool:
     """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
-    if no in candidates.lexical or no in candidates.beside:
+    if no in candidates.lexical or no in candidates.beside or no in candidates.brought:
         return True
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
     return near is not None and near[0] >= floor

@@ -166,6 +166,13 @@ def hit_lines(
     if hit.replaced is not None:
         until = f"{hit.replaced.valid_to:%Y-%m-%d}"
         yield from hanging(f"replaces, until {until}: {hit.replaced.text}", indent=4, room=room)
+    if hit.superseded_by is not None:
+        later = hit.superseded_by
+        yield from hanging(
+            f"superseded by, since {later.since:%Y-%m-%d}: {later.text} ({later.id}, {later.confidence:.2f})",
+            indent=4,
+            room=room,
+        )
     if explain:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
         yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)

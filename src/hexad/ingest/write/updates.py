@@ -1,0 +1,102 @@
+"""Which older memories a new one takes the place of by its words: looked for and linked as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from hexad.core.clock import Clock
+from hexad.database.codec import to_micros
+from hexad.memory.memory import Memory, Status
+from hexad.memory.store import Stores
+from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
+from hexad.text.claims import english
+from hexad.text.claims.compare import update_of
+from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
+from hexad.text.similarity.lookalikes import look_of_fact
+
+_CANDIDATES: Final = 24
+"""So many of the newest memories that share the words of a claim are compared with it."""
+_CLAIMS_KEPT: Final = 512
+_TOPIC_WORDS: Final = 4
+
+
+class UpdateLinker:
+    """Links a memory to those of its space that say something else of the same; in the caller's transaction."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores, self._clock = stores, clock
+        # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
+        self._claims = lru_cache(maxsize=_CLAIMS_KEPT)(claims)
+
+    def link(self, no: int, memory: Memory, *, space_no: int, changed: bool) -> list[tuple[str, float]]:
+        """Link memory `no`, which stands in no index yet; returns the ids that it surely takes the place of.
+
+        A later text counts against an earlier one, whichever is written first, where it is trusted as much.
+        """
+        if changed:
+            self._stores.updates.drop(no)
+        since = memory.valid_from or memory.created_at
+        if memory.status is not Status.ACTIVE or since > self._clock.now() or not _is_plain(memory):
+            return []
+        mine = self._claims(memory.raw)
+        if not mine:
+            return []
+        order = (to_micros(since), no)
+        replaced: list[tuple[str, float]] = []
+        for other in self._older(mine, no, space_no=space_no):
+            later = (other.happened_at, other.no) < order
+            if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
+                continue
+            theirs = self._claims(other.text)
+            update = update_of(theirs, mine) if later else update_of(mine, theirs)
+            if update is None:
+                continue
+            old, new = (other.no, no) if later else (no, other.no)
+            self._stores.updates.put(
+                UpdateLink(old, new, update.reason.value, update.confidence), at=memory.updated_at
+            )
+            if later and update.confidence >= SURE:
+                replaced.append((other.id, update.confidence))
+        return replaced
+
+    def _older(self, mine: Sequence[Claim], no: int, *, space_no: int) -> Iterator[OlderText]:
+        seen = {no}
+        for match in dict.fromkeys(match for claim in mine for match in _matches(claim)):
+            for text in self._stores.updates.texts(
+                match, space_no=space_no, characters=CHARACTERS_LIMIT, limit=_CANDIDATES
+            ):
+                if text.no not in seen:
+                    seen.add(text.no)
+                    yield text
+
+
+def _is_plain(memory: Memory) -> bool:
+    return memory.source is None and look_of_fact(memory.subject, memory.attribute) is None
+
+
+def _matches(claim: Claim) -> Iterator[str]:
+    """Yield FTS5 expressions for texts that may speak of the same: words of its topic, two of them where there are."""
+    topic = list(dict.fromkeys(t.low for t in claim.tokens if t.content and t.stem in claim.topic))
+    if not claim.subject:
+        topic += [word for word in claim.before if word not in topic]
+    pairs = [
+        (word, other)
+        for at, word in enumerate(topic[:_TOPIC_WORDS])
+        for other in topic[at + 1 : _TOPIC_WORDS]
+    ]
+    relation = next((verbs for verbs in english.RELATIONS.values() if claim.verb in verbs), None)
+    if pairs:
+        yield " OR ".join(f"({_quoted(word)} AND {_quoted(other)})" for word, other in pairs)
+    elif relation is not None:
+        words = " OR ".join(map(_quoted, sorted(relation)))
+        yield f"{_quoted(topic[0])} AND ({words})" if topic else words
+    if topic and not pairs:
+        yield _quoted(topic[0])
+    for former in claim.former_words:
+        yield " AND ".join(map(_quoted, former))
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'

@@ -1,0 +1,94 @@
+"""Links from a memory to the older ones whose place it takes by its words: rows of `relations` of kind `updates:…`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hexad.database.codec import to_micros
+from hexad.database.connection import Database
+from hexad.memory.memory import Trust
+from hexad.memory.tables.rows import seen_sql
+
+_PREFIX: Final = "updates:"
+_OF_KIND: Final = "r.kind >= 'updates:' AND r.kind < 'updates;'"
+
+SURE: Final = 0.7
+"""From this confidence on the older memory counts as superseded; below, the newer only stands first of near-equals."""
+
+
+class UpdateLink(NamedTuple):
+    """That memory `new` takes the place of `old`, for which reason, and how sure that is."""
+
+    old: int
+    new: int
+    reason: str
+    confidence: float
+
+
+class OlderText(NamedTuple):
+    """A memory that a new one is compared with."""
+
+    no: int
+    id: str
+    text: str
+    happened_at: int
+    trust: Trust
+
+
+class Updates:
+    """The updates of one store, as far as `roles` may see the memories that they name."""
+
+    def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
+        self._db, self._roles = db, roles
+
+    def texts(self, match: str, *, space_no: int, characters: int, limit: int) -> list[OlderText]:
+        """Return plain memories of a space that match an FTS5 expression and are no longer than that, newest first.
+
+        Facts with a key have lines of their own, and items of a source follow their source.
+        """
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.no, m.id, m.raw, m.happened_at, m.trust FROM"
+            " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid DESC LIMIT ?) f"
+            " CROSS JOIN chunks c ON c.no = f.rowid CROSS JOIN memories m ON m.no = c.memory_no"
+            " WHERE m.status = 'active' AND m.space_no = ? AND m.fact_look IS NULL"
+            " AND (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller'))"
+            f" AND length(m.raw) <= ?{seen}",
+            (match, limit, space_no, characters, *roles),
+        )
+        return [OlderText(no, id_, raw, at, Trust(trust)) for no, id_, raw, at, trust in rows]
+
+    def put(self, link: UpdateLink, *, at: datetime) -> None:
+        """Store a link in the caller's transaction."""
+        with self._db.joined() as con:
+            con.execute(
+                "INSERT OR REPLACE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
+                (link.new, link.old, _PREFIX + link.reason, link.confidence, to_micros(at)),
+            )
+
+    def drop(self, no: int) -> None:
+        """Remove a memory's links of this kind, in both directions: its text has changed."""
+        with self._db.joined() as con:
+            for column in ("from_no", "to_no"):
+                con.execute(f"DELETE FROM relations AS r WHERE r.{column} = ? AND {_OF_KIND}", (no,))
+
+    def of(self, numbers: Collection[int], *, until: datetime | None = None) -> list[UpdateLink]:
+        """Return the links from active memories to these, and to what takes the place of those in turn.
+
+        With `until` only from memories that hold since then or earlier.
+        """
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "WITH RECURSIVE u(old, new, kind, score) AS ("
+            f" SELECT r.to_no, r.from_no, r.kind, r.score FROM json_each(?1) j CROSS JOIN relations r"
+            f" ON r.to_no = j.value AND {_OF_KIND} UNION"
+            " SELECT r.to_no, r.from_no, r.kind, r.score FROM u CROSS JOIN relations r"
+            f" ON r.to_no = u.new AND {_OF_KIND})"
+            " SELECT u.old, u.new, u.kind, u.score FROM u CROSS JOIN memories m ON m.no = u.new"
+            f" WHERE m.status = 'active' AND (?2 IS NULL OR m.happened_at <= ?2){seen} ORDER BY 1, 4 DESC, 2 DESC",
+            (json.dumps(sorted(numbers)), None if until is None else to_micros(until), *roles),
+        )
+        return [UpdateLink(old, new, kind.removeprefix(_PREFIX), score) for old, new, kind, score in rows]

@@ -1,0 +1,60 @@
+"""What takes the place of candidates by its words: brought in, and ranked before them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from hexad.memory.query import Successor
+from hexad.memory.store import Stores
+from hexad.memory.tables.updates import SURE, UpdateLink
+
+NEAR: Final = 0.2
+"""Of two that are linked less surely the newer stands first where it is at most this share of the best score behind."""
+_STEP: Final = 1e-6
+
+
+def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequence[float]) -> dict[int, float]:
+    """Return by how much the scores of successors grow, by their seats.
+
+    What surely takes the place of another one stands before it, and so before what that one took the place of.
+    """
+    best = max(scores, default=0.0)
+    risen = dict(enumerate(scores))
+    for _ in range(len(links)):
+        moved = False
+        for link in links:
+            old, new = seats.get(link.old), seats.get(link.new)
+            if old is None or new is None or risen[new] > risen[old]:
+                continue
+            if link.confidence < SURE and scores[old] - scores[new] > NEAR * abs(best):
+                continue
+            risen[new] = risen[old] + _STEP
+            moved = True
+        if not moved:
+            break
+    return {seat: score - scores[seat] for seat, score in risen.items() if score != scores[seat]}
+
+
+def successors(stores: Stores, links: Sequence[UpdateLink], numbers: Collection[int]) -> dict[int, Successor]:
+    """Return, by row number, what surely takes the place of these memories in the end."""
+    sure = {link.old: link for link in reversed(links) if link.confidence >= SURE}
+    last: dict[int, UpdateLink] = {}
+    for no in numbers:
+        link, seen = sure.get(no), {no}
+        while link is not None and link.new not in seen:
+            seen.add(link.new)
+            last[no] = link
+            link = sure.get(link.new)
+    memories = stores.memories.by_no(sorted({link.new for link in last.values()})) if last else {}
+    return {
+        no: Successor(
+            id=memories[link.new].id,
+            text=memories[link.new].summary_micro or memories[link.new].raw,
+            since=memories[link.new].valid_from or memories[link.new].created_at,
+            reason=link.reason,
+            confidence=link.confidence,
+        )
+        for no, link in last.items()
+        if link.new in memories
+    }

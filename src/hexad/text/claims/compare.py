@@ -1,0 +1,231 @@
+"""Whether a newer text says of the same thing something else than an older one: by their words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from hexad.text.claims import english
+from hexad.text.claims.reader import Claim, Token, claims, is_day, stem
+
+
+class UpdateReason(StrEnum):
+    """Why a text is taken to be out of date."""
+
+    FORMER = "former"  # the newer one names its value as what was
+    ENDED = "ended"  # the newer one says that it is so no more
+    VALUE = "value"  # the newer one gives another value of the same
+
+
+class Update(NamedTuple):
+    """That a text takes the place of another: why, and how sure that is, from 0 to 1."""
+
+    reason: UpdateReason
+    confidence: float
+
+
+def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update | None:
+    """Return whether `new` takes the place of `old`; None for what is only similar.
+
+    >>> update_of("Our database is MySQL.", "We moved from MySQL to Postgres.").reason.value
+    'former'
+    >>> update_of("The rate limit is 100.", "The rate limit is 250.").reason.value
+    'value'
+    >>> update_of("Ann lives in Porto.", "Ben lives in Lisbon.") is None
+    True
+    """
+    older = claims(old) if isinstance(old, str) else old
+    newer = claims(new) if isinstance(new, str) else new
+    best: Update | None = None
+    for was in older:
+        if was.past or was.ended:
+            continue
+        for now in newer:
+            update = _update(was, now)
+            if update is not None and (best is None or update.confidence > best.confidence):
+                best = update
+    return best
+
+
+def _update(was: Claim, now: Claim) -> Update | None:
+    if now.past or not _one_subject(was, now):
+        return None
+    named = _former(was, now)
+    if named is not None:
+        return named
+    if now.negative or was.negative:
+        return _turned(was, now)
+    if not was.value or not now.value or now.adds:
+        return None
+    if not (was.verb or was.topic) or not (now.verb or now.topic):
+        return None
+    if (update := _same_words(was, now)) is not None:
+        return update
+    return _other_value(was, now)
+
+
+def _one_subject(was: Claim, now: Claim) -> bool:
+    """Whether both may speak of the same: of the same words, or of whoever speaks."""
+    known = now.words | (now.around if now.pronoun or not now.subject else frozenset())
+    if was.subject:
+        return bool(was.subject & known) or (bool(now.former) and now.person)
+    if now.subject:
+        return was.person and (bool(now.subject & was.words) or (bool(now.former) and not now.named))
+    return was.person == now.person or now.pronoun or was.pronoun
+
+
+# What is named as former ----------------------------------------------------------------------------------------
+
+
+def _former(was: Claim, now: Claim) -> Update | None:
+    value = frozenset(token.stem for token in was.value)
+    for former in now.former:
+        shared = value & former
+        if not shared or not (former <= was.words or shared == value):
+            continue
+        mine, theirs = was.topic - former, (now.topic | _stems(now.value)) - former
+        about = mine & (now.words | now.around)
+        if mine and not about and not (was.person and now.person and not was.subject):
+            # Another thing may have had the same value.
+            if now.subject or now.qualifiers or not now.person or (was.subject and not was.attributive):
+                continue
+            return Update(UpdateReason.FORMER, 0.75)
+        extra = now.topic - was.words - former
+        if extra and mine - now.words:
+            return Update(UpdateReason.FORMER, 0.6 if about else 0.4)
+        return Update(UpdateReason.FORMER, 0.95 if theirs or now.value else 0.85)
+    return None
+
+
+def _turned(was: Claim, now: Claim) -> Update | None:
+    """Whether the newer says no of what the older says."""
+    if was.negative == now.negative or not was.value:
+        return None
+    if not _same_value(was.value, now.value) or not _related(was, now):
+        return None
+    if was.topic - now.words or now.topic - was.words:
+        return None
+    return Update(UpdateReason.ENDED, 0.9)
+
+
+# Another value --------------------------------------------------------------------------------------------------
+
+
+def _other_value(was: Claim, now: Claim) -> Update | None:
+    mine, theirs = _stems(was.value), _stems(now.value)
+    if _same_value(was.value, now.value) or not _comparable(was.value, now.value):
+        return None
+    if not _related(was, now):
+        return None
+    common = mine & theirs
+    known = now.words | (now.around if now.pronoun else frozenset())
+    only_was = was.topic - known
+    only_now = now.topic - was.words - english.CHANGE
+    if only_was and only_now:
+        return None
+    if not (was.topic & known) and not common and not (was.person and now.person and not was.subject):
+        return None
+    functional = _functional(was)
+    if not only_was and not only_now:
+        confidence = (
+            0.95 if functional and now.changes else 0.85 if functional else 0.75 if now.changes else 0.4
+        )
+        if not was.topic and not common:
+            confidence -= 0.05
+    elif only_now:
+        confidence = 0.6 if now.changes else 0.3
+    else:
+        confidence = 0.8 if now.changes and functional else 0.5 if now.changes else 0.3
+    return Update(UpdateReason.VALUE, confidence)
+
+
+def _same_words(was: Claim, now: Claim) -> Update | None:
+    """Whether two clauses are one but for a value: what differs stands behind the verb, and is no more than that."""
+    mine = [token for token in was.tokens if token.low not in _SAID_OF_TIME]
+    theirs = [token for token in now.tokens if token.low not in _SAID_OF_TIME]
+    at = 0
+    while at < min(len(mine), len(theirs)) and mine[at].stem == theirs[at].stem:
+        at += 1
+    end = 0
+    while end < min(len(mine), len(theirs)) - at and mine[-1 - end].stem == theirs[-1 - end].stem:
+        end += 1
+    before, after = mine[:at], mine[len(mine) - end :]
+    parts = mine[at : len(mine) - end], theirs[at : len(theirs) - end]
+    if not before or not all(parts) or any(not 1 <= sum(t.content for t in part) <= 3 for part in parts):
+        return None
+    if any(token.low in _LINKS for part in parts for token in part) or any(
+        token.low in _FINITE for token in after
+    ):
+        return None
+    if not any(token.content for token in before) or not _comparable(*parts) or _same_value(*parts):
+        return None
+    number = all(any(token.number for token in part) for part in parts)
+    leads = any(token.low in _LINKS for token in before)
+    if not leads or (after and after[0].content and not number):
+        return None
+    if not number and not _functional(was):
+        return Update(UpdateReason.VALUE, 0.75 if now.changes else 0.4)
+    return Update(UpdateReason.VALUE, 0.95 if now.changes else 0.85)
+
+
+_SAID_OF_TIME: Final = english.ADVERBS | {"the", "a", "an", ",", "new", "old"}
+_FINITE: Final = english.BE | english.HAVE | english.DO | english.MODALS
+_LINKS: Final = _FINITE | english.PREPOSITIONS | english.CONJUNCTIONS | {":", "="}
+
+
+def _stems(value: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.stem for token in value)
+
+
+def _same_value(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
+    """Whether two values are one, or one of them says more of it."""
+    was, now = _stems(mine), _stems(theirs)
+    if not was or not now:
+        return False
+    if was <= now or now <= was:
+        return True
+    return all(any(_alike(word, other) for other in now) for word in was)
+
+
+def _alike(word: str, other: str) -> bool:
+    return word == other or (
+        min(len(word), len(other)) >= 4 and (word.startswith(other) or other.startswith(word))
+    )
+
+
+def _comparable(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
+    """Whether two values may be values of one attribute: numbers with the same unit, or words."""
+    was, now = [t for t in mine if t.number], [t for t in theirs if t.number]
+    if bool(was) != bool(now):
+        return False
+    if was and was[0].unit and now[0].unit and was[0].unit != now[0].unit:
+        return was[0].unit in _TIMES and now[0].unit in _TIMES
+    if was:
+        units = _stems([token for token in mine if not token.number and not is_day(token)])
+        others = _stems([token for token in theirs if not token.number and not is_day(token)])
+        return not units or not others or bool(units & others)
+    return True
+
+
+_TIMES: Final = frozenset({"ms", "s", "sec", "min", "h", "kb", "mb", "gb", "tb", "am", "pm"})
+
+
+def _related(was: Claim, now: Claim) -> bool:
+    """Whether two verbs may say the same of a subject."""
+    if stem(was.verb) == stem(now.verb):
+        return True
+    if "" in {was.verb, now.verb} or "be" in {was.verb, now.verb}:
+        return True
+    if any(was.verb in verbs and now.verb in verbs for verbs in english.RELATIONS.values()):
+        return True
+    return now.verb in english.CHANGE and now.preposition
+
+
+def _functional(was: Claim) -> bool:
+    """Whether only one of the two values can hold: a number, a part of the subject, a place or a time."""
+    if any(token.number for token in was.value):
+        return True
+    if was.verb in {"", "be"}:
+        return was.preposition or was.attributive
+    return was.preposition

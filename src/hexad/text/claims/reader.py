@@ -1,0 +1,581 @@
+"""What a text claims to be so now: sentences read as subject, relation and value, by the closed classes of English.
+
+No model and no dictionary: a clause is parted at its copula, its verb or its colon. What asks, plans, supposes or
+quotes claims nothing. A sentence that cannot be parted claims nothing either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from hexad.text.claims import english
+from hexad.text.search_terms import STOP_WORDS
+from hexad.text.summary.sentences import sentences
+
+CHARACTERS_LIMIT: Final = 1_200
+"""Longer texts are documents: what they say is said in their context."""
+CLAIMS_LIMIT: Final = 12
+_LABELLED_LINES: Final = 3
+"""In a longer text a label says something of what stands above it."""
+_TOKEN: Final = re.compile(
+    r"(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
+    r"|(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s-\s|\.)"
+)
+_ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number or mark: as it is written, in lower case, and as it is compared."""
+
+    written: str
+    low: str
+    stem: str
+    number: str | None = None
+    unit: str = ""
+
+    @property
+    def content(self) -> bool:
+        """Whether it says something by itself."""
+        return self.number is not None or (self.low[0].isalnum() and self.low not in _CLOSED)
+
+    @property
+    def named(self) -> bool:
+        """Whether it looks like a name."""
+        return self.written[0].isupper() or not self.written.isalpha()
+
+
+_CLOSED: Final = (
+    english.AUXILIARIES
+    | english.NEGATIONS
+    | english.DETERMINERS
+    | english.PREPOSITIONS
+    | english.PRONOUNS
+    | english.CONJUNCTIONS
+    | english.ADVERBS
+    | {"to", "s", "t"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a clause says to be so. `former` is what it says to be so no more; `around` are words said just before.
+
+    `changes` is whether its own words say that it was otherwise before; `person` whether it is about who speaks.
+    """
+
+    subject: frozenset[str]
+    verb: str
+    value: tuple[Token, ...]
+    qualifiers: frozenset[str] = frozenset()
+    former: tuple[frozenset[str], ...] = ()
+    around: frozenset[str] = frozenset()
+    words: frozenset[str] = field(default=frozenset())
+    changes: bool = False
+    person: bool = False
+    pronoun: bool = False
+    negative: bool = False
+    ended: bool = False
+    past: bool = False
+    preposition: bool = False
+    article: str = ""
+    attributive: bool = False
+    named: bool = False
+    adds: bool = False
+    tokens: tuple[Token, ...] = ()
+    before: tuple[str, ...] = ()
+    former_words: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def topic(self) -> frozenset[str]:
+        """The words that say what it is about."""
+        return self.subject | self.qualifiers
+
+
+def stem(word: str) -> str:
+    """Return a word without its plural and simple endings.
+
+    >>> [stem(word) for word in ("lives", "living", "databases", "policies", "moved")]
+    ['liv', 'liv', 'databas', 'policy', 'mov']
+    """
+    if len(word) < 4 or not word.isalpha():
+        return word
+    word = word.replace("our", "or").replace("ise", "ize")
+    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= 3 and not word.endswith("ss"):
+            word = base + instead
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdgmnprt":
+        word = word[:-1]
+    return word[:-1] if len(word) > 2 and word.endswith("e") else word
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the words, numbers and marks of a text."""
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        if number := match["number"]:
+            plain = number.lstrip("$€£")
+            plain = plain.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain) else plain
+            unit = (match["unit"] or ("" if number[0].isdigit() else number[0])).lower()
+            tokens.append(Token(number, plain, plain, number=plain, unit=unit))
+        elif word := match["word"]:
+            word = word.replace("’", "'")
+            short = _ABBREVIATED.search(word)
+            if short is not None and word.lower() not in _CLOSED:
+                base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
+                tokens += [Token(base, base.lower(), stem(base.lower())), Token(tail, tail, tail)]
+            elif short is not None:
+                base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
+                tokens += [Token(base, base.lower(), base.lower()), Token(tail, tail, tail)]
+            else:
+                tokens.append(Token(word, word.lower(), stem(word.lower())))
+        else:
+            mark = "→" if match["arrow"] else match[0].strip() or "-"
+            tokens.append(Token(mark, mark, mark))
+    return tokens
+
+
+_SPEAKER: Final = re.compile(
+    r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?([A-Z][\w .-]{0,24}|user|assistant|human|me|you)\s*:\s+(?=\S)"
+)
+_ROLES: Final = frozenset({"user", "human", "me"})
+_LIST: Final = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
+_QUOTED: Final = re.compile(r"[\"“][^\"”]{12,}[\"”]")
+
+
+def claims(text: str) -> tuple[Claim, ...]:
+    """Return what a text claims to be so now, in order; nothing for a text that is too long to be plain.
+
+    >>> [(sorted(c.topic), [t.written for t in c.value]) for c in claims("The rate limit is 250 now.")]
+    [(['limit', 'rat'], ['250'])]
+    """
+    if len(text) > CHARACTERS_LIMIT:
+        return ()
+    spans = sentences(text)
+    found: list[Claim] = []
+    around: frozenset[str] = frozenset()
+    before: tuple[str, ...] = ()
+    for start, end in spans:
+        sentence = _LIST.sub("", text[start:end].strip())
+        if _QUOTED.search(sentence):
+            continue
+        tokens = tokens_of(sentence)
+        for clause in _clauses(tokens):
+            claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
+            said = frozenset(token.stem for token in clause if token.content)
+            if claim is not None and (claim.verb or len(spans) <= _LABELLED_LINES):
+                found.append(replace(claim, around=around, words=said, before=before))
+                if len(found) == CLAIMS_LIMIT:
+                    return tuple(found)
+            around = (around | said) if len(said) < 3 else said
+            before = tuple(token.low for token in clause if token.stem in around)
+    return tuple(found)
+
+
+def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Part a sentence where another clause begins: at a semicolon or dash, and at a comma between two verbs."""
+    clause: list[Token] = []
+    for at, token in enumerate(tokens):
+        following = tokens[at + 1].low if at + 1 < len(tokens) else ""
+        ends = token.low in {";", "—", "–", "-", "|", "."} or (
+            token.low == ","
+            and (
+                following in {"but", "so", "and", "while", "which", "because", "since"}
+                or (_verb(clause) is not None and _opens_clause(tokens[at + 1 :]))
+            )
+        )
+        if ends:
+            if clause:
+                yield clause
+            clause = []
+        else:
+            clause.append(token)
+    if clause:
+        yield clause
+
+
+def _opens_clause(rest: Sequence[Token]) -> bool:
+    found = _verb(rest)
+    return found is not None and 0 < found[0] < 5 and not any(token.low == "," for token in rest[: found[0]])
+
+
+def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
+    if asks or not clause:
+        return None
+    there = {token.low for token in clause}
+    if clause[0].low in english.CONDITIONS or "?" in there:
+        return None
+    if there & english.HEARSAY or there & english.PLANS:
+        return None
+    clause, former = _without_former(clause)
+    pivot = _pivot(clause)
+    if pivot is None:
+        if not former:
+            return None
+        pivot = (len(clause), None, len(clause))
+    at, verb, tail_at = pivot
+    if verb is None and not former and _verb(clause[tail_at:]) is not None:
+        return None  # a heading, and not what is of a value
+    if verb is None and not former and all(token.low in STOP_WORDS for token in clause[:at]):
+        return None
+    return _read(clause[:at], verb, clause[tail_at:], clause=clause, former=former, there=there)
+
+
+def _read(
+    head: list[Token],
+    verb: Token | None,
+    tail: list[Token],
+    *,
+    clause: list[Token],
+    former: list[tuple[Token, ...]],
+    there: set[str],
+) -> Claim | None:
+    lows = [token.low for token in clause]
+    low = "" if verb is None else verb.low
+    change_verb = low in english.CHANGE
+    if not change_verb and (low in english.IRREGULAR or low.endswith("ed")) and "from" in there:
+        former = []  # who flew from Oslo to Rome lives somewhere
+    negative = bool(set(lows) & english.NEGATIONS)
+    ended = bool(former) and bool(there & {"longer", "anymore", "more", "stopped"})
+    past = (
+        verb is not None
+        and not former
+        and not there & english.NOW
+        and (low in english.IRREGULAR or low.endswith("ed"))
+        and not change_verb
+        and not _passive(lows, low)
+    ) or bool(there & english.PAST and not there & english.NOW and not former)
+    value, qualifiers, preposition = _value(tail, change=change_verb)
+    if low in english.BE and value and value[-1].low in english.GONE:
+        former.append(tuple(token for token in head if token.content))
+        head, value = [], []
+    if not value and not former:
+        return None
+    own = [token for token in head if token.content and token.low not in english.CHANGE]
+    if verb is None and head and head[-1].content and "→" in lows and len(own) > 1:
+        former.append((own.pop(),))
+    subject = frozenset(token.stem for token in own)
+    heads = {token.low for token in head}
+    if _inverse(own, head, low, tail, passive=_passive(lows, low)):
+        subject, value = frozenset(token.stem for token in value) | qualifiers, own
+        qualifiers, heads = set(), {token.low for token in tail}
+    return Claim(
+        subject=subject,
+        verb="be" if low in english.BE else low,
+        value=tuple(value),
+        qualifiers=frozenset(qualifiers),
+        former=tuple(frozenset(token.stem for token in tokens) for tokens in former),
+        former_words=tuple(tuple(token.low for token in tokens) for tokens in former),
+        changes=bool(former or change_verb or there & english.NOW or "new" in there),
+        person=bool(heads & english.SPEAKERS) or not heads,
+        pronoun=bool(heads & english.THIRD_PERSON) and not subject,
+        negative=negative,
+        ended=ended,
+        past=past,
+        preposition=preposition,
+        attributive=len(subject) > 1 or bool(heads & {"my", "our", "'s", "of", "the"}),
+        named=bool(own) and head[0].content and head[0].written[0].isupper(),
+        adds=bool(there & english.ADDS),
+        tokens=tuple(clause),
+    )
+
+
+def _inverse(
+    own: Sequence[Token], head: Sequence[Token], verb: str, tail: Sequence[Token], *, passive: bool
+) -> bool:
+    """Whether the subject is the value: "Ann is our lead", "Ann leads the team"."""
+    if (
+        not own
+        or not all(token.named for token in own)
+        or any(token.low in english.DETERMINERS for token in head)
+    ):
+        return False
+    if verb in english.ROLES and not passive:
+        return True
+    if verb == "took" and tail and tail[0].low == "over":
+        return True
+    return verb in english.BE and any(token.low in {"my", "our", "the", "'s"} for token in tail[:3])
+
+
+def _passive(lows: Sequence[str], verb: str) -> bool:
+    at = lows.index(verb) if verb in lows else 0
+    return any(low in english.AUXILIARIES - {"was", "were", "had"} for low in lows[max(0, at - 3) : at])
+
+
+# Where a clause is parted ---------------------------------------------------------------------------------------
+
+
+def _pivot(clause: Sequence[Token]) -> tuple[int, Token | None, int] | None:
+    """Return where the subject ends, the verb (None for a label), and where what is said begins."""
+    for at, token in enumerate(clause):
+        if token.low in {":", "=", "→"} and 0 < at < len(clause) - 1:
+            rest = _verb(clause[at + 1 :])
+            if rest is not None and token.low == ":":  # what introduces a sentence
+                start, verb, tail_at = rest
+                head = clause[at + 1 : at + 1 + start]
+                if verb.low in english.CHANGE or any(
+                    each.content or each.low in english.PRONOUNS for each in head
+                ):
+                    return at + 1 + start, verb, at + 1 + tail_at
+            return at, None, at + 1
+    return _verb(clause)
+
+
+def _verb(clause: Sequence[Token]) -> tuple[int, Token, int] | None:
+    """Return where the subject ends, the verb, and where what follows it begins."""
+    for at, token in enumerate(clause):
+        low = token.low
+        if low == "'s" and not _copula(clause, at):
+            continue
+        if low in english.AUXILIARIES:
+            if at == 0 and low in english.DO | english.BE | english.HAVE:
+                return None
+            after = at + 1
+            while after < len(clause) and (
+                clause[after].low in english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
+            ):
+                after += 1
+            if after < len(clause) and _participle(clause, after):
+                return at, clause[after], after + 1
+            if after < len(clause) and low not in english.BE and _main_verb(clause, after):
+                return at, clause[after], after + 1
+            return at, token, after
+        if _main_verb(clause, at):
+            if at + 1 < len(clause) and low in _BEGINS and clause[at + 1].low.endswith("ing"):
+                return at, clause[at + 1], at + 2
+            return at, token, at + 1
+    return None
+
+
+_BEGINS: Final = frozenset("start starts started begin begins began keep keeps kept".split())
+
+
+def _copula(clause: Sequence[Token], at: int) -> bool:
+    """Whether an 's is "is": after a pronoun, or before what no owned thing begins with."""
+    if at == 0 or at + 1 >= len(clause):
+        return False
+    if clause[at - 1].low in english.PRONOUNS | {"that", "there", "what"}:
+        return True
+    following = clause[at + 1].low
+    return following in english.PREPOSITIONS | {"a", "an", "the", "now", "not", "no"}
+
+
+def _participle(clause: Sequence[Token], at: int) -> bool:
+    low = clause[at].low
+    if not low.isalpha():
+        return False
+    known = low in english.CHANGE or any(low in verbs for verbs in english.RELATIONS.values())
+    if clause[at - 1].low in english.DO | english.MODALS | english.NEGATIONS | {"to"} and low.isalpha():
+        return low not in _CLOSED
+    following = clause[at + 1].low if at + 1 < len(clause) else ""
+    if low.endswith(("ed", "en", "ing")) and len(low) > 4:
+        return known or following in english.PREPOSITIONS
+    return known and following in english.PREPOSITIONS | english.DETERMINERS
+
+
+def _main_verb(clause: Sequence[Token], at: int) -> bool:
+    """Whether a word is the verb of its clause, by its ending and by what stands around it."""
+    token = clause[at]
+    low = token.low
+    if (
+        not low.isalpha()
+        or low in _CLOSED
+        or (at > 0 and token.written[0].isupper() and low not in english.CHANGE)
+    ):
+        return False
+    before = clause[at - 1].low if at else ""
+    following = clause[at + 1] if at + 1 < len(clause) else None
+    if at == 0:
+        return (low in english.CHANGE or low in english.ENDING) and following is not None
+    if before in english.DETERMINERS | english.PREPOSITIONS | {"'s"}:
+        return False
+    if before in english.PRONOUNS and before not in {"my", "our", "your", "his", "her", "its", "their"}:
+        return True
+    if before in english.ADVERBS and at >= 2 and clause[at - 2].low in english.PRONOUNS:
+        return True
+    if following is None or following.low in english.CHANGE:
+        return False
+    if low in english.ROLES or (
+        low.endswith(("ed", "s")) and (low in english.CHANGE or low in english.ENDING)
+    ):
+        return True
+    if low in english.IRREGULAR or low in _PASTS:
+        return True
+    opens = (
+        following.low in english.PREPOSITIONS | english.DETERMINERS | english.PRONOUNS | english.ADVERBS
+        or following.number is not None
+        or following.named
+    )
+    if low.endswith("s") and not low.endswith("ss"):
+        return opens or (following.content and not following.low.endswith("s"))
+    if low.endswith("ed"):
+        return True
+    return clause[at - 1].low.endswith("s") and opens
+
+
+# What is said ---------------------------------------------------------------------------------------------------
+
+
+_PASTS: Final = frozenset("became rewrote grew rose fell fallen gone set cut".split())
+_CUTS: Final = english.CONJUNCTIONS - {"and", "or"}
+_OPENS_GROUP: Final = (english.PREPOSITIONS - {"up", "down", "out", "off", "per", "of"}) | {
+    "every", "each", ",", "(", ")", "→", ":", "=",
+}  # fmt: skip
+
+
+def _value(tail: Sequence[Token], *, change: bool) -> tuple[list[Token], set[str], bool]:
+    """Return the value, the words that say of what else it is said, and whether a preposition leads to it."""
+    groups: list[tuple[str, list[Token]]] = [("", [])]
+    for token in tail:
+        if token.low in _CUTS:
+            break
+        if token.low in _OPENS_GROUP:
+            groups.append((token.low, []))
+        elif token.content:
+            groups[-1][1].append(token)
+    groups = [group for group in groups if group[1]]
+    if not groups:
+        return [], set(), False
+    chosen = 0
+    if change or groups[0][0] == "":
+        to = [
+            at for at, (before, _) in enumerate(groups) if before in {"to", "into", "onto", "→", "with", "by"}
+        ]
+        if to and (change or len(groups) == 1):
+            chosen = to[0]
+    timed = any(word.number is not None or is_day(word) for word in groups[chosen][1])
+    if timed:  # a day and a time of day are one value
+        groups[chosen][1].extend(
+            word
+            for at, (_, words) in enumerate(groups)
+            if at != chosen
+            for word in words
+            if word.number or is_day(word)
+        )
+        groups = [
+            (before, words if at == chosen else [word for word in words if not (word.number or is_day(word))])
+            for at, (before, words) in enumerate(groups)
+        ]
+    qualifiers = {
+        token.stem
+        for at, (before, words) in enumerate(groups)
+        if at != chosen and before not in {",", "(", ")", "as"} and not _dates(before, words)
+        for token in words
+    }
+    return groups[chosen][1][:8], qualifiers, groups[chosen][0] != ""
+
+
+_CALENDAR: Final = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december week month year day morning afternoon evening night today yesterday spring summer autumn
+    winter quarter weekend sprint last next
+    """.split()
+)
+
+
+def is_day(word: Token) -> bool:
+    """Whether a word is of the calendar.
+
+    >>> is_day(tokens_of("Mondays")[0])
+    True
+    """
+    return word.low in _CALENDAR or word.low.removesuffix("s") in _CALENDAR
+
+
+def _dates(before: str, words: Sequence[Token]) -> bool:
+    """Whether a phrase says since when: it is no part of what is spoken of."""
+    return before in {"as", "of", "since", "in", "on", "from", "at", "after"} and any(
+        word.low in _CALENDAR
+        or (word.number is not None and len(word.low) == 4 and word.low[:2] in {"19", "20"})
+        for word in words
+    )
+
+
+# What is over ---------------------------------------------------------------------------------------------------
+
+_SPAN: Final = 5
+
+
+def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[Token, ...]]]:
+    """Return a clause without the words that name what is over, and these."""
+    former: list[tuple[Token, ...]] = []
+    rest: list[Token] = []
+    at = 0
+    while at < len(clause):
+        start = _former_at(clause, at)
+        if start is None:
+            rest.append(clause[at])
+            at += 1
+            continue
+        keep, begin = start
+        rest += clause[at:keep]
+        end = begin
+        words: list[Token] = []
+        whole = clause[begin - 1].low in {"longer", "not", "n't", "stopped", "stop", "to"}
+        while end < len(clause) and len(words) < _SPAN:
+            low = clause[end].low
+            if clause[end].content:
+                words.append(clause[end])
+            elif not (
+                (low in english.DETERMINERS | english.AUXILIARIES and not words)
+                or (low in english.PREPOSITIONS and (whole or not words or low == "of"))
+            ):
+                break
+            end += 1
+        if words:
+            former.append(tuple(words))
+        at = max(end, at + 1)
+    return rest, former
+
+
+def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
+    """Return up to where a phrase that introduces what is over stays, and where that begins; None where none does."""
+    low = clause[at].low
+    following = clause[at + 1].low if at + 1 < len(clause) else ""
+    later = [token.low for token in clause[at + 1 :]]
+    before = clause[at - 1].low if at else ""
+    if low == "from" and ({"to", "into", "onto", "→"} & set(later[:7])) and following not in {"now", "today"}:
+        return at, at + 1
+    if low == "from" and before in {"away", "over"}:
+        return at, at + 1
+    if (low, following) in {
+        ("instead", "of"),
+        ("rather", "than"),
+        ("no", "longer"),
+        ("away", "from"),
+        ("rid", "of"),
+    }:
+        return at, at + 2
+    if low in {"not", "n't"} and (
+        {"anymore", "but"} & set(later[:8])
+        or ("more" in later[:8] and "any" in later[:8])
+        or before in {",", "("}
+    ):
+        return at, at + 1
+    if low in {"was", "were", "formerly", "previously", "ex", "not", "replaces", "replacing"} and before in {
+        "(",
+        ",",
+    }:
+        return at, at + 1
+    if low == "used" and following == "to":
+        return at, at + 2
+    if low in {"off"} and before in english.CHANGE:
+        return at, at + 1
+    if low == "up" and before in {"gave", "giving", "given"}:
+        return at, at + 1
+    if (
+        low in english.ENDING
+        and low not in {"replaced"}
+        and at + 1 < len(clause)
+        and following not in {"to", "by"}
+    ):
+        return at + 1, at + 1
+    if low == "replaced" and following not in {"by", "with", ""}:
+        return at + 1, at + 1
+    return None

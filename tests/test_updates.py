@@ -1,0 +1,131 @@
+"""What is said anew in plain words: the current text stands first, and nothing is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import FrozenClock, Hexad
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+def hx(clock: FrozenClock) -> Iterator[Hexad]:
+    with hexad.open(":memory:", embedder=None, clock=clock) as opened:
+        yield opened
+
+
+def tell(hx: Hexad, clock: FrozenClock, *texts: str) -> list[str]:
+    """Store texts, a day apart, and return their ids."""
+    ids = []
+    for text in texts:
+        ids.append(hx.remember(text).id)
+        clock.advance(days=1)
+    return ids
+
+
+def test_the_current_text_stands_first_and_the_older_says_by_what_it_is_superseded(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    old, new = tell(hx, clock, "My sister lives in Lisbon.", "My sister lives in Porto now.")
+    hits = hx.recall("Is my sister living in Lisbon?")
+    assert [new, old] == [hit.id for hit in hits]
+    later = hits[1].superseded_by
+    assert later is not None
+    assert (new, "My sister lives in Porto now.", "value") == (later.id, later.text, later.reason)
+    assert 0.7 <= later.confidence <= 1.0
+    assert hits[0].superseded_by is None
+    assert hits[1].to_dict()["superseded_by"] == later.to_dict()
+    for hit in hits:
+        assert sum(hit.parts.values()) == pytest.approx(hit.score)
+
+
+def test_the_successor_is_brought_in_where_only_the_older_text_has_the_words(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    old, new = tell(hx, clock, "Our database is MySQL.", "We moved from MySQL to Postgres.")
+    hits = hx.recall("database")
+    assert [new, old] == [hit.id for hit in hits]
+    assert "successor" in hits[0].parts
+
+
+def test_of_a_chain_the_last_stands_first_and_all_older_ones_name_it(hx: Hexad, clock: FrozenClock) -> None:
+    ids = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.", "rate limit: 300 (was 250)")
+    hits = hx.recall("rate limit 100")
+    assert ids[2] == hits[0].id
+    assert {ids[0]: ids[2], ids[1]: ids[2]} == {
+        hit.id: hit.superseded_by.id for hit in hits if hit.superseded_by is not None
+    }
+
+
+def test_an_earlier_time_is_answered_as_it_was(hx: Hexad, clock: FrozenClock) -> None:
+    old, _ = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.")
+    at = clock.now().replace(microsecond=0)
+    then = hx.recall("rate limit", as_of="2026-01-01T12:00:00Z")
+    assert [(old, None)] == [(hit.id, hit.superseded_by) for hit in then]
+    assert 2 == len(hx.recall("rate limit", as_of=at))
+
+
+def test_what_is_only_similar_stands_by_itself(hx: Hexad, clock: FrozenClock) -> None:
+    tell(hx, clock, "The rate limit of search is 100.", "The rate limit of upload is 250.")
+    assert [None, None] == [hit.superseded_by for hit in hx.recall("rate limit")]
+
+
+def test_a_text_that_is_written_later_and_held_before_takes_no_place(hx: Hexad) -> None:
+    new = hx.remember("The rate limit is 250.", valid_from="2025-12-01")
+    old = hx.remember("The rate limit is 100.", valid_from="2025-06-01")
+    assert {new.id: None, old.id: new.id} == {
+        hit.id: hit.superseded_by and hit.superseded_by.id for hit in hx.recall("rate limit")
+    }
+
+
+def test_what_is_trusted_less_takes_no_place(hx: Hexad, clock: FrozenClock) -> None:
+    hx.remember("The rate limit is 100.", trust="user")
+    clock.advance(days=1)
+    hx.remember("The rate limit is 250.", trust="web")
+    assert all(hit.superseded_by is None for hit in hx.recall("rate limit"))
+
+
+def test_where_the_newer_is_forgotten_the_older_stands_again(hx: Hexad, clock: FrozenClock) -> None:
+    old, new = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.")
+    hx.forget(new)
+    assert [(old, None)] == [(hit.id, hit.superseded_by) for hit in hx.recall("rate limit")]
+
+
+def test_a_text_that_is_changed_is_looked_at_anew(hx: Hexad, clock: FrozenClock) -> None:
+    hx.remember("The rate limit is 100.")
+    clock.advance(days=1)
+    hx.remember("The rate limit is 250.", id="limit")
+    hx.remember("The upload page is slow.", id="limit")
+    assert [None] == [hit.superseded_by for hit in hx.recall("rate limit")]
+
+
+def test_spaces_do_not_supersede_each_other(hx: Hexad, clock: FrozenClock) -> None:
+    hx.remember("The rate limit is 100.", space="red")
+    clock.advance(days=1)
+    hx.remember("The rate limit is 250.", space="blue")
+    assert [None, None] == [hit.superseded_by for hit in hx.recall("rate limit")]
+
+
+def test_the_receipt_names_what_seems_out_of_date(hx: Hexad, clock: FrozenClock) -> None:
+    old, _ = tell(hx, clock, "The rate limit is 100.", "Tea is in the kitchen.")
+    receipt = hx.remember("The rate limit is 250.").receipt
+    assert receipt is not None
+    assert any(old in note for note in receipt.notes)
+
+
+def test_links_outlive_the_program(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    with hexad.open(tmp_path, embedder=None, clock=clock) as hx:
+        tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.")
+    with hexad.open(tmp_path, embedder=None, clock=clock) as hx:
+        assert ["The rate limit is 250.", "The rate limit is 100."] == [
+            hit.text for hit in hx.recall("limit 100")
+        ]

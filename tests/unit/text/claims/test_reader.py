@@ -1,0 +1,53 @@
+"""What sentences claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad.text.claims.reader import CHARACTERS_LIMIT, claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Should we move to Postgres?",
+        "If the limit is 100, requests fail.",
+        "We might move to Postgres.",
+        "We plan to move to Postgres.",
+        "The blog says the limit is 100.",
+        'They told us "we moved to Postgres last year".',
+        "Postgres.",
+        "",
+    ],
+)
+def test_what_asks_plans_supposes_or_quotes_claims_nothing(text: str) -> None:
+    assert claims(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "value", "former"),
+    [
+        ("The rate limit is 250.", {"rat", "limit"}, ["250"], []),
+        ("My sister lives in Porto now.", {"sister"}, ["Porto"], []),
+        ("DB: Postgres (was MySQL)", {"db"}, ["Postgres"], [{"mysql"}]),
+        ("We moved from MySQL to Postgres.", set(), ["Postgres"], [{"mysql"}]),
+        ("Dana leads the platform team.", {"platform", "team"}, ["Dana"], []),
+        ("port 8080 → 9090", {"port"}, ["9090"], [{"8080"}]),
+    ],
+)
+def test_a_clause_is_read_as_subject_value_and_what_was(
+    text: str, subject: set[str], value: list[str], former: list[set[str]]
+) -> None:
+    claim = claims(text)[0]
+    assert subject == claim.subject
+    assert value == [token.written for token in claim.value]
+    assert former == list(claim.former)
+
+
+def test_what_was_in_the_past_is_known_as_past() -> None:
+    assert [True] == [claim.past for claim in claims("In 2019 we used Oracle.")]
+    assert [False] == [claim.past for claim in claims("We use Oracle.")]
+
+
+def test_a_long_text_claims_nothing() -> None:
+    assert claims("The limit is 5. " * CHARACTERS_LIMIT) == ()
