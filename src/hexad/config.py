@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
-from hexad.core.arguments import quoted
+from hexad.core.arguments import is_number, is_whole, quoted
 from hexad.errors import InvalidInput, StorageFailure
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
@@ -92,10 +92,9 @@ def parse_consolidation(table: Mapping[str, object], file: str) -> Consolidation
 
 def _consolidation_value(name: str, value: object, source: str) -> object:
     if name in _CONSOLIDATION_BOUNDS:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= cast("float", value) <= _CONSOLIDATION_BOUNDS[name]:
+        if not is_number(value, 0, _CONSOLIDATION_BOUNDS[name]):
             raise InvalidInput(f"{source} should be a number from 0 to {_CONSOLIDATION_BOUNDS[name]:,g}.")
-        return float(cast("float", value))
+        return float(value)
     if name in ("quotas", "quota_bytes"):
         return _quotas(value, source)
     if name == "nightly" and value == WEEKLY:
@@ -112,8 +111,7 @@ def _quotas(value: object, source: str) -> dict[str, int]:
     for layer, most in value.items():
         if layer not in LAYERS:
             raise InvalidInput(f"{source}: unknown layer {quoted(layer)}; known are {', '.join(LAYERS)}.")
-        whole = isinstance(most, int) and not isinstance(most, bool)
-        if not whole or not 1 <= most <= _QUOTA_MOST:
+        if not is_whole(most, 1, _QUOTA_MOST):
             raise InvalidInput(f"{source}: {layer} = {quoted(most)} should be a whole number of at least 1.")
     return dict(value)
 
@@ -142,8 +140,7 @@ def parse_user_settings(table: Mapping[str, object], file: str) -> UserSettings:
         if name not in slots:
             raise InvalidInput(f"[user] in {file}: unknown setting {name!r}; known are {', '.join(slots)}.")
         if name == "drift_projects":
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or not 1 <= cast("int", value) <= _MOST_PROJECTS:
+            if not is_whole(value, 1, _MOST_PROJECTS):
                 raise InvalidInput(
                     f"[user] in {file}: {name} = {quoted(value)} should be a whole number from 1 to {_MOST_PROJECTS:,}."
                 )
@@ -521,7 +518,7 @@ def _from_file(path: Path) -> dict[str, object]:
         if name not in _KEYS:
             raise InvalidInput(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(_KEYS))}.")
         kind = _KEYS[name]
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and is_whole(value):
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 from hexad.audit.values import NewAuditRecord
+from hexad.core.arguments import is_number, is_whole
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
 from hexad.core.durability import StreamDurability
@@ -56,15 +57,11 @@ class AuditRecorder:
         delay_s: float,
         durability: StreamDurability | str,
     ) -> None:
-        if type(batch) is not int or not 1 <= batch <= BATCH_LIMIT:
+        if not is_whole(batch, 1, BATCH_LIMIT):
             raise InvalidInput(
                 f"batch = {batch!r} must be a whole number from 1 to {BATCH_LIMIT:,}.", argument="batch"
             )
-        if (
-            isinstance(delay_s, bool)
-            or not isinstance(delay_s, int | float)
-            or not 0 < delay_s <= DELAY_LIMIT_S
-        ):
+        if not is_number(delay_s, 0, DELAY_LIMIT_S) or delay_s == 0:
             raise InvalidInput(
                 f"delay_s = {delay_s!r} must be above 0 and at most {DELAY_LIMIT_S:g} seconds.",
                 argument="delay_s",

@@ -30,6 +30,7 @@ from hexad.audit.reviewers import EXPORT, PLANNED, QUERY, REFUSED, SYSTEM, witho
 from hexad.audit.values import AuditRecord, Destroyed, Incident, Mark, Reviewer, Verification
 from hexad.audit.verify import verify
 from hexad.core.arguments import (
+    is_whole,
     parse_choice,
     parse_path,
     parse_text,
@@ -228,7 +229,7 @@ class AuditLog:
         The question, who asked it and how many records it showed are a record of the ledger before this returns.
         Raises `AccessDenied` for a credential that does not hold; that attempt is a record too.
         """
-        if not (_whole(limit) and 1 <= limit <= QUERY_LIMIT and _whole(offset) and 0 <= offset < _SIZE_LIMIT):
+        if not (is_whole(limit, 1, QUERY_LIMIT) and is_whole(offset, 0, _SIZE_LIMIT - 1)):
             raise InvalidInput(
                 f"limit = {quoted(limit)} and offset = {quoted(offset)} must be whole numbers, the limit from 1 to "
                 f"{QUERY_LIMIT:,}.",
@@ -431,7 +432,7 @@ class AuditLog:
         """Return what shows that the tree of `old` records is the beginning of that of `new`, by default all."""
         total = self._ledger.head().size
         later = total if new is None else new
-        if not (_whole(old) and _whole(later) and 0 <= old <= later <= total):
+        if not (is_whole(old, 0) and is_whole(later, old, total)):
             raise InvalidInput(
                 f"{quoted(old)} and {quoted(later)} are no sizes of a ledger of {total} records."
             )
@@ -452,7 +453,7 @@ class AuditLog:
     def root(self, size: int) -> bytes:
         """Return the tree hash of the first `size` records."""
         total = self._ledger.head().size
-        if not (_whole(size) and 0 <= size <= total):
+        if not is_whole(size, 0, total):
             raise InvalidInput(f"{quoted(size)} is no size of a ledger of {total} records.")
         return root_of(size, self._ledger.node)
 
@@ -489,7 +490,7 @@ def _asked(
     if ticks is not None and not (
         isinstance(ticks, tuple | list)
         and len(ticks) == 2
-        and all(map(_whole, ticks))
+        and all(map(is_whole, ticks))
         and 0 <= ticks[0] <= ticks[1] < 1 << 63
     ):
         raise InvalidInput(
@@ -509,10 +510,6 @@ def _asked(
         ],
         kinds=None if kinds is None else list(word_list(kinds, "kinds")),
     )
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _said(query: LedgerQuery) -> dict[str, JSONValue]:

@@ -11,7 +11,7 @@ from hexad.audit.archive_file import ArchiveFile
 from hexad.audit.archiving import ARCHIVE_RECORDS
 from hexad.audit.checkpoint import Verifier
 from hexad.audit.values import Archive, Retention
-from hexad.core.arguments import parse_time
+from hexad.core.arguments import is_whole, parse_time
 from hexad.errors import Conflict, InvalidInput
 
 RETENTION: Final = "retention"
@@ -45,7 +45,7 @@ class Keeping:
         The default is the folder `archives` beside the ledger. `retain` applies it, and so does a store's `maintain`.
         Raises `InvalidInput`, and `AccessDenied` as for every question.
         """
-        if days is not None and (type(days) is not int or not 1 <= days <= DAYS_LIMIT):
+        if days is not None and not is_whole(days, 1, DAYS_LIMIT):
             raise InvalidInput(
                 f"days = {days!r} must be a whole number from 1 to {DAYS_LIMIT:,}.", argument="days"
             )
@@ -79,7 +79,7 @@ class Keeping:
             raise InvalidInput(
                 f"before = {before!r} is not over; records are archived that are older.", argument="before"
             )
-        if type(limit) is not int or not 1 <= limit <= ARCHIVE_RECORDS:
+        if not is_whole(limit, 1, ARCHIVE_RECORDS):
             raise InvalidInput(
                 f"limit = {limit!r} must be a whole number from 1 to {ARCHIVE_RECORDS:,}.", argument="limit"
             )

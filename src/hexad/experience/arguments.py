@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import encodable, parse_choice, parse_time
+from hexad.core.arguments import encodable, is_whole, parse_choice, parse_time
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.values.records import TICK_LIMIT, CompressionLevel, name
@@ -35,7 +35,7 @@ def match_of(value: str) -> bool:
 
 def whole_number(value: int, what: str, *, low: int) -> int:
     """Return a whole number from `low` on; raises `InvalidInput`, or `LimitExceeded` for a limit that is too large."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= TICK_LIMIT:
+    if not is_whole(value, low, TICK_LIMIT):
         raise InvalidInput(f"{what} = {value!r} is no whole number from {low} on.", argument=what)
     if what == "limit" and value > RECALL_LIMIT:
         raise LimitExceeded(

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
 
-from hexad.core.arguments import all_flags_checked, parse_choice, parse_whole, quoted
-from hexad.core.numbers import finite_numbers, listed, real_number, whole_number
+from hexad.core.arguments import (
+    all_flags_checked,
+    finite_numbers,
+    parse_choice,
+    quoted,
+    whole_number,
+)
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, LimitExceeded, NotFound, ProviderError
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
+from hexad.core.arguments import parse_count, parse_pairs, parse_share, python_number
 
 MAX_TOKENS: Final = 2_000
 WALKS: Final = ("breadth", "best")
@@ -66,28 +70,6 @@ def parse_vector(vector: Iterable[float], name: str) -> list[float]:
     if not numbers:
         raise InvalidInput(f"{name} has no numbers; give at least one, or None for no embedding.")
     return numbers
-
-
-def parse_pairs(pairs: Iterable[object], name: str, *, of: str) -> list[tuple[object, object]]:
-    """Return a list of pairs; raises `InvalidInput` for anything else, saying what a pair is made `of`."""
-    values = listed(pairs)
-    if values is None:
-        raise InvalidInput(
-            f"{name} = {quoted(pairs)} cannot be used; give a list of pairs ({of}).", argument=name
-        )
-    found_pairs = []
-    for place, pair in enumerate(values):
-        both = tuple(islice(listed(pair) or (), 3))
-        if len(both) != 2:
-            raise InvalidInput(f"{name}[{place}] = {quoted(pair)} is no pair; give two values ({of}).")
-        found_pairs.append((both[0], both[1]))
-    return found_pairs
-
-
-def parse_count(value: int, name: str) -> int:
-    """Return a whole number of at least 1; raises `InvalidInput`."""
-    number = whole_number(value)
-    return parse_whole(value if number is None else number, name, least=1)
 
 
 def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> str:
@@ -130,25 +112,6 @@ def encode_node(text: str, vector: Sequence[float] | None, form: EmbeddingFormat
         )
     data, scale = encode(vector, form)
     return NewNode(data=text, dimensions=len(vector), format=form, scale=scale, embedding=data)
-
-
-def parse_share(value: float, name: str) -> float:
-    """Return a number from 0 to 1; raises `InvalidInput`."""
-    number = real_number(value)
-    if number is None or not 0 <= number <= 1:
-        raise InvalidInput(
-            f"{name} = {quoted(value)} cannot be used; give a number from 0 to 1.", argument=name
-        )
-    return number + 0.0  # -0.0 is 0.0
-
-
-def python_number(value: object) -> object:
-    """Return the value of a rule as Python's own, where it is a number of another kind; the rules check the rest."""
-    if isinstance(value, int | float):
-        return value
-    number = whole_number(value)
-    other = real_number(value) if number is None else number
-    return value if other is None else other
 
 
 def parse_session(session: str | None) -> str | None:

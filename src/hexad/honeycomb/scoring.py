@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from hexad.core.arguments import quoted
-from hexad.core.numbers import finite_numbers, real_number
+from hexad.core.arguments import finite_numbers, quoted, real_number
 from hexad.errors import InvalidInput
 
 HALF_LIFE: Final = timedelta(hours=24)

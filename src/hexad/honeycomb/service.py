@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+from hexad.core.arguments import is_number
 from hexad.database.change_counters import ChangeReader
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
@@ -142,7 +143,7 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
 
 
 def _time(value: object, name: str, unit: str) -> timedelta:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e9:
+    if not is_number(value, 0, 1e9) or value == 0:
         raise InvalidInput(f"{name} = {value!r} cannot be used; give {unit} above 0.", argument=name)
     try:
         return timedelta(**{unit: value})

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import is_whole, quoted
 from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
@@ -142,7 +142,7 @@ class HoneycombRules:
         check_weights(self.cosine_weight, self.decay_weight)
         for name in ("max_nodes", "max_data_bytes", "loop_access_limit"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if not is_whole(value, 1):
                 raise InvalidInput(
                     f"{name} = {quoted(value)} is not a whole number of at least 1.", argument=name
                 )

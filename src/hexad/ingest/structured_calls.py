@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypedDict, TypeVar, cast
 
-from hexad.core.arguments import parse_choice, parse_time, quoted, word_list
+from hexad.core.arguments import is_number, is_whole, parse_choice, parse_time, quoted, word_list
 from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft, Extract, MemoryWriter
@@ -288,9 +288,7 @@ def _turn(record: _Fields) -> Turn | None:
         not conversation
         or not session
         or not speaker
-        or isinstance(position, bool)
-        or not isinstance(position, int)
-        or not -_MOST_POSITION <= position <= _MOST_POSITION
+        or not is_whole(position, -_MOST_POSITION, _MOST_POSITION)
     ):
         raise record.bad(
             "turn", dict(row), "a turn has conversation, session, position (a number) and speaker"
@@ -450,7 +448,7 @@ class _Options:
         value = self._values.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        if not is_number(value, least, most):
             raise self._bad(name, value, f"give a number from {least:g} to {most:g}")
         return float(value)
 
@@ -458,7 +456,7 @@ class _Options:
         value = self._values.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        if not is_whole(value, least, most):
             raise self._bad(name, value, f"give a whole number from {least:,} to {most:,}")
         return value
 

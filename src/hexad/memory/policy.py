@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, Protocol, cast
 
 from hexad.core.actor import check_role
+from hexad.core.arguments import is_number, is_whole
 from hexad.core.json_types import JSONValue
 from hexad.errors import HexadError, InvalidSpace
 from hexad.memory.memory import Relevance
@@ -216,7 +217,7 @@ def parse_budget(value: JSONValue, *, where: str = "budget") -> Budget:
     if unknown:
         raise _bad(where, unknown[0], "a budget has tokens, usd and period")
     tokens, usd, period = value.get("tokens"), value.get("usd"), value.get("period", Period.TOTAL.value)
-    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
+    if tokens is not None and not is_whole(tokens, 0):
         raise _bad(f"{where}.tokens", tokens, "give a whole number of tokens, 0 or more")
     if usd is not None and not _is_number(usd):
         raise _bad(f"{where}.usd", usd, "give an amount of US dollars, 0 or more")
@@ -262,7 +263,7 @@ def _bad(name: str, value: object, remedy: str) -> InvalidSpace:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    return is_number(value, 0) and value < float("inf")
 
 
 def _days(policy: Mapping[str, JSONValue], name: str, *, zero: bool = False) -> timedelta | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.arguments import is_whole
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.experience.context.compactor import Compactor, Drafter
@@ -110,7 +111,7 @@ class ContextWindowManager:
         of them. A window that is four fifths full is compacted. Raises `InvalidInput` for what is no count or tick.
         """
         for value, what in ((count, "count"), (tick, "tick")):
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _TOKENS_LIMIT:
+            if not is_whole(value, 0, _TOKENS_LIMIT):
                 raise InvalidInput(
                     f"{what} = {value!r} is no whole number from 0 to {_TOKENS_LIMIT:,}.", argument=what
                 )

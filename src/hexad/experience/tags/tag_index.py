@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from hexad.core.arguments import (
     all_texts_checked,
     is_text,
+    is_whole,
     parse_choice,
     parse_offset,
     parse_path,
@@ -400,7 +401,7 @@ def _text(value: str, what: str) -> str:
 
 
 def _limit(limit: int) -> int:
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 0 < limit <= FIND_LIMIT:
+    if not is_whole(limit, 1, FIND_LIMIT):
         raise InvalidInput(f"limit = {limit!r} is not from 1 to {FIND_LIMIT}.", argument="limit")
     return limit
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.actor import AS_OWNER, Actor
-from hexad.core.arguments import parse_path, quoted
+from hexad.core.arguments import is_whole, parse_path, quoted
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
@@ -123,7 +123,7 @@ def window_tokens(value: int | None, contract: LifecycleContract) -> int | None:
     """Return the size of a context window as it was given; raises `InvalidInput`, `LimitExceeded` over a contract's."""
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= _WINDOW_LIMIT:
+    if not is_whole(value, 1, _WINDOW_LIMIT):
         raise InvalidInput(
             f"max_context_tokens = {value!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
             argument="max_context_tokens",

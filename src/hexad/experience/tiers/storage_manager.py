@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from hexad.core.arguments import parse_whole, quoted
+from hexad.core.arguments import is_number, parse_whole, quoted
 from hexad.database import files
 from hexad.database.component import Stop, never
 from hexad.database.connection import Database
@@ -61,7 +61,7 @@ class PressureSettings:
             if value is not None:
                 parse_whole(value, name, least=0)
         threshold: object = self.compression_threshold
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
+        if not is_number(threshold, 0, 1) or threshold == 0:
             raise InvalidInput(
                 f"compression_threshold = {quoted(threshold)} cannot be used; give a number over 0, at most 1.",
                 argument="compression_threshold",

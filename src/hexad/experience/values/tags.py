@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from hexad.core.arguments import is_whole
 from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
@@ -233,7 +234,7 @@ def event_target(session_id: str, event_id: str, ticks: Sequence[int] | None = N
 def check_ticks(tick_range: Sequence[int]) -> TickRange:
     """Return a range of ticks; raises `InvalidTarget` unless it is two whole numbers in order."""
     numbers = tuple(tick_range) if isinstance(tick_range, Sequence) else ()
-    whole = len(numbers) == 2 and all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+    whole = len(numbers) == 2 and all(map(is_whole, numbers))
     if not whole or isinstance(tick_range, (str, bytes)) or not 0 <= numbers[0] <= numbers[1] <= TICK_LIMIT:
         raise InvalidTarget(
             f"tick_range = {tick_range!r} is no range; give its first and its last tick, such as (3, 17).",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
+from hexad.core.arguments import is_whole
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -88,7 +89,7 @@ def string(record: Record, name: str) -> str:
     value = record.get(name)
     if isinstance(value, str):
         return clean(value).strip()
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+    return str(value) if is_whole(value) else ""
 
 
 def strings(value: object) -> list[str]:

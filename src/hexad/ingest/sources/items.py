@@ -8,6 +8,7 @@ from dataclasses import replace
 from io import StringIO
 from typing import Final
 
+from hexad.core.arguments import is_whole
 from hexad.core.clock import format_time
 from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
@@ -82,7 +83,7 @@ def text_field(record: Mapping[str, object], *names: str) -> str | None:
         value = record.get(name)
         if isinstance(value, str) and value.strip():
             return value.strip()[:_NAME_LIMIT]
-        if isinstance(value, int) and not isinstance(value, bool):
+        if is_whole(value):
             return str(value)
     return None
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.arguments import is_number
 from hexad.core.json_types import JSONValue
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Chunk, Relevance
@@ -126,6 +127,6 @@ def importance_of(metadata: Mapping[str, JSONValue]) -> float | None:
     value = metadata.get("importance")
     if isinstance(value, str):
         return {"high": 1.0, "medium": 0.5, "low": 0.2}.get(value.strip().lower())
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+    if is_number(value, 0, 1):
         return float(value)
     return None

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import Final
 
-from hexad.core.arguments import parse_choice, parse_text, parse_time, quoted, word_list
+from hexad.core.arguments import is_whole, parse_choice, parse_text, parse_time, quoted, word_list
 from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.layers.context.pack import LayerAnswers, fuse, pack
@@ -266,7 +266,7 @@ class Contexts:
         self, text: str, *, wanted: RouteRequest, narrowed: ContextFilters, limit: int
     ) -> tuple[ScoredItem, ...]:
         """Return the items of all layers that answer best, without duplicates and contradictions."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MOST:
+        if not is_whole(limit, 1, LIMIT_MOST):
             raise InvalidInput(
                 f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
@@ -298,7 +298,7 @@ class Contexts:
             memory_item = replace(memory_item, layer=item.layer)
         if max_tokens is None:
             return replace(memory_item, summary=None)
-        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+        if not is_whole(max_tokens, 1):
             raise InvalidInput(
                 f"max_tokens = {max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
             )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
+from hexad.core.arguments import is_number, is_whole
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.contract import LayerPlan, Plan, TaskType, Weights
 from hexad.layers.router.classify import Classified, classify
@@ -147,7 +148,7 @@ def _numbers(
 
 
 def _number(value: object, name: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+    if not is_number(value, 0, 1e9) or value == 1e9:
         raise InvalidInput(f"{where}: {name} = {value!r} should be a number, 0 or more.")
     return float(value)
 
@@ -169,7 +170,7 @@ class RouteRequest:
 
     def __post_init__(self) -> None:
         most = self.max_tokens
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= _TOKENS_MOST:
+        if not is_whole(most, 1, _TOKENS_MOST):
             raise InvalidInput(
                 f"max_tokens = {most!r} is not a whole number from 1 to {_TOKENS_MOST:,}.",
                 argument="max_tokens",

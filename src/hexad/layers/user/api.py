@@ -11,6 +11,7 @@ from typing import Final
 
 from hexad.core.arguments import (
     all_flags_checked,
+    is_whole,
     parse_choice,
     parse_text,
     parse_whole,
@@ -69,8 +70,7 @@ _MOST_DELTA: Final = 1_000
 
 def evidence_of(delta: int) -> int:
     """Return how many signs `delta_evidence` says, bounded; raises `InvalidInput` for no whole number."""
-    whole = isinstance(delta, int) and not isinstance(delta, bool)
-    parse_whole(abs(delta) if whole else delta, "delta_evidence", least=0)
+    parse_whole(abs(delta) if is_whole(delta) else delta, "delta_evidence", least=0)
     return max(min(delta, _MOST_DELTA), -_MOST_DELTA)
 
 

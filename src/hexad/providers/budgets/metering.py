@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from hexad.core.arguments import is_number, is_whole
 from hexad.core.tracing import span
 from hexad.errors import HexadError, InvalidInput, ProviderError
 from hexad.providers.embedders.openai_compatible import RemoteEmbedder
@@ -79,11 +81,7 @@ def parse_prices(table: Mapping[str, object]) -> dict[str, Price]:
             )
         amounts = {"input": 0.0, "output": 0.0}
         for side, amount in value.items():
-            if (
-                isinstance(amount, bool)
-                or not isinstance(amount, int | float)
-                or not 0 <= amount < float("inf")
-            ):
+            if not is_number(amount, 0) or amount == math.inf:
                 raise InvalidInput(
                     f"[prices] {name!r}: {side} = {amount!r} cannot be used; give US dollars per million tokens."
                 )
@@ -239,12 +237,10 @@ def _believed(spend: object) -> Spend:
     if not isinstance(spend, Spend):
         return Spend()
     counts: tuple[object, object] = (spend.input_tokens, spend.output_tokens)
-    if not all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts):
+    if not all(is_whole(count, 0, _MOST_TOKENS) for count in counts):
         spend = replace(spend, input_tokens=0, output_tokens=0)
     usd: object = spend.usd
-    if usd is not None and (
-        isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 <= usd <= _MOST_USD
-    ):
+    if usd is not None and not is_number(usd, 0, _MOST_USD):
         spend = replace(spend, usd=None)
     return spend
 

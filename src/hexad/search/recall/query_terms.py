@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hexad.core.arguments import is_text, quoted
+from hexad.core.arguments import is_number, is_text, is_whole, quoted
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
@@ -96,24 +96,20 @@ class RecallOptions:
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:
-        if not _whole(self.limit) or not 1 <= self.limit <= LIMIT_MOST:
+        if not is_whole(self.limit, 1, LIMIT_MOST):
             raise InvalidInput(
                 f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
-        if self.max_tokens is not None and (not _whole(self.max_tokens) or self.max_tokens < 1):
+        if self.max_tokens is not None and not is_whole(self.max_tokens, 1):
             raise InvalidInput(
                 f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
             )
         share = self.association
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        if not is_number(share, 0, 1):
             raise InvalidInput(
                 f"association = {quoted(share)} cannot be used; give a number from 0 to 1.",
                 argument="association",
             )
-
-
-def _whole(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def check_query(query: str) -> str:

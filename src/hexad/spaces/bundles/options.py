@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final, cast
 
-from hexad.core.arguments import parse_time
+from hexad.core.arguments import is_whole, parse_time
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.spaces.bundles.bundle import (
     LIMIT_DEFAULT,
@@ -83,7 +83,7 @@ def check_project(project: object) -> None:
 
 def check_deadline(deadline_ms: object) -> None:
     """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
-    if deadline_ms is not None and (not _whole(deadline_ms) or cast("int", deadline_ms) < 1):
+    if deadline_ms is not None and not is_whole(deadline_ms, 1):
         raise InvalidInput(
             f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1.",
             argument="deadline_ms",
@@ -117,27 +117,22 @@ def _mapping(options: GivenOptions) -> Mapping[str, object]:
     return value
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _limit(value: object, name: str, default: int, most: int) -> int:
     if value is None:
         return default
-    if not _whole(value):
+    if not is_whole(value):
         raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.", argument=name)
-    number = cast("int", value)
-    return default if number <= 0 else min(number, most)
+    return default if value <= 0 else min(value, most)
 
 
 def _max_tokens(value: object) -> int | None:
     if value is None:
         return None
-    if not _whole(value) or cast("int", value) < 1:
+    if not is_whole(value, 1):
         raise InvalidInput(
             f"max_tokens = {value!r} must be a whole number, at least 1.", argument="max_tokens"
         )
-    return cast("int", value)
+    return value
 
 
 def _flag(values: Mapping[str, object], name: str) -> bool:
