@@ -169,6 +169,7 @@ SQL_PLACES = (
     "hexad.experience.query.totals",
     "hexad.experience.query.usage",
     "hexad.experience.stream.columns",
+    "hexad.experience.stream.key_change",
     "hexad.experience.stream.manifest",
     "hexad.experience.stream.rows",
     "hexad.experience.stream.sealing",

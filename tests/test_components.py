@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from hexad import Hexad, services
+import hexad
+from hexad import Hexad, StoreLocked, services
 from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
 from hexad.database.component import (
     OF_SESSIONS,
     Component,
+    Execute,
     ExportSection,
+    FileGroup,
+    HeldStore,
     Job,
+    KeyChangeHooks,
     MemoryTable,
+    Treatment,
+    Unprepared,
     script,
 )
 from hexad.database.connection import Database
+from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.store_context import StoreContext
 from hexad.lifecycle.schema import migrations
+from opener import Opener
 
 DDL = """
 CREATE TABLE calls (
@@ -29,6 +40,7 @@ CREATE TABLE calls (
   callee TEXT NOT NULL
 ) STRICT
 """
+OLD, NEW = bytes(range(32)), bytes(range(1, 33))
 NEXT = services.SCHEMA_VERSION + 1
 
 
@@ -78,6 +90,21 @@ def _rename(hx: Hexad, callee: str) -> None:
         con.execute("UPDATE calls SET callee = ?", (callee,))
 
 
+def _write_graph(hx: Hexad) -> None:
+    _add(hx._services.context, "written")
+
+
+def _require_graph(store: HeldStore) -> None:
+    if ("unwritable",) in list(store.execute("SELECT callee FROM calls", ())):
+        raise Unprepared(f"{[file.name for file in store.files if file.purpose]} lack the graph.")
+
+
+def _note_hash(execute: Execute, files: Mapping[str, tuple[int, str]]) -> None:
+    for name, (_, digest) in files.items():
+        if name.startswith("graph/"):
+            execute("UPDATE calls SET callee = ? WHERE callee = 'written'", (digest,))
+
+
 CODE_GRAPH = Component(
     name="code_graph",
     schema=(script(NEXT, DDL, "code graph"),),
@@ -113,14 +140,21 @@ CODE_GRAPH = Component(
     ),
     session_looks=(lambda db, session: bool(db.query("SELECT 1 FROM calls WHERE session = ?", (session,))),),
     wipes=(_wipe,),
+    files=(
+        FileGroup(pattern="graph/*", form=Treatment.FILE, purpose="graph", label="code graph", place=50),
+        FileGroup(pattern="graph.lock", form=Treatment.KEPT),
+    ),
+    key_changes=(
+        KeyChangeHooks(folder="graph", prepare=_write_graph, require=_require_graph, note=_note_hash),
+    ),
 )
 
 
 @pytest.fixture(autouse=True)
 def code_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     everything = (*services.components(), CODE_GRAPH)
-    monkeypatch.setattr("hexad.services.components", lambda: everything)
-    monkeypatch.setattr("hexad.lifecycle.schema.components", lambda: everything)
+    for module in ("services", "lifecycle.schema", "lifecycle.key_change", "lifecycle.init_and_encrypt"):
+        monkeypatch.setattr(f"hexad.{module}.components", lambda: everything)
     monkeypatch.setattr("hexad.lifecycle.schema.SCHEMA_VERSION", NEXT)
 
 
@@ -186,6 +220,51 @@ def test_the_status_has_its_counts(hx):
     _add(hx._services.context, "run")
 
     assert "1 calls" == hx.status().links_made_by
+
+
+@pytest.fixture
+def graph(opened: Opener) -> Iterator[Path]:
+    """The file of the graph in a plain store that is closed."""
+    hx = opened()
+    hx.close()
+    (hx.path / "graph").mkdir()
+    (hx.path / "graph.lock").touch()
+    path = hx.path / "graph" / "nodes"
+    path.write_bytes(b"main -> run")
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_its_files_are_encrypted_and_get_new_keys(graph):
+    store = graph.parent.parent
+    hashes = []
+    for change in (
+        lambda: hexad.encrypt(store, key=OLD),
+        lambda: hexad.rekey(store, key=OLD, new_key=NEW),
+    ):
+        assert change().left == ()
+        hashes.append(hashlib.sha256(graph.read_bytes()).hexdigest())
+    keys = unlock(store, KeyGiven.of(NEW))
+
+    assert b"main -> run" == keys.cipher("graph").read(graph)
+    assert "AES-256-GCM" == hexad.encryption_state(store).parts["code graph"]
+    with hexad.open(store, key=NEW, embedder=None, background=False) as hx:
+        assert hashes == callees(hx)
+        assert [] == hx.check()
+        graph.write_bytes(b"main -> stop")
+        assert [f"{graph} is not encrypted"] == [problem.split(",")[0] for problem in hx.check()]
+    hexad.decrypt(store, key=NEW)
+
+
+def test_a_change_of_keys_waits_for_what_is_not_in_its_files(graph):
+    store = graph.parent.parent
+    with hexad.open(store, embedder=None, background=False) as hx:
+        _add(hx._services.context, "unwritable")
+
+    with pytest.raises(StoreLocked, match=r"'graph/nodes'.* lack the graph"):
+        hexad.encrypt(store, key=OLD)
+    with hexad.open(store, embedder=None, background=False) as hx:
+        assert ["unwritable", *["written"] * 3] == callees(hx)
 
 
 def test_every_migration_has_a_name_and_the_newest_is_the_version(monkeypatch):

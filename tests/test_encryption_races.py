@@ -15,9 +15,11 @@ from canaries import opened
 from hexad import AccessDenied, Hexad
 from hexad.core.clock import SystemClock
 from hexad.database import files
+from hexad.database.encryption.inventory import inventory_of
 from hexad.database.encryption.record import KeyGiven, establish, unlock
 from hexad.database.leases import OpenLock
 from hexad.lifecycle.reencryption import Conversion
+from hexad.services import components
 
 OLD, NEW, OTHER = (bytes([number]) * 32 for number in (1, 2, 3))
 
@@ -107,7 +109,7 @@ def rekeyed(store: Path) -> None:
     folder = store / ".hexad"
     made = establish(folder, KeyGiven.of(NEW), provider="program")
     old = unlock(folder, KeyGiven.of(OLD))
-    Conversion(folder, what="rekey", old=old, new=made.keys).run(made.record)
+    Conversion(folder, inventory_of(components()), what="rekey", old=old, new=made.keys).run(made.record)
 
 
 @pytest.mark.row("A131")
@@ -125,7 +127,7 @@ def test_a_new_passphrase_does_not_encrypt_a_store_that_was_decrypted_meanwhile(
     with held(store):
         other = Change(store, "wrap")
         old = unlock(store / ".hexad", KeyGiven.of(OLD))
-        Conversion(store / ".hexad", what="decrypt", old=old, new=None).run(None)
+        Conversion(store / ".hexad", inventory_of(components()), what="decrypt", old=old, new=None).run(None)
     assert "Conflict" == other.end()
     assert [None] == keys_of(store)
 

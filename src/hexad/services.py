@@ -651,6 +651,7 @@ def components() -> tuple[Component, ...]:
 
     Another system is a folder with a `component.py` and a line here; with tables, the next `SCHEMA_VERSION` too.
     """
+    from hexad.audit.component import COMPONENT as AUDIT
     from hexad.experience.component import COMPONENT as EXPERIENCE
     from hexad.honeycomb.component import COMPONENT as HONEYCOMB
     from hexad.ingest.component import COMPONENT as INGEST
@@ -661,7 +662,7 @@ def components() -> tuple[Component, ...]:
     from hexad.search.component import COMPONENT as SEARCH
     from hexad.spaces.component import COMPONENT as SPACES
 
-    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, SPACES, PRIVACY)
+    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, SPACES, PRIVACY, AUDIT)
 
 
 def jobs() -> Sequence[Job]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from hexad.core.erasure import ErasureBook, ErasurePlan, Selection
 from hexad.database.connection import Connection, Database
+from hexad.database.statements import Row, SQLValue
 from hexad.database.store_context import StoreContext
+from hexad.errors import HexadError
 
 Check = Callable[[StoreContext], Iterable[str]]
 """Yields in words what is wrong; nothing when all is well."""
@@ -18,6 +22,8 @@ SessionLook = Callable[[Database, str], bool]
 """Says whether there is anything of a session, named by its id, that is no memory."""
 Wipe = Callable[[Database, bool], Mapping[str, int]]
 """Removes what is a project's and no purge takes, or only counts it for a dry run; returns fields of a `WipeReport`."""
+Execute = Callable[[str, Sequence[SQLValue]], Iterable[Row]]
+"""Runs a statement on a `memory.db` whose keys are being changed."""
 Promise = tuple[str, str]
 """A query for rows that break a promise of the tables, and what is wrong with one, in words with its columns."""
 Stop = Callable[[], bool]
@@ -100,6 +106,71 @@ OF_SESSIONS: Final = "(:sessions IS NULL OR {} IN (SELECT value FROM json_each(:
 """The condition of a section whose rows each name a session, in the column that stands for the braces."""
 
 
+class Treatment(Enum):
+    """What is done with a file when a store's encryption changes."""
+
+    DATABASE = "database"
+    FILE = "file"
+    DROPPED = "dropped"  # derived, or of a process that has ended
+    KEPT = "kept"  # readable in every store
+    UNKNOWN = "unknown"  # no part of a store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileGroup:
+    """Files of a store that are treated alike: the one with a name, or those that a pattern takes in (`stream/*`).
+
+    `purpose` is what their key is for, and `label` what people call them, in the order of `place`. A link among files
+    with `links` leads to a file of somebody else's; any other stands in the way of a change of the encryption.
+    """
+
+    pattern: str
+    form: Treatment
+    purpose: str = ""
+    label: str = ""
+    place: int = 100
+    links: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFile:
+    """A file of a store, by its path below it."""
+
+    name: str
+    form: Treatment
+    purpose: str = ""
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldStore:
+    """A store that nobody else has, with its old keys; `execute` asks its `memory.db`."""
+
+    directory: Path
+    files: Sequence[StoreFile]
+    encrypted: bool
+    execute: Execute
+
+
+class Unprepared(HexadError):
+    """Something is not yet in the files that are to be written anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChangeHooks:
+    """What a system has to do with it when a store's files are written anew under other keys.
+
+    `prepare` is handed the open store before, where that has `folder`. `require` raises as long as nothing is written:
+    `Unprepared` to have `prepare` called again. `note` changes in the new `memory.db` what rows say of files; it
+    is handed the bytes and the SHA-256 of each new file, by its name.
+    """
+
+    folder: str
+    prepare: Callable[[Any], object]
+    require: Callable[[HeldStore], object]
+    note: Callable[[Execute, Mapping[str, tuple[int, str]]], object]
+
+
 class RowEraser(Protocol):
     """Takes out of a system's tables what a selection names and what is no memory."""
 
@@ -112,7 +183,7 @@ class RowEraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One system. A store's schema, upkeep, checks, erasures, exports, wipes and status are made by walking the list.
+    """One system. A store's schema, upkeep, checks, erasures, exports, wipes, status and new keys walk the list of all.
 
     Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
     anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
@@ -132,3 +203,5 @@ class Component:
     counts: tuple[Count, ...] = ()
     session_looks: tuple[SessionLook, ...] = ()
     wipes: tuple[Wipe, ...] = ()
+    files: tuple[FileGroup, ...] = ()
+    key_changes: tuple[KeyChangeHooks, ...] = ()

@@ -6,11 +6,23 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
-from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, Report, Stop, never, script
+from hexad.database.component import (
+    OF_SESSIONS,
+    Component,
+    ExportSection,
+    FileGroup,
+    Job,
+    Report,
+    Stop,
+    Treatment,
+    never,
+    script,
+)
 from hexad.database.encryption.cipher import DOCUMENTS, STREAM
 from hexad.database.encryption.store_files import own_files
 from hexad.database.store_context import StoreContext
 from hexad.experience.documents import check_copies
+from hexad.experience.stream.key_change import STREAM_KEY_CHANGE
 from hexad.experience.stream.log import list_logs
 from hexad.experience.stream.segment_files import check_stream
 from hexad.experience.tables.cold_ranges import check_cold
@@ -307,6 +319,22 @@ COMPONENT: Final = Component(
         script(10, STREAM_ERASURE_DDL, "stream erasure"),
     ),
     jobs=_JOBS,
+    files=(
+        FileGroup(pattern="stream/log/*", form=Treatment.DROPPED),
+        FileGroup(pattern="stream/*.tmp", form=Treatment.DROPPED),
+        FileGroup(
+            pattern="stream/*", form=Treatment.FILE, purpose=STREAM, label="experience (stream)", place=2
+        ),
+        FileGroup(
+            pattern="documents/*",
+            form=Treatment.FILE,
+            purpose=DOCUMENTS,
+            label="working copies (documents)",
+            place=4,
+            links=True,
+        ),
+    ),
+    key_changes=(STREAM_KEY_CHANGE,),
     promises=(*TAG_PROMISES, *WINDOW_PROMISES),
     checks=(
         _stream,

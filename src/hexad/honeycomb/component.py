@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
-from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, Stop, script
+from hexad.database.component import (
+    OF_SESSIONS,
+    Component,
+    ExportSection,
+    FileGroup,
+    Job,
+    Stop,
+    Treatment,
+    script,
+)
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK, Tasks
@@ -107,4 +116,5 @@ COMPONENT: Final = Component(
     session_looks=(_has_visits,),
     wipes=(_wipe_nodes,),
     derived=("honeycomb_counts", "honeycomb_removals", "honeycomb_entities"),
+    files=(FileGroup(pattern="link.lock", form=Treatment.KEPT),),
 )

@@ -9,7 +9,7 @@ from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY, Settings, load_
 from hexad.config_template import TEMPLATE
 from hexad.core.arguments import flags_checked
 from hexad.core.clock import Clock, SystemClock
-from hexad.database.encryption.inventory import state_of
+from hexad.database.encryption.inventory import inventory_of, state_of
 from hexad.database.encryption.key_providers import (
     COMMAND,
     KEY_FILE,
@@ -34,7 +34,7 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.layers.user.database import is_there
+from hexad.layers.user.database import UserInventory, is_there
 from hexad.lifecycle.key_change import (
     Key,
     KeyChange,
@@ -46,6 +46,7 @@ from hexad.lifecycle.key_change import (
     user_folder,
 )
 from hexad.lifecycle.opening import directory_of, not_a_file, open
+from hexad.services import components
 
 
 def init(
@@ -199,7 +200,9 @@ def encryption_state(path: str | Path | None = None, *, user: bool = False) -> E
     'passphrase'
     """
     record = read_record(user_folder(path) if user else directory_of(path))
-    return None if record is None else state_of(record, user=user)
+    return (
+        None if record is None else state_of(record, UserInventory() if user else inventory_of(components()))
+    )
 
 
 def choose(provider: str | None, key_source: KeyGiven, settings: Settings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -11,8 +12,9 @@ from hexad.config import DATABASE, Settings, load_settings
 from hexad.core.arguments import parse_path
 from hexad.core.clock import Clock
 from hexad.core.retry import retry
+from hexad.database.component import Treatment, Unprepared
 from hexad.database.encryption.file_swap import FOLDER, end_interrupted, recover
-from hexad.database.encryption.inventory import Treatment
+from hexad.database.encryption.inventory import Inventory, inventory_of
 from hexad.database.encryption.key_providers import PASSPHRASE, PROGRAM, KeyGiven, fetch, forget, key_file_of
 from hexad.database.encryption.record import (
     RECORD,
@@ -27,9 +29,10 @@ from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
 from hexad.errors import Conflict, NotFound, StoreLocked
 from hexad.layers.user.database import DATABASE as USER_DATABASE
-from hexad.layers.user.database import default_user_dir, is_there, open_user_store, unlock_user
+from hexad.layers.user.database import UserInventory, default_user_dir, is_there, open_user_store, unlock_user
 from hexad.lifecycle.opening import open
-from hexad.lifecycle.reencryption import Conversion, UnsealedLogs, UserConversion
+from hexad.lifecycle.reencryption import Conversion
+from hexad.services import components
 
 if TYPE_CHECKING:
     from hexad.database.encryption.cipher import StoreKeys
@@ -71,7 +74,6 @@ class KeyChange:
     """One change of one store's encryption."""
 
     database: ClassVar[str] = DATABASE
-    conversion: ClassVar[type[Conversion]] = Conversion
 
     def __init__(
         self,
@@ -91,6 +93,11 @@ class KeyChange:
                 recover(directory, lock)
             finally:
                 lock.close()
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """What its files are."""
+        return inventory_of(components())
 
     @property
     def protected(self) -> Path:
@@ -127,18 +134,18 @@ class KeyChange:
             self._conversion(old, None).require_space()
 
         def attempt() -> EncryptionReport:
-            self.seal_logs(key)
+            self._prepare(key)
             with alone(self.directory, self._what, self._clock):
                 return self._convert(old, make, given)
 
         try:
-            return retry(attempt, times=_ATTEMPTS, on=UnsealedLogs)
-        except UnsealedLogs as error:
+            return retry(attempt, times=_ATTEMPTS, on=Unprepared)
+        except Unprepared as error:
             raise StoreLocked(f"Cannot {self._what} {self.directory}: {error}") from error
 
     def _conversion(self, old: Unlocked | None, new: Unlocked | None) -> Conversion:
         keys = [None if unlocked is None else unlocked.keys for unlocked in (old, new)]
-        return self.conversion(self.directory, what=self._what, old=keys[0], new=keys[1])
+        return Conversion(self.directory, self.inventory, what=self._what, old=keys[0], new=keys[1])
 
     def _convert(
         self, old: Unlocked | None, make: Callable[[], Unlocked] | None, key_source: KeyGiven
@@ -187,14 +194,16 @@ class KeyChange:
             key_file=key_file_of(place),
         )
 
-    def seal_logs(self, key: Key) -> None:
-        """Bring what was recorded into segments: logs are of one process, and are not converted."""
-        if not (self.directory / "stream").is_dir():
+    def _prepare(self, key: Key) -> None:
+        """Let the systems that have to bring into their files what is not in them."""
+        hooks = [hook for hook in self.inventory.hooks if (self.directory / hook.folder).is_dir()]
+        if not hooks:
             return
         with open(
             self.directory, embedder=None, generator=None, clock=self._clock, background=False, key=key
         ) as hx:
-            hx.xdb.seal()
+            for hook in hooks:
+                hook.prepare(hx)
 
     def _report(
         self,
@@ -223,7 +232,11 @@ class UserKeyChange(KeyChange):
     """One change of the user layer's encryption. It has keys of its own, named by variables of its own."""
 
     database = USER_DATABASE
-    conversion = UserConversion
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """What its files are."""
+        return UserInventory()
 
     @property
     def protected(self) -> Path:
@@ -242,9 +255,6 @@ class UserKeyChange(KeyChange):
     def unlock(self, given: KeyGiven) -> StoreKeys | None:
         """Return its keys, None where it is plain."""
         return unlock_user(self.directory, given)
-
-    def seal_logs(self, key: Key) -> None:
-        """There is no stream."""
 
 
 def user_folder(path: str | Path | None) -> Path:

@@ -14,32 +14,23 @@ from urllib.parse import quote
 
 import apsw
 
+from hexad.config import DATABASE
 from hexad.database import files
-from hexad.database.encryption.cipher import MEMORY_DB, STREAM, USER_DB, FileCipher, StoreKeys, is_sealed
+from hexad.database.component import HeldStore, StoreFile, Treatment
+from hexad.database.encryption.cipher import MEMORY_DB, STREAM, FileCipher, StoreKeys, is_sealed
 from hexad.database.encryption.file_swap import Switch, give_up, new_folder, switch
-from hexad.database.encryption.inventory import (
-    LOGS,
-    SEGMENTS,
-    StoreFile,
-    Treatment,
-    links_in_the_way,
-    parts_of,
-)
+from hexad.database.encryption.inventory import Inventory
 from hexad.database.encryption.record import RECORD, EncryptionRecord
 from hexad.database.encryption.sealed_files import SealedReader
 from hexad.database.secure_delete import free_bytes
 from hexad.database.sqlite_setup import APPLICATION_ID, CIPHER, unlock
 from hexad.errors import (
-    HexadError,
     IntegrityError,
     InvalidInput,
     LimitExceeded,
     StorageFailure,
     StoreLocked,
 )
-from hexad.experience.stream.frames import HEADER_BYTES as LOG_HEADER_BYTES
-from hexad.experience.stream.frames import SEALED_HEADER_BYTES
-from hexad.layers.user.database import DATABASE, LOG_ENDS
 
 Step = Callable[[int, str], object]
 """Told how many bytes were written since the last time, and of which file."""
@@ -48,32 +39,29 @@ _SPARE_BYTES: Final = 16 << 20
 _BUSY_MS: Final = 2_000
 
 
-class UnsealedLogs(HexadError):
-    """Something was recorded that is in no segment yet."""
-
-
 class Conversion:
     """One change of a store's keys, from `old` to `new`; None is a plain store. The caller has the store alone."""
 
-    def __init__(self, directory: Path, *, what: str, old: StoreKeys | None, new: StoreKeys | None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        inventory: Inventory,
+        *,
+        what: str,
+        old: StoreKeys | None,
+        new: StoreKeys | None,
+    ) -> None:
         """Look at what there is; raises `InvalidInput` where a link stands in the place of a part of the store."""
-        self.directory, self._what, self._old, self._new = directory, what, old, new
-        self.parts: Sequence[StoreFile] = list(self.find_parts())
-        links = self.links_in_the_way()
+        self.directory, self._inventory = directory, inventory
+        self._what, self._old, self._new = what, old, new
+        self.parts: Sequence[StoreFile] = list(inventory.files(directory))
+        links = inventory.links_in_the_way(directory)
         if links:
             raise InvalidInput(
                 f"Cannot {what} {directory}: {', '.join(links)} would be left as it is, behind a link. Put what is "
                 "there in the link's place, or all of the store's folder behind one link; nothing was changed."
             )
         self._written: dict[str, tuple[int, str]] = {}
-
-    def find_parts(self) -> Iterator[StoreFile]:
-        """Yield the files that there are."""
-        return parts_of(self.directory)
-
-    def links_in_the_way(self) -> list[str]:
-        """Return the links that stand where there should be a file or a folder."""
-        return links_in_the_way(self.directory)
 
     def of(self, *forms: Treatment) -> list[StoreFile]:
         """Return the files of these forms."""
@@ -103,13 +91,12 @@ class Conversion:
     def run(self, record: EncryptionRecord | None, *, step: Step = lambda _bytes, _name: None) -> None:
         """Make the new files, check them and switch to them; durable on return. `record` is the new one.
 
-        Whatever is raised before the switch leaves the store as it was. Raises `UnsealedLogs` where the stream has
-        logs with something in them, `StoreLocked` where a program has a database open, `IntegrityError` for a file
-        that is damaged, `StorageFailure` for a disk that refuses.
+        Whatever is raised before the switch leaves the store as it was. Raises `Unprepared` where a system has to
+        bring something into its files first, `StoreLocked` where a program has a database open, `IntegrityError` for
+        a file that is damaged, `StorageFailure` for a disk that refuses.
         """
         with self._held():
-            self._require_sealed_logs()
-            self._require_manifest()
+            self._require()
             try:
                 folder = new_folder(self.directory)
                 for part in self.of(Treatment.FILE):
@@ -127,24 +114,26 @@ class Conversion:
 
     def _plan(self, record: EncryptionRecord | None) -> Switch:
         moves = [part.name for part in self.of(Treatment.FILE, Treatment.DATABASE)]
-        removes = [part.name for part in self.find_parts() if part.form is Treatment.DROPPED]
+        removes = [
+            part.name for part in self._inventory.files(self.directory) if part.form is Treatment.DROPPED
+        ]
         if record is not None:
             moves.append(RECORD)
         elif (self.directory / RECORD).exists():
             removes.append(RECORD)
         return Switch(what=self._what, moves=moves, removes=removes, overwrite=self._new is not None)
 
-    def _require_sealed_logs(self) -> None:
-        rows = self._sources["memory.db"].execute("SELECT name FROM stream_retired_logs").fetchall()
-        retired = {str(name) for (name,) in rows}
-        begun = LOG_HEADER_BYTES if self._old is None else SEALED_HEADER_BYTES
-        for part in self.parts:
-            inside = part.name.removeprefix(f"{LOGS}/")
-            if part.name != inside and part.bytes > begun and inside not in retired:
-                raise UnsealedLogs(
-                    f"{part.name} holds what was recorded and is in no segment yet, or is damaged. `hexad xdb seal` "
-                    "says which."
+    def _require(self) -> None:
+        """Raise what a system has against a change at this moment."""
+        for hook in self._inventory.hooks:
+            hook.require(
+                HeldStore(
+                    directory=self.directory,
+                    files=self.parts,
+                    encrypted=self._old is not None,
+                    execute=self._sources[DATABASE].execute,
                 )
+            )
 
     # Files ------------------------------------------------------------------------------------------------------
 
@@ -232,37 +221,17 @@ class Conversion:
         try:
             copy.execute("PRAGMA journal_mode = MEMORY").fetchall()
             if part.purpose == MEMORY_DB:
-                self._note_segments(copy)
+                self._note(copy)
             _require_same(source, copy, target)
         finally:
             copy.close(True)
 
-    def _note_segments(self, copy: apsw.Connection) -> None:
-        """Write into the copy how long the segments' new files are, and what their hashes are."""
+    def _note(self, copy: apsw.Connection) -> None:
+        """Let the systems write into the copy what it says of their files."""
         copy.execute("BEGIN")
-        for table in ("stream_segments", "stream_sidecars"):
-            rows = copy.execute(f"SELECT name FROM {table}").fetchall()
-            for (name,) in rows:
-                segment = self._written.get(f"{SEGMENTS}/{name}")
-                if segment is None:
-                    continue  # it is missing before, and stays so: `check` names it
-                copy.execute(f"UPDATE {table} SET bytes = ?, sha256 = ? WHERE name = ?", (*segment, name))
+        for hook in self._inventory.hooks:
+            hook.note(copy.execute, self._written)
         copy.execute("COMMIT")
-
-    def _require_manifest(self) -> None:
-        """Raise `IntegrityError` where a segment is not what the manifest says: new hashes would hide that."""
-        source = self._sources["memory.db"]
-        for table in ("stream_segments", "stream_sidecars"):
-            rows = cast(
-                "list[tuple[str, str]]", source.execute(f"SELECT name, sha256 FROM {table}").fetchall()
-            )
-            for name, digest in rows:
-                path = self.directory / SEGMENTS / name
-                if path.exists() and _hash(path) != digest:
-                    raise IntegrityError(
-                        f"{path} is not what was written: its SHA-256 is another one. Put a backup in its place; "
-                        "nothing was changed."
-                    )
 
 
 def _opened(path: Path, cipher: FileCipher) -> Iterator[bytes]:
@@ -324,39 +293,3 @@ def _unreadable(path: Path) -> IntegrityError:
     return IntegrityError(
         f"{path} cannot be read with the store's keys, or is damaged. Put a backup in its place; nothing was changed."
     )
-
-
-def _hash(path: Path) -> str:
-    with files.operation("read", path, "read"), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def parts_of_user(folder: Path) -> Iterator[StoreFile]:
-    """Yield the files of the user layer with what each is; whatever else is in the folder is not looked at."""
-    path = folder / DATABASE
-    if path.exists():
-        yield StoreFile(name=DATABASE, form=Treatment.DATABASE, purpose=USER_DB, bytes=path.stat().st_size)
-    for end in LOG_ENDS:
-        log = path.with_name(f"{DATABASE}{end}")
-        if log.exists():
-            yield StoreFile(name=log.name, form=Treatment.DROPPED, bytes=log.stat().st_size)
-    if (folder / RECORD).exists():
-        yield StoreFile(name=RECORD, form=Treatment.KEPT, bytes=(folder / RECORD).stat().st_size)
-
-
-class UserConversion(Conversion):
-    """One change of the user layer's keys: its database is all there is."""
-
-    def find_parts(self) -> Iterator[StoreFile]:
-        """Yield the files that there are."""
-        return parts_of_user(self.directory)
-
-    def links_in_the_way(self) -> list[str]:
-        """Return the links that stand where the layer has a file."""
-        return [part.name for part in self.parts if (self.directory / part.name).is_symlink()]
-
-    def _require_sealed_logs(self) -> None:
-        """There is no stream."""
-
-    def _require_manifest(self) -> None:
-        """There are no segments."""

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from hexad.database.component import Component
 from hexad.database.encryption.file_swap import FOLDER as CONVERSION
-from hexad.database.encryption.inventory import exposed
+from hexad.database.encryption.inventory import exposed, inventory_of
 from hexad.database.store_context import StoreContext
 from hexad.maintenance.row_checks import check_rows, check_vectors
 from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import EMBED
-
-_EXPECTED: Final = frozenset(
-    {
-        "memory.db",
-        "memory.db-wal",
-        "memory.db-shm",
-        "memory.db-commit",
-        "memory.db-sync",
-        "hexad.toml",
-        "keys.json",
-        "encryption.json",
-        "open.lock",
-        "erase.lock",
-        "link.lock",
-        "maintain.lock",
-        "openers",
-        "cache",
-        "spaces",
-        "exports",
-        "stream",
-        "audit",
-        "documents",
-    }
-)
 
 
 def check(
@@ -63,8 +38,9 @@ def check(
         for component in components:
             for look in component.file_checks:
                 problems += look(context)
-    problems += _files(context.directory)
-    problems += exposed(context.directory, encrypted=context.crypt is not None)
+    inventory = inventory_of(components)
+    problems += _files(context.directory, inventory.expected_names)
+    problems += exposed(context.directory, inventory, encrypted=context.crypt is not None)
     problem = context.keys.state().problem
     if problem is not None and problem not in problems:
         problems.append(problem)
@@ -93,14 +69,14 @@ def _roles(roles: frozenset[str] | None) -> str:
     return "everybody" if roles is None else ", ".join(sorted(roles)) or "the owner alone"
 
 
-def _files(directory: Path) -> Iterator[str]:
+def _files(directory: Path, expected: Collection[str]) -> Iterator[str]:
     for path in sorted(directory.iterdir()):
         if path.name == CONVERSION:
             yield (
                 f"{path} is what an interrupted change of the encryption left, and its files may be plain. Open the "
                 "store once for writing, which removes it."
             )
-        elif path.name not in _EXPECTED and not path.name.startswith("."):
+        elif path.name not in expected and not path.name.startswith("."):
             yield f"{path} is not part of a store; nothing reads it. Move it away if it is yours."
     for name in ("memory.db",):  # the key file is looked at with what it holds
         path = directory / name

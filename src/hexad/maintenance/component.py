@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
-from hexad.database.component import Component, Job, Report, Stop, never, script
+from hexad.database.component import Component, FileGroup, Job, Report, Stop, Treatment, never, script
 from hexad.maintenance.consolidation.rows import CONSOLIDATION_DDL
 
 if TYPE_CHECKING:
@@ -42,4 +42,5 @@ COMPONENT: Final = Component(
         Job(name="consolidate when due", place=16, step=lambda systems, stop: _changes(systems, stop=stop)),
     ),
     derived=("consolidated_tasks",),
+    files=(FileGroup(pattern="maintain.lock", form=Treatment.KEPT),),
 )

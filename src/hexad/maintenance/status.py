@@ -10,7 +10,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.component import Component
 from hexad.database.connection import sqlite_library_is_safe
-from hexad.database.encryption.inventory import state_of
+from hexad.database.encryption.inventory import inventory_of, state_of
 from hexad.database.encryption.record import EncryptionState, read_record
 from hexad.database.store_context import StoreContext
 from hexad.memory.policy import is_backend
@@ -123,7 +123,7 @@ def describe(
         sqlite_safe=sqlite_library_is_safe(_numbers(sqlite)),
         durability=context.db.durability.value,
         encrypted=context.crypt is not None,
-        encryption=None if context.crypt is None else _encryption(context.directory),
+        encryption=None if context.crypt is None else _encryption(context.directory, components),
         readonly=context.db.readonly,
         schema=schema,
         embedder=search.embedder.name if search.embedder is not None else None,
@@ -140,9 +140,9 @@ def describe(
     )
 
 
-def _encryption(directory: Path) -> EncryptionState | None:
+def _encryption(directory: Path, components: Sequence[Component]) -> EncryptionState | None:
     record = read_record(directory)
-    return None if record is None else state_of(record)
+    return None if record is None else state_of(record, inventory_of(components))
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.change_counters import DDL as CHANGES_DDL
-from hexad.database.component import Component, ExportSection, MemoryTable, SchemaStep, script
+from hexad.database.component import (
+    Component,
+    ExportSection,
+    FileGroup,
+    MemoryTable,
+    SchemaStep,
+    Treatment,
+    script,
+)
 from hexad.database.connection import Database
+from hexad.database.encryption.cipher import MEMORY_DB
 from hexad.database.erasure_book import ERASURE_DDL, NAMING_DDL
 from hexad.database.store_context import StoreContext
 from hexad.memory.memory import Status
@@ -200,4 +209,13 @@ COMPONENT: Final = Component(
     derived=_DERIVED,
     counts=(_count_memories,),
     wipes=(_undeclare_facts,),
+    files=(
+        FileGroup(
+            pattern="memory.db",
+            form=Treatment.DATABASE,
+            purpose=MEMORY_DB,
+            label="memories, full text, vectors, tags (memory.db)",
+            place=0,
+        ),
+    ),
 )

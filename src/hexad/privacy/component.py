@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
-from hexad.database.component import Component, Job, Report
+from hexad.database.component import Component, FileGroup, Job, Report, Treatment
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.privacy.ledger_sync import apply_retention, move_to_ledger
@@ -41,4 +41,5 @@ COMPONENT: Final = Component(
         Job(name="finish erasures", place=3, maintain=_finish_erasures, step=_finish_erasures),
         Job(name="feed the ledger", place=9, maintain=_feed_ledger),
     ),
+    files=(FileGroup(pattern="erase.lock", form=Treatment.KEPT),),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from hexad.database.component import Component, Job, MemoryTable, Report, script
+from hexad.database.component import Component, FileGroup, Job, MemoryTable, Report, Treatment, script
+from hexad.database.encryption.cipher import CACHE
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS, FullText
@@ -52,4 +53,5 @@ COMPONENT: Final = Component(
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),
     derived=("vectors", "vector_removals"),
     counts=(_count_index,),
+    files=(FileGroup(pattern="cache/*", form=Treatment.DROPPED, purpose=CACHE, label="caches", place=3),),
 )

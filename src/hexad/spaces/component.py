@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
-from hexad.database.component import Component, Job, Report
+from hexad.database.component import Component, FileGroup, Job, Report, Treatment
+from hexad.database.encryption.cipher import EXPORTS
 
 if TYPE_CHECKING:
     from hexad.spaces.service import SpacesService
@@ -31,5 +32,16 @@ COMPONENT: Final = Component(
             maintain=_sweep,
             step=lambda systems, stop: systems.spaces().sweeper.sweep_when_due(stop=stop),
         ),
+    ),
+    files=tuple(
+        FileGroup(
+            pattern=pattern,
+            form=Treatment.FILE,
+            purpose=EXPORTS,
+            label="exports, evidence, space files",
+            place=5,
+            links=True,
+        )
+        for pattern in ("spaces/*", "exports/*")
     ),
 )

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from hexad.database.encryption.cipher import (
-    AUDIT_DB,
-    DOCUMENTS,
-    EXPORTS,
-    MEMORY_DB,
-    SECRETS,
-    STREAM,
-    is_sealed,
-)
+from hexad.database.component import Component, FileGroup, KeyChangeHooks, StoreFile, Treatment
+from hexad.database.encryption.cipher import SECRETS, is_sealed
 from hexad.database.encryption.file_swap import FOLDER
 from hexad.database.encryption.key_providers import key_file_of
 from hexad.database.encryption.record import RECORD, EncryptionRecord, EncryptionState
@@ -24,109 +16,105 @@ from hexad.database.secure_delete import files_below
 from hexad.database.sqlite_setup import is_plain
 
 _HEAD_BYTES: Final = 16
-_FOLDERS: Final = {
-    "stream": STREAM,
-    "documents": DOCUMENTS,
-    "exports": EXPORTS,
-    "spaces": EXPORTS,
-    "audit": AUDIT_DB,
-}
-_DATABASES: Final = {"memory.db": MEMORY_DB, "audit/audit.db": AUDIT_DB}
-_SECRETS: Final = frozenset({"keys.json", "audit/audit.key"})
-_PLAIN: Final = frozenset(
-    {"hexad.toml", ".gitignore", "open.lock", "maintain.lock", "erase.lock", "link.lock", RECORD}
+_OPENERS: Final = "openers"
+_CIPHERS: Final = {Treatment.DATABASE: "AEGIS-256"}
+_FILE_CIPHER: Final = "AES-256-GCM"
+_LOG_ENDS: Final = ("-wal", "-shm", "-journal")
+_DATABASE_ENDS: Final = ("", "-wal", "-shm", "-commit", "-sync")
+_DROPPED, _KEPT, _UNKNOWN = (
+    FileGroup(pattern="", form=form) for form in (Treatment.DROPPED, Treatment.KEPT, Treatment.UNKNOWN)
 )
-"""Files that hold nothing of what is remembered."""
-_AEGIS, _AES = "AEGIS-256", "AES-256-GCM"
-CIPHERS: Final = {
-    "memories, full text, vectors, tags (memory.db)": _AEGIS,
-    "ledger (audit.db)": _AEGIS,
-    "experience (stream)": _AES,
-    "caches": _AES,
-    "working copies (documents)": _AES,
-    "exports, evidence, space files": _AES,
-    "keys of the store and of its ledger": _AES,
-}
-"""With what each part of an encrypted store is encrypted."""
-USER_CIPHERS: Final = {"preferences, patterns, what projects published (user.db)": _AEGIS}
-LOGS: Final = "stream/log"
-SEGMENTS: Final = "stream/segments"
+_SHARED: Final = (
+    FileGroup(
+        pattern="keys.json",
+        form=Treatment.FILE,
+        purpose=SECRETS,
+        label="keys of the store and of its ledger",
+        place=6,
+    ),
+    *(
+        FileGroup(pattern=name, form=Treatment.KEPT)
+        for name in ("hexad.toml", ".gitignore", "open.lock", RECORD)
+    ),
+)
+"""Files of no system alone; those that are kept hold nothing of what is remembered."""
 
 
-class Treatment(Enum):
-    """What is done with a file when a store's encryption changes."""
+class Inventory:
+    """What each file of a store is, by the groups that its systems name, and what those do when keys change."""
 
-    DATABASE = "database"
-    FILE = "file"
-    DROPPED = "dropped"  # derived, or of a process that has ended
-    KEPT = "kept"  # readable in every store
-    UNKNOWN = "unknown"  # no part of a store
+    def __init__(self, groups: Iterable[FileGroup], hooks: Iterable[KeyChangeHooks] = ()) -> None:
+        self._groups, self.hooks = tuple(groups), tuple(hooks)
+        self._named = {group.pattern: group for group in self._groups if "*" not in group.pattern}
+        self._patterns = [group for group in self._groups if "*" in group.pattern]
+        self._databases = [name for name, group in self._named.items() if group.form is Treatment.DATABASE]
+        self._folders = {PurePosixPath(group.pattern).parts[0] for group in self._patterns}
 
+    @property
+    def expected_names(self) -> set[str]:
+        """What may lie directly in the store's folder."""
+        databases = {f"{name}{end}" for name in self._databases for end in _DATABASE_ENDS if "/" not in name}
+        return {PurePosixPath(name).parts[0] for name in self._named} | databases | self._folders | {_OPENERS}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreFile:
-    """A file of a store, by its path below it."""
+    @property
+    def ciphers(self) -> dict[str, str]:
+        """With what each part of an encrypted store is encrypted."""
+        labelled = sorted((group for group in self._groups if group.label), key=lambda group: group.place)
+        return {group.label: _CIPHERS.get(group.form, _FILE_CIPHER) for group in labelled}
 
-    name: str
-    form: Treatment
-    purpose: str = ""
-    bytes: int = 0
+    def files(self, directory: Path) -> Iterator[StoreFile]:
+        """Yield every file of a store with what it is, by path; links are no part of a store, wherever they are."""
+        for path in files_below(directory):
+            name = path.relative_to(directory).as_posix()
+            if PurePosixPath(name).parts[0] in (FOLDER, _OPENERS):
+                continue
+            group = _UNKNOWN if path.is_symlink() else self._group_of(name)
+            yield StoreFile(name=name, form=group.form, purpose=group.purpose, bytes=path.lstat().st_size)
 
+    def links_in_the_way(self, directory: Path) -> list[str]:
+        """Return the links that stand where a store has a file or a folder of its own, by path below it.
 
-def parts_of(directory: Path) -> Iterator[StoreFile]:
-    """Yield every file of a store with what it is, by path; links are no part of a store, wherever they are."""
-    for path in files_below(directory):
-        name = path.relative_to(directory).as_posix()
+        What is behind them is the store's and would be left under the old key.
+        """
+        paths = [path for path in files_below(directory) if path.is_symlink()]
+        return [str(path.relative_to(directory)) for path in paths if self._is_in_the_way(path, directory)]
+
+    def _is_in_the_way(self, link: Path, directory: Path) -> bool:
+        name = link.relative_to(directory).as_posix()
         top = PurePosixPath(name).parts[0]
-        if top in (FOLDER, "openers"):
-            continue
-        form, purpose = (Treatment.UNKNOWN, "") if path.is_symlink() else _kind(name, top)
-        yield StoreFile(name=name, form=form, purpose=purpose, bytes=path.lstat().st_size)
+        if top in self._folders and (name == top or link.is_dir()):
+            return True
+        group = self._group_of(name)
+        return not group.links and group.form not in (Treatment.KEPT, Treatment.UNKNOWN)
+
+    def _group_of(self, name: str) -> FileGroup:
+        if (group := self._named.get(name)) is not None:
+            return group
+        if any(name.startswith(f"{database}-") for database in self._databases):
+            return _DROPPED if name.endswith(_LOG_ENDS) else _KEPT
+        last = PurePosixPath(name).name
+        if last.endswith(".lock"):
+            return _KEPT
+        groups = [group for group in self._patterns if fnmatchcase(name, group.pattern)]
+        if last.startswith(".") and last.endswith(".tmp"):
+            groups.append(_DROPPED)
+        groups.sort(key=lambda group: group.form is not Treatment.DROPPED)
+        return groups[0] if groups else _UNKNOWN
 
 
-def _kind(name: str, top: str) -> tuple[Treatment, str]:
-    last = PurePosixPath(name).name
-    if name in _DATABASES:
-        return Treatment.DATABASE, _DATABASES[name]
-    if name in _SECRETS:
-        return Treatment.FILE, SECRETS
-    for database in _DATABASES:
-        if name.startswith(f"{database}-"):
-            return (Treatment.DROPPED if name.endswith(("-wal", "-shm", "-journal")) else Treatment.KEPT), ""
-    if name in _PLAIN or last.endswith(".lock"):
-        return Treatment.KEPT, ""
-    if top == "cache" or (last.startswith(".") and last.endswith(".tmp")):
-        return Treatment.DROPPED, ""
-    if name.startswith(f"{LOGS}/") or (top == "stream" and last.endswith(".tmp")):
-        return Treatment.DROPPED, ""
-    if top in _FOLDERS and "/" in name:
-        return Treatment.FILE, _FOLDERS[top]
-    return Treatment.UNKNOWN, ""
+def inventory_of(components: Iterable[Component]) -> Inventory:
+    """Return what the files of a store with these systems are."""
+    components = tuple(components)
+    groups = [group for component in components for group in component.files]
+    return Inventory(
+        (*_SHARED, *groups), [hooks for component in components for hooks in component.key_changes]
+    )
 
 
-def links_in_the_way(directory: Path) -> list[str]:
-    """Return the links that stand where a store has a file or a folder of its own, by path below it.
-
-    What is behind them is the store's and would be left under the old key. A link among the files of documents,
-    exports and spaces leads to a file of somebody else's.
-    """
-    paths = [path for path in files_below(directory) if path.is_symlink()]
-    return [str(path.relative_to(directory)) for path in paths if _is_in_the_way(path, directory)]
-
-
-def _is_in_the_way(link: Path, directory: Path) -> bool:
-    name = link.relative_to(directory).as_posix()
-    top = PurePosixPath(name).parts[0]
-    form, purpose = _kind(name, top)
-    if top in _FOLDERS and (name == top or link.is_dir()):
-        return True
-    return form in (Treatment.DATABASE, Treatment.DROPPED) or purpose in (SECRETS, STREAM, AUDIT_DB)
-
-
-def exposed(directory: Path, *, encrypted: bool) -> Iterator[str]:
+def exposed(directory: Path, inventory: Inventory, *, encrypted: bool) -> Iterator[str]:
     """Yield in words which files of an encrypted store are readable, or which of a plain one are sealed."""
-    for part in parts_of(directory):
-        if part.form not in (Treatment.DATABASE, Treatment.FILE) and not part.name.startswith("cache/"):
+    for part in inventory.files(directory):
+        if part.form not in (Treatment.DATABASE, Treatment.FILE) and not part.purpose:
             continue  # of logs `check_stream` says it
         path = directory / part.name
         if encrypted and _is_readable(part, path):
@@ -150,12 +138,9 @@ def _head(path: Path) -> bytes:
         return b""  # it went just now
 
 
-def state_of(record: EncryptionRecord, *, user: bool = False) -> EncryptionState:
-    """Return what may be said of how a store, or the `user` layer, is encrypted."""
+def state_of(record: EncryptionRecord, inventory: Inventory) -> EncryptionState:
+    """Return what may be said of how a store, or the user layer, is encrypted."""
     place = record.place
     return EncryptionState(
-        provider=place.provider,
-        key_id=place.id,
-        key_file=key_file_of(place),
-        parts=dict(USER_CIPHERS if user else CIPHERS),
+        provider=place.provider, key_id=place.id, key_file=key_file_of(place), parts=inventory.ciphers
     )

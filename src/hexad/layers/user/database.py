@@ -6,16 +6,19 @@ Other things of the user may lie in the same folder (key files do): only what is
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.database import migrations
+from hexad.database.component import FileGroup, StoreFile, Treatment
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import USER_DB, StoreKeys
 from hexad.database.encryption.file_swap import FOLDER, recover
-from hexad.database.encryption.record import KeyGiven, unlock_or_create
+from hexad.database.encryption.inventory import Inventory
+from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.errors import AccessDenied, InvalidInput
 from hexad.layers.user.tables.holdings import UserHoldings
@@ -24,7 +27,36 @@ from hexad.layers.user.tables.projects import Projects
 from hexad.layers.user.tables.schema import MIGRATIONS
 
 DATABASE: Final = "user.db"
-LOG_ENDS: Final = ("-wal", "-shm", "-journal")
+_FILES: Final = (
+    FileGroup(
+        pattern=DATABASE,
+        form=Treatment.DATABASE,
+        purpose=USER_DB,
+        label="preferences, patterns, what projects published (user.db)",
+    ),
+    *(FileGroup(pattern=f"{DATABASE}{end}", form=Treatment.DROPPED) for end in ("-wal", "-shm", "-journal")),
+    FileGroup(pattern=RECORD, form=Treatment.KEPT),
+)
+
+
+class UserInventory(Inventory):
+    """What the files of the user layer are; whatever else is in the folder is not looked at."""
+
+    def __init__(self) -> None:
+        super().__init__(_FILES)
+
+    def files(self, directory: Path) -> Iterator[StoreFile]:
+        """Yield the files that there are."""
+        for group in _FILES:
+            path = directory / group.pattern
+            if path.exists():
+                yield StoreFile(
+                    name=group.pattern, form=group.form, purpose=group.purpose, bytes=path.stat().st_size
+                )
+
+    def links_in_the_way(self, directory: Path) -> list[str]:
+        """Return the links that stand where the layer has a file."""
+        return [file.name for file in self.files(directory) if (directory / file.name).is_symlink()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
