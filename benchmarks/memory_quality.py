@@ -18,7 +18,7 @@ from typing import Final
 import hexad
 from benchmarks.report import Options, Report, Table
 from hexad import Flaw, FrozenClock, Hexad, MemoryQuality
-from hexad.text.quality.noise import junk_rule
+from hexad.text.noise import junk_rule
 
 _SEED: Final = 7
 _SOUND: Final = 700

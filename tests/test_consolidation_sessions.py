@@ -6,7 +6,7 @@ import pytest
 
 import hexad
 from hexad import Hexad, Memory
-from hexad.maintenance.consolidation.harvest import KEY_CHARS_LIMIT
+from hexad.maintenance.consolidation.sessions import KEY_CHARS_LIMIT
 from opener import Opener
 
 

@@ -461,7 +461,7 @@ def test_the_entry_is_the_nearest_of_the_same_length(comb):
 @pytest.mark.row("O063")
 def test_many_nodes_are_searched_by_bits_and_the_nearest_are_still_found(hx, comb):
     from hexad.database.change_counters import ChangeReader
-    from hexad.honeycomb.graph.entry_points import EntryIndex
+    from hexad.honeycomb.entry_points import EntryIndex
 
     rows = np.random.default_rng(11).normal(size=(6_000, 64)).astype(np.float32)
     ids = comb.add_nodes([("x", row.tolist()) for row in rows])
@@ -704,7 +704,7 @@ def test_a_walk_looks_at_each_node_once_and_ends_where_nothing_fits(comb):
 @pytest.mark.row("O054", "O055")
 def test_a_large_graph_takes_little_memory(hx, comb):
     from hexad.database.change_counters import ChangeReader
-    from hexad.honeycomb.graph.entry_points import EntryIndex
+    from hexad.honeycomb.entry_points import EntryIndex
 
     rows = np.random.default_rng(2).normal(size=(3_000, 768))
     for start in range(0, 3_000, 1_000):

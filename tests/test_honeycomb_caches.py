@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hexad.database.change_counters import ChangeReader
-from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
-from hexad.honeycomb.graph.entry_points import EntryIndex
+from hexad.honeycomb.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
+from hexad.honeycomb.entry_points import EntryIndex
 
 CENTRES = np.random.default_rng(1).normal(size=(40, 64))
 

@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import Flaw, FrozenClock, Hexad, InvalidInput, MemoryQuality, NotFound, QualityFinding
-from hexad.maintenance.quality.audit import Audited, Examination
+from hexad.maintenance.quality import Audited, Examination
 from opener import Opener
 from ran import Run
 

@@ -18,7 +18,7 @@ import hexad
 from hexad import FrozenClock, Hexad, HexadError
 from hexad.experience.api import Xdb
 from hexad.honeycomb.api import HoneycombFacade
-from hexad.layers.governance.api import GovernanceFacade
+from hexad.layers.governance import GovernanceFacade
 from hexad.layers.project.api import ProjectFacade
 from hexad.layers.project.facts_api import FactsFacade
 from hexad.layers.session.api import SessionFacade

@@ -151,8 +151,7 @@ if TYPE_CHECKING:
         LayerSize,
         LeftAlone,
     )
-    from hexad.maintenance.quality.api import export_quality
-    from hexad.maintenance.quality.values import Flaw, MemoryQuality, QualityFinding
+    from hexad.maintenance.quality import Flaw, MemoryQuality, QualityFinding, export_quality
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.decision import Decision, Why
@@ -245,8 +244,7 @@ _HOMES: Final = {
         "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope",
         "LayerSize", "LeftAlone",
     ),
-    "hexad.maintenance.quality.api": ("export_quality",),
-    "hexad.maintenance.quality.values": ("Flaw", "MemoryQuality", "QualityFinding"),
+    "hexad.maintenance.quality": ("Flaw", "MemoryQuality", "QualityFinding", "export_quality"),
     "hexad.maintenance.reindex": ("ReindexReport",),
     "hexad.maintenance.status": ("MaintenanceReport", "StoreStatus"),
     "hexad.memory.decision": ("Decision", "Why"),

@@ -52,13 +52,13 @@ if TYPE_CHECKING:
     from hexad.honeycomb.api import HoneycombFacade
     from hexad.ingest.structured_calls import OptionsText, RawOptions, StructuredOptions
     from hexad.layers.contract import FusedContext, MemoryItem, Plan, ScoredItem
-    from hexad.layers.governance.api import GovernanceFacade
+    from hexad.layers.governance import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
     from hexad.layers.project.facts_api import FactsFacade
     from hexad.layers.session.api import SessionFacade
     from hexad.layers.user.api import UserFacade
     from hexad.maintenance.consolidation.values import ConsolidationReport
-    from hexad.maintenance.quality.values import MemoryQuality
+    from hexad.maintenance.quality import MemoryQuality
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.feedback import Feedback

@@ -21,8 +21,7 @@ from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metered_models import MeteredModels
-from hexad.providers.budgets.metering import MeteredGenerator
+from hexad.providers.budgets.metering import MeteredGenerator, MeteredModels
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
@@ -43,14 +42,14 @@ if TYPE_CHECKING:
     from hexad.ingest.service import IngestService
     from hexad.layers.context.service import ContextService
     from hexad.layers.feedback.api import FeedbackService
-    from hexad.layers.governance.api import GovernanceFacade
+    from hexad.layers.governance import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
     from hexad.layers.project.facts_api import FactsFacade
     from hexad.layers.session.service import SessionService
     from hexad.layers.session.working_set import TaskEnd
     from hexad.layers.user.service import UserService
     from hexad.maintenance.consolidation.service import ConsolidationService
-    from hexad.maintenance.quality.api import QualityAudit
+    from hexad.maintenance.quality import QualityAudit
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.privacy.erasure import ErasureService
@@ -321,7 +320,7 @@ class Services:
         return FactsFacade(self.stores, clock=self.clock, mask=self._mask)
 
     def _make_governance(self) -> GovernanceFacade:
-        from hexad.layers.governance.api import GovernanceFacade
+        from hexad.layers.governance import GovernanceFacade
 
         return GovernanceFacade(
             self.context,
@@ -407,7 +406,7 @@ class Services:
         )
 
     def _make_quality(self) -> QualityAudit:
-        from hexad.maintenance.quality.api import QualityAudit
+        from hexad.maintenance.quality import QualityAudit
 
         return QualityAudit(self.stores, clock=self.clock)
 

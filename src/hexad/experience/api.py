@@ -26,13 +26,13 @@ from hexad.experience.arguments import (
 )
 from hexad.experience.context.context_window import NO_SESSION, ContextWindowManager, ContextWindows
 from hexad.experience.documents import DocumentRepository
+from hexad.experience.evidence import EvidencePackages
 from hexad.experience.experience_log import ExperienceLog
 from hexad.experience.query.activity import ActivityQuestion
 from hexad.experience.recording.batches import Rows
 from hexad.experience.recording.moments import record_fields
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
-from hexad.experience.submissions.evidence import EvidencePackages
-from hexad.experience.submissions.submissions import Submissions
+from hexad.experience.submissions import Submissions
 from hexad.experience.summaries import Inference
 from hexad.experience.tagging import NamedTarget, Tagging
 from hexad.experience.tags.tag_index import TagIndex

@@ -11,9 +11,9 @@ from hexad.experience.context.compactor import Compactor, Drafter
 from hexad.experience.context.context_window import ContextWindows
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.erasure.eraser import StreamEraser
+from hexad.experience.evidence import EvidencePackages
 from hexad.experience.stream_database import Experience
-from hexad.experience.submissions.evidence import EvidencePackages
-from hexad.experience.submissions.submissions import Submissions
+from hexad.experience.submissions import Submissions
 from hexad.experience.summaries import Summarizer
 from hexad.experience.tagging import Tagging
 from hexad.experience.tiers.compression import CompressionPass

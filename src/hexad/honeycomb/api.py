@@ -17,10 +17,11 @@ from hexad.core.arguments import (
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, LimitExceeded, NotFound, ProviderError
+from hexad.honeycomb.adjacency import Adjacency
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
-from hexad.honeycomb.graph.adjacency import Adjacency
-from hexad.honeycomb.graph.statistics import graph_numbers
+from hexad.honeycomb.prefetch import MEMORIES, OWN, Bounds
 from hexad.honeycomb.scoring import combined_relevance, temporal_decay
+from hexad.honeycomb.statistics import graph_numbers
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
 from hexad.honeycomb.tables.nodes import NewNode, NodeRow, nodes_of
 from hexad.honeycomb.values import (
@@ -37,8 +38,7 @@ from hexad.honeycomb.values import (
     Safety,
     check_relation,
 )
-from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds
-from hexad.honeycomb.walk.walker import Entry, NodeSearch, WalkOptions, WalkStart, edge_of
+from hexad.honeycomb.walker import Entry, NodeSearch, WalkOptions, WalkStart, edge_of
 from hexad.memory.store import Stores
 from hexad.redaction.masking import Masking
 from hexad.search.recall.query_terms import check_query

@@ -9,16 +9,16 @@ from hexad.core.arguments import is_number
 from hexad.database.change_counters import ChangeReader
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
+from hexad.honeycomb.adjacency import Adjacency
 from hexad.honeycomb.api import HoneycombFacade, RulesInForce
 from hexad.honeycomb.circuit_breaker import CircuitBreaker
-from hexad.honeycomb.graph.adjacency import Adjacency
-from hexad.honeycomb.graph.entry_points import EntryIndex
-from hexad.honeycomb.graph.statistics import Calibration
+from hexad.honeycomb.entry_points import EntryIndex
 from hexad.honeycomb.link_job import LinkJob
+from hexad.honeycomb.statistics import Calibration
 from hexad.honeycomb.tables.link_evidence import link_lease
 from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.values import HoneycombRules
-from hexad.honeycomb.walk.walker import JitWalker, NodeSearch
+from hexad.honeycomb.walker import JitWalker, NodeSearch
 from hexad.memory.store import Stores
 from hexad.redaction.masking import Masking
 from hexad.search.recall.recall_log import RecallLog

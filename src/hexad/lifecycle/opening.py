@@ -36,7 +36,7 @@ from hexad.engine import Hexad
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import bring_up_to_date, require_current
-from hexad.providers.budgets.metered_models import MeteredModels, ModelPlan
+from hexad.providers.budgets.metering import MeteredModels, ModelPlan
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator

@@ -9,7 +9,7 @@ from hexad.database.encryption.cipher import CACHE, cipher_of
 from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metered_models import query_embedder
+from hexad.providers.budgets.metering import query_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob

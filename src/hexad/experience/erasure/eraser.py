@@ -29,13 +29,13 @@ from hexad.experience.erasure.rows import (
     ErasedTargets,
     StreamErasureRows,
 )
+from hexad.experience.evidence import EvidencePackages
 from hexad.experience.query.totals import range_totals
 from hexad.experience.stream.filters import placed
 from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.log import list_logs, lock_if_left, read_log
 from hexad.experience.stream.sealing import Sealer
 from hexad.experience.stream_database import Experience
-from hexad.experience.submissions.evidence import EvidencePackages
 from hexad.experience.tables.annotations import TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
 from hexad.experience.tables.cold_records import ColdRecords

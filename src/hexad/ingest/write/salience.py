@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from hexad.memory.memory import Relevance
-from hexad.text.quality.noise import _LOG_LINE, _TRACE, CONSIDERED_CHARACTERS
+from hexad.text.noise import _LOG_LINE, _TRACE, CONSIDERED_CHARACTERS
 
 """A long text says early what it is; somewhere, every one of them says "never"."""
 CHATTER_CHARACTERS: Final = 120

@@ -23,7 +23,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
-from hexad.layers.governance.api import IMPORTANCE, SPACE, GovernanceFacade, parse_details
+from hexad.layers.governance import IMPORTANCE, SPACE, GovernanceFacade, parse_details
 from hexad.layers.project.detection import scan_folder
 from hexad.layers.project.values import (
     INFERRED_MOST,

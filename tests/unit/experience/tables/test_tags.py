@@ -38,7 +38,7 @@ from hexad.experience.values.tags import (
     timestep_target,
 )
 from hexad.lifecycle.schema import migrations as store_migrations
-from hexad.maintenance.row_checks import check_rows
+from hexad.maintenance.check import check_rows
 
 NOW = FrozenClock().now()
 

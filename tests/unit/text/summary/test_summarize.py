@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexad.text.summary.code_outline import outline
-from hexad.text.summary.lexrank import CHOSEN_LIMIT, most_central
 from hexad.text.summary.sentences import sentences
-from hexad.text.summary.summarize import LONG_LIMIT, MICRO_LIMIT, SHORT_LIMIT, clamp, summaries
+from hexad.text.summary.summarize import (
+    CHOSEN_LIMIT,
+    LONG_LIMIT,
+    MICRO_LIMIT,
+    SHORT_LIMIT,
+    clamp,
+    most_central,
+    summaries,
+)
 
 ARTICLE = """
 The write-ahead log keeps every committed transaction until a checkpoint copies it. Readers do not block the

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hexad
-from hexad.ingest.sources.formats.code import code_sections
-from hexad.ingest.sources.formats.code_languages import BRACES, FLAT
+from hexad.ingest.sources.formats.code import BRACES, FLAT, code_sections
 from source_sections import assert_sections_cover, outline
 
 PIECES = st.sampled_from(

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from hexad.database.change_counters import ChangeReader
-from hexad.honeycomb.graph.adjacency import NO_TARGET, Rings
+from hexad.honeycomb.adjacency import NO_TARGET, Rings
 from hexad.honeycomb.tables.edges import FAMILY
 from hexad.honeycomb.tables.nodes import HoneycombNodes
 from hexad.honeycomb.tables.schema import SEATS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.quality.commitments import SENTENCE_CHARS_LIMIT, statements
+from hexad.text.commitments import SENTENCE_CHARS_LIMIT, statements
 
 
 @pytest.mark.parametrize(

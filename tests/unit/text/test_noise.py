@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hexad.text.quality.noise import junk_rule
+from hexad.text.noise import junk_rule
 from hexad.text.similarity.containment import without_negation
 
 DATA = Path(__file__).parents[3] / "data" / "memories"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from hexad.honeycomb.graph.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
+from hexad.honeycomb.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.memory.store import Stores

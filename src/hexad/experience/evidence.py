@@ -40,7 +40,7 @@ from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.duckdb_engine import quoted
 from hexad.experience.stream.frames import ENDS, STARTS
 from hexad.experience.stream.rows import OUTPUT
-from hexad.experience.submissions.submissions import Submissions, check_submission_id
+from hexad.experience.submissions import Submissions, check_submission_id
 from hexad.experience.tables.annotations import Comments, TagApplications
 from hexad.experience.tables.cold_ranges import ColdRanges
 from hexad.experience.tables.sessions import Sessions

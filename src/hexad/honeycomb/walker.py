@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.clock import Clock
 from hexad.database.codec import from_micros, to_micros
-from hexad.honeycomb.graph.adjacency import Adjacency
-from hexad.honeycomb.graph.entry_points import EntryIndex
-from hexad.honeycomb.graph.statistics import Calibration
+from hexad.honeycomb.adjacency import Adjacency
+from hexad.honeycomb.entry_points import EntryIndex
+from hexad.honeycomb.prefetch import MEMORIES, OWN, Bounds, NodeGate, Prefetch, gates_of
+from hexad.honeycomb.statistics import Calibration
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
-from hexad.honeycomb.walk.prefetch import MEMORIES, OWN, Bounds, NodeGate, Prefetch, gates_of
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metered_models import query_embedder
+from hexad.providers.budgets.metering import query_embedder
 from hexad.search.recall.recaller import Recaller
 from hexad.search.service import SearchService
 from hexad.search.vectors.index import VectorIndex

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from hexad.text import noise_words as w
 from hexad.text.normalize import fold
-from hexad.text.quality import noise_words as w
 
 CONSIDERED_CHARACTERS: Final = 2_000
 

@@ -1,1 +1,0 @@
-"""Submissions of candidate concepts, and the evidence packages that they rest on."""

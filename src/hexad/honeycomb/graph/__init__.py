@@ -1,1 +1,0 @@
-"""The graph in memory: adjacency, entry points, statistics."""

@@ -1,1 +1,0 @@
-"""Walks over the graph under a token budget, and what they read ahead."""

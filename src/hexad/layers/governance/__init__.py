@@ -1,1 +1,0 @@
-"""What was decided, why, and instead of what."""

@@ -1,1 +1,0 @@
-"""What memories are worth: an audit of their flaws."""

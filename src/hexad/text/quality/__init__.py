@@ -1,1 +1,0 @@
-"""Whether a text is worth remembering, and what it commits to."""
