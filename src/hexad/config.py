@@ -353,22 +353,22 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
                 break
     if environ.get(_KEY_FILE):
         origins["key_file"] = _KEY_FILE
-    timeout = cast("float", values.get("lock_timeout_s", 0.0))
+    timeout = values.get("lock_timeout_s", 0.0)
     if not 0 <= timeout <= _LOCK_TIMEOUT_MOST_S:
         raise InvalidInput(
             f"{origins['lock_timeout_s']} = {timeout!r} cannot be used; give seconds, from 0 to "
             f"{_LOCK_TIMEOUT_MOST_S:,}."
         )
-    lenses = cast("list[str] | None", values.get("lenses"))
-    embedder = cast("str | None", values.get("embedder", "default"))
+    lenses = values.get("lenses")
+    embedder = values.get("embedder", "default")
     return Settings(
-        project=cast("str | None", values.get("project")),
+        project=values.get("project"),
         embedder=None if embedder == "none" else embedder,
-        durability=cast("str", values.get("durability", "group")),
-        stream_durability=cast("str", values.get("stream_durability", "group")),
+        durability=values.get("durability", "group"),
+        stream_durability=values.get("stream_durability", "group"),
         lenses=None if lenses is None else tuple(lenses),
         auto_tag_threshold=_threshold(values, origins),
-        compaction_model=cast("str | None", values.get("compaction_model")),
+        compaction_model=values.get("compaction_model"),
         compact_after_hours=_or(_bounded(values, origins, "compact_after_hours", (0, 876_000)), 168.0),
         xdb_max_storage_bytes=_bounded(values, origins, "xdb_max_storage_bytes", (0, 1 << 62)) or None,
         xdb_compression_threshold=_or(_bounded(values, origins, "xdb_compression_threshold", (0.01, 1)), 0.8),
@@ -376,19 +376,19 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         xdb_submission_grace_days=_or(
             _bounded(values, origins, "xdb_submission_grace_days", (0, 36_500)), 7.0
         ),
-        lock_timeout_s=float(cast("float", values.get("lock_timeout_s", 30.0))),
-        env_allow=frozenset(cast("list[str]", values.get("env_allow", []))),
-        generator=cast("str | None", values.get("generator")),
-        memory_backend=cast("str", values.get("memory_backend", "basic")),
-        memory_semantic_model=cast("str | None", values.get("memory_semantic_model")),
-        llm_model=cast("str | None", values.get("llm_model")),
-        role=cast("str | None", values.get("role")),
+        lock_timeout_s=float(values.get("lock_timeout_s", 30.0)),
+        env_allow=frozenset(values.get("env_allow", [])),
+        generator=values.get("generator"),
+        memory_backend=values.get("memory_backend", "basic"),
+        memory_semantic_model=values.get("memory_semantic_model"),
+        llm_model=values.get("llm_model"),
+        role=values.get("role"),
         otel=bool(values.get("otel", False)),
         budget=_table(values, "budget"),
         honeycomb=_table(values, "honeycomb"),
         prices=_table(values, "prices"),
-        llm_timeout_s=float(cast("float", values.get("llm_timeout_s", 60.0))),
-        llm_max_tokens=cast("int", values.get("llm_max_tokens", 4_096)),
+        llm_timeout_s=float(values.get("llm_timeout_s", 60.0)),
+        llm_max_tokens=values.get("llm_max_tokens", 4_096),
         encryption=_encryption(values),
         privacy=_privacy(values),
         consolidation=parse_consolidation(_table(values, "consolidation"), CONFIG_FILE),
@@ -430,7 +430,7 @@ def _user_keys(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _table(values: Mapping[str, object], name: str) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", values.get(name, {}))
+    return values.get(name, {})
 
 
 def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
@@ -471,8 +471,8 @@ def _key_file(values: Mapping[str, object], environ: Mapping[str, str]) -> Path 
     return Path(str(named)).expanduser() if named else None
 
 
-def _threshold(values: Mapping[str, object], origins: Mapping[str, str]) -> float | None:
-    threshold = cast("float | None", values.get("auto_tag_threshold"))
+def _threshold(values: Mapping[str, Any], origins: Mapping[str, str]) -> float | None:
+    threshold = values.get("auto_tag_threshold")
     if threshold is not None and not 0 < threshold <= 1:
         raise InvalidInput(
             f"{origins['auto_tag_threshold']} = {threshold!r} cannot be used; give a score above 0, up to 1."
@@ -488,10 +488,10 @@ def _or(value: float | None, default: float) -> float:
 
 
 def _bounded(
-    values: Mapping[str, object], origins: Mapping[str, str], name: str, bounds: tuple[_Number, _Number]
+    values: Mapping[str, Any], origins: Mapping[str, str], name: str, bounds: tuple[_Number, _Number]
 ) -> _Number | None:
     """Return a number that must lie within bounds, None where it is not set."""
-    value = cast("_Number | None", values.get(name))
+    value = values.get(name)
     if value is not None and not bounds[0] <= value <= bounds[1]:
         raise InvalidInput(
             f"{origins[name]} = {value!r} cannot be used; give a number from {bounds[0]:g} to {bounds[1]:,}."

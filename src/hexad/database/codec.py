@@ -24,9 +24,9 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
-def optional_time(micros: object) -> datetime | None:
+def optional_time(micros: int | None) -> datetime | None:
     """Return the time of a nullable column."""
-    return None if micros is None else from_micros(cast("int", micros))
+    return None if micros is None else from_micros(micros)
 
 
 def dump(value: JSONValue) -> str:

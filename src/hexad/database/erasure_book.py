@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.clock import format_time
 from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, ledger_work, parse_selection
@@ -349,7 +349,7 @@ class Erasures:
 
 
 def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:
-    reasons = dict.fromkeys((cast("str", place), cast("str", reason)) for place, reason in rows)
+    reasons = dict.fromkeys((place, reason) for place, reason in rows)
     return tuple(Pending(place=place, reason=reason) for place, reason in reasons)
 
 

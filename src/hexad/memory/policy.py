@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, TypeGuard, cast
 
 from hexad.core.actor import check_role
 from hexad.core.arguments import is_number, is_whole
@@ -222,13 +222,13 @@ def parse_budget(value: JSONValue, *, where: str = "budget") -> Budget:
     if usd is not None and not _is_number(usd):
         raise _bad(f"{where}.usd", usd, "give an amount of US dollars, 0 or more")
     for unit, bound in (("tokens", tokens), ("usd", usd)):
-        if bound is not None and cast("float", bound) > BUDGET_LIMIT:
+        if bound is not None and bound > BUDGET_LIMIT:
             raise _bad(f"{where}.{unit}", bound, f"{BUDGET_LIMIT:,} is the most; leave it out for no bound")
     if period not in tuple(Period):
         raise _bad(f"{where}.period", period, f"choose one of {', '.join(Period)}")
     return Budget(
         tokens=tokens,
-        usd=None if usd is None else float(cast("float", usd)),
+        usd=None if usd is None else float(usd),
         period=Period(cast("str", period)),
     )
 
@@ -262,7 +262,7 @@ def _bad(name: str, value: object, remedy: str) -> InvalidSpace:
     return InvalidSpace(f"Invalid space policy {name!r}: {shown[:80]!r} cannot be used; {remedy}.")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return is_number(value, 0) and value < float("inf")
 
 
@@ -272,12 +272,12 @@ def _days(policy: Mapping[str, JSONValue], name: str, *, zero: bool = False) -> 
         return None
     if (
         not _is_number(value)
-        or cast("float", value) > DAYS_LIMIT
-        or (not timedelta(days=cast("float", value)) and not (zero and value == 0))
+        or value > DAYS_LIMIT
+        or (not timedelta(days=value) and not (zero and value == 0))
     ):
         least = "0" if zero else "more than 0"
         raise _bad(name, value, f"give a number of days, {least} to {DAYS_LIMIT:,}, or null for ever")
-    return timedelta(days=cast("float", value))
+    return timedelta(days=value)
 
 
 def _flag(policy: Mapping[str, JSONValue], name: str) -> bool | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import dump, from_micros
@@ -157,7 +157,7 @@ def tables_bytes(db: Database, tables: Collection[str]) -> int:
         (dump(sorted(tables)),),
     )
     assert row is not None
-    return cast("int", row[0])
+    return row[0]
 
 
 def folder_bytes(folder: Path) -> int:

@@ -108,7 +108,7 @@ class ColdRecords:
                 ),
             ).fetchone()
             assert row is not None
-            no = cast("int", row[0])
+            no = row[0]
             con.executemany(
                 "INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", [(peak,) for peak in record.peaks]
             )
@@ -365,8 +365,8 @@ def _holds(row: Row, question: StepQuery) -> bool:
 
 
 def _record(row: Row, peaks: dict[str, float]) -> CompressedRecord:
-    level = CompressionLevel(cast("int", row[2]))
-    session_id = cast("str | None", row[5])
+    level = CompressionLevel(row[2])
+    session_id = row[5]
     sources = parse(row[14])
     if level is CompressionLevel.REPLY and session_id is None:
         raise IntegrityError(f"The COLD record {row[1]!r} names no session. Run `hexad check`.")
@@ -377,24 +377,24 @@ def _record(row: Row, peaks: dict[str, float]) -> CompressedRecord:
     )
     scores = cast("dict[str, float]", load_object(row[12]))
     return CompressedRecord(
-        id=cast("str", row[1]),
+        id=row[1],
         level=level,
-        start_time=from_micros(cast("int", row[3])),
-        end_time=from_micros(cast("int", row[4])),
-        start_tick=cast("int | None", row[6]),
-        end_tick=cast("int | None", row[7]),
-        summary=cast("str", row[11]),
+        start_time=from_micros(row[3]),
+        end_time=from_micros(row[4]),
+        start_tick=row[6],
+        end_tick=row[7],
+        summary=row[11],
         top_k_activations=dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))),
         significant_tags=tuple(parse(row[13])),
         source_record_ids=lineage,
-        token_count=cast("int", row[15]),
-        record_count=cast("int", row[16]),
-        timesteps=cast("int", row[17]),
+        token_count=row[15],
+        record_count=row[16],
+        timesteps=row[17],
         peaks=peaks,
         session_id=session_id,
-        event_id=cast("str | None", row[8]),
-        event_type=None if row[9] is None else KINDS[cast("int", row[9])],
-        role=cast("str | None", row[10]),
+        event_id=row[8],
+        event_type=None if row[9] is None else KINDS[row[9]],
+        role=row[10],
     )
 
 

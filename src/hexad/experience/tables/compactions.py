@@ -170,20 +170,20 @@ class Compactions:
 def _record(row: Row) -> CompactionRecord:
     top = {concept: cast("float", score) for concept, score in load_object(row[10]).items()}
     return CompactionRecord(
-        id=cast("str", row[0]),
-        session_id=cast("str", row[1]),
-        timestamp=from_micros(cast("int", row[2])),
-        range_start=cast("int", row[3]),
-        range_end=cast("int", row[4]),
-        timesteps_compacted=cast("int", row[5]),
-        tokens_before=cast("int", row[6]),
-        tokens_after=cast("int", row[7]),
-        summary=cast("str", row[8]),
+        id=row[0],
+        session_id=row[1],
+        timestamp=from_micros(row[2]),
+        range_start=row[3],
+        range_end=row[4],
+        timesteps_compacted=row[5],
+        tokens_before=row[6],
+        tokens_after=row[7],
+        summary=row[8],
         summary_concept_tags=load_strings(row[9]),
         top_k_activations=dict(sorted(top.items(), key=lambda item: (-item[1], item[0]))),
-        trigger=CompactionTrigger(cast("str", row[11])),
-        result_level=CompressionLevel(cast("int", row[12])),
-        generated_by=cast("str", row[13]),
+        trigger=CompactionTrigger(row[11]),
+        result_level=CompressionLevel(row[12]),
+        generated_by=row[13],
     )
 
 

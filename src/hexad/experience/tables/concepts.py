@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, load_object, to_micros
@@ -163,7 +163,7 @@ class Concepts:
             raise NotFound(
                 f"Concept {concept_id!r} is not in a loaded pack;", remedy="`{find_concept}` looks by name."
             )
-        return cast("int", row[0])
+        return row[0]
 
     def _tags(self, sql: str, *params: SQLValue) -> list[Tag]:
         return [tag_of(row) for row in self._db.query(sql.format(columns=TAG_COLUMNS), params)]

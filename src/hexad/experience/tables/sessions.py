@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import cast
 
 from hexad.database.codec import from_micros, load_strings, optional_time, to_micros
 from hexad.database.connection import Database
@@ -57,7 +56,7 @@ class Sessions:
                     "INSERT INTO session_subjects VALUES(?, ?)",
                     [(row[0], data_subject) for data_subject in data_subjects],
                 )
-        return cast("int", row[0])
+        return row[0]
 
     def end(self, number: int, *, at: datetime) -> None:
         """Note when the session ended."""
@@ -77,7 +76,7 @@ class Sessions:
             raise Conflict("The session was erased;", remedy="`{start_session}` begins it anew.")
         if row is None:
             raise LimitExceeded("The session has used up its ticks; start another one.")
-        return cast("int", row[0]) - count
+        return row[0] - count
 
     def claim(self, number: int, first: int, count: int) -> None:
         """Reserve `count` ticks from `first` on; raises `Conflict` when one of them may have been used."""

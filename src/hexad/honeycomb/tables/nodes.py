@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database
@@ -421,7 +421,7 @@ def _reserve(con: Connection, count: int) -> int:
     if row is None:
         con.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('memories', ?)", (count,))
         return count
-    return cast("int", row[0])
+    return row[0]
 
 
 def _count(con: Connection) -> int:

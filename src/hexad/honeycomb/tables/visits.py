@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
 from hexad.database.codec import dump
-from hexad.database.connection import Connection, Database
+from hexad.database.connection import Connection, Database, Row
 
 _ALL: Final = ""
 """The row of all sessions together."""
@@ -149,9 +149,9 @@ def _counted(con: Connection, session: str, node_id: int, *, at: int, keep: int)
     return access
 
 
-def _read(row: tuple[object, ...] | None) -> NodeVisits | None:
+def _read(row: Row | None) -> NodeVisits | None:
     if row is None:
         return None
     looks, first_at, last_at, recent = row
-    times = tuple(json.loads(cast("str", recent)))
-    return NodeVisits(cast("int", looks), cast("int", first_at), cast("int", last_at), times)
+    times = tuple(json.loads(recent))
+    return NodeVisits(looks, first_at, last_at, times)

@@ -195,7 +195,7 @@ def _new_id(con: Connection, memory_no: int) -> str:
         (memory_no,),
     ).fetchone()
     assert row is not None
-    name, count, random = cast("tuple[str, int, str]", row)
+    name, count, random = row
     generated = _GENERATED.fullmatch(name)
     if generated is None:
         return DECISION_PREFIX + random
@@ -270,12 +270,12 @@ def check_decisions(db: Database, memories: Memories) -> Iterator[str]:
 def _compared(db: Database, memories: Memories) -> Iterator[str]:
     after = 0
     while rows := _last_rows(db, after):
-        memory_by_no = memories.by_no([cast("int", row[0]) for row in rows])
+        memory_by_no = memories.by_no([row[0] for row in rows])
         for no, name, *columns in rows:
-            memory = memory_by_no[cast("int", no)]
+            memory = memory_by_no[no]
             if memory.kind == DECISION and not _says(memory, columns):
                 yield f"Decision {name!r} says something else than its memory {memory.id!r}. {_BACKUP}"
-        after = cast("int", rows[-1][0])
+        after = rows[-1][0]
 
 
 def _last_rows(db: Database, after: int) -> list[tuple[object, ...]]:

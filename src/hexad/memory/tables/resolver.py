@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.arguments import is_text, quoted
 from hexad.database.codec import from_micros, parse
@@ -43,7 +43,7 @@ class MemoryNames:
         row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
         if row is None:
             raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
-        return cast("int", row[0])
+        return row[0]
 
     def resolve(self, id_or_path: str, *, space: str | None) -> int:
         """Return the row number of an id, else of the last changed active memory at a path; raises `NotFound`.
@@ -70,7 +70,7 @@ class MemoryNames:
                 (space, space, id_or_path, *params),
             )
             if row is not None:
-                return cast("int", row[0])
+                return row[0]
         raise NotFound(f"Memory {id_or_path!r} not found{where}")
 
     def resolve_one(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, parse, to_micros
-from hexad.database.connection import SQLValue
+from hexad.database.connection import Row, SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.memory import Chunk, Citation, Memory, Relevance, Status, Trust, Turn
 from hexad.memory.query import Filters
@@ -195,42 +195,42 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) ->
     }
 
 
-def _memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
-    raw = cast("str", row[5])
-    micro, short, long = (raw if text is None else cast("str", text) for text in row[6:9])
-    source_kind = cast("str | None", row[31])
+def _memory_of(row: Row, chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
+    raw = row[5]
+    micro, short, long = (raw if text is None else text for text in row[6:9])
+    source_kind = row[31]
     return Memory(
-        id=cast("str", row[1]),
-        space=cast("str", row[2]),
-        path=cast("str", row[3]),
-        kind=cast("str", row[4]),
+        id=row[1],
+        space=row[2],
+        path=row[3],
+        kind=row[4],
         raw=raw,
         summary_micro=micro,
         summary_short=short,
         summary_long=long,
         tags=load_strings(row[9]),
         metadata=load_object(row[10]),
-        relevance=Relevance(cast("str", row[11])),
-        importance=cast("float", row[12]),
-        confidence=cast("float", row[13]),
+        relevance=Relevance(row[11]),
+        importance=row[12],
+        confidence=row[13],
         pinned=bool(row[14]),
         chunks=chunks,
-        created_at=from_micros(cast("int", row[15])),
-        updated_at=from_micros(cast("int", row[16])),
+        created_at=from_micros(row[15]),
+        updated_at=from_micros(row[16]),
         valid_from=optional_time(row[17]),
         valid_to=optional_time(row[18]),
-        supersedes=cast("str | None", row[19]),
-        trust=Trust(cast("str", row[20])),
-        status=Status(cast("str", row[21])),
+        supersedes=row[19],
+        trust=Trust(row[20]),
+        status=Status(row[21]),
         citations=load_citations(row[22]),
-        subject=cast("str | None", row[23]),
-        attribute=cast("str | None", row[24]),
+        subject=row[23],
+        attribute=row[24],
         value=None if row[25] is None else parse(row[25]),
         data_subjects=load_strings(row[26]),
-        source=None if source_kind in {None, "caller"} else cast("str", row[30]),
-        source_id=cast("str | None", row[27]),
+        source=None if source_kind in {None, "caller"} else row[30],
+        source_id=row[27],
         last_used_at=optional_time(row[28]),
-        evidence=1 + cast("int", row[29]),
+        evidence=1 + row[29],
         turn=turn,
     )
 

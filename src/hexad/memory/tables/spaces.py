@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
 
 from hexad.core.arguments import is_text
 from hexad.core.json_types import JSONValue
@@ -43,7 +42,7 @@ class Spaces:
         self.admit(name)
         row = self._db.query_one("SELECT no FROM spaces WHERE name = ?", (name,))
         if row is not None:
-            return cast("int", row[0])
+            return row[0]
         validate_space(name)
         with self._db.joined() as con:
             self.refuse_twin(name)
@@ -54,7 +53,7 @@ class Spaces:
             bump(con, "spaces")
             found_row = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
         assert found_row is not None, name
-        return cast("int", found_row[0])
+        return found_row[0]
 
     def refuse_twin(self, name: str) -> None:
         """Raise `InvalidSpace` when another space's name differs from this one only in case.
