@@ -298,7 +298,7 @@ def test_reindex_with_another_embedder_embeds_everything_in_place(opened: Opener
         report = hx.reindex(embedder=OtherEmbedder())
 
         assert (5, 5, "other-256@1") == (report.memories, report.vectors_queued, report.embedder)
-        assert "lexical" == hx.recall("harbour").mode
+        assert "hybrid" == hx.recall("harbour").mode
         assert 5 == hx.maintain().embedded
         assert "hybrid" == hx.recall("harbour").mode
         assert before == [
@@ -386,3 +386,162 @@ def test_archived_memories_lose_their_vectors_and_their_tasks(hx: Hexad) -> None
     assert (1, 0) == (hx.status().vectors, hx.status().embeddings_pending)
     hx.restore("m1")
     assert 1 == hx.status().embeddings_pending
+
+
+# Within a question ------------------------------------------------------------------------------------------------
+
+
+class Counting(HashEmbedder):
+    """Notes what it is asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+        self.texts += [text for text in texts if text.strip()]
+        return super().embed(texts)
+
+
+def test_a_question_before_any_vector_compares_its_best_matches_by_meaning(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        fill(hx)
+        hx.remember("Nothing of that.", id="other")
+
+        hits = hx.recall("the harbour", explain=True)
+
+        assert "hybrid" == hits.mode
+        assert {f"m{number}" for number in range(5)} == {hit.id for hit in hits if "vector" in hit.parts}
+        assert all(any("cosine" in reason for reason in hit.why) for hit in hits)
+        assert 0 == hx.status().vectors  # nothing is written while somebody waits for an answer
+
+
+def test_vectors_computed_for_a_question_are_stored_and_not_computed_again(opened: Opener) -> None:
+    embedder = Counting()
+    with opened(embedder=embedder, background=False) as hx:
+        fill(hx)
+        hx.remember("Nothing of that.", id="other")
+        hx.recall("the harbour")
+        hx.recall("the harbour again")
+    with opened(embedder=embedder, background=False) as hx:
+        status = hx.status()
+        assert (5, 1) == (status.vectors, status.embeddings_pending)
+        hx.maintain()
+        assert (6, 0) == (hx.status().vectors, hx.status().embeddings_pending)
+        assert [] == hx.check()
+    stored = [text for text in embedder.texts if text.startswith("Fact")]
+    assert sorted(set(stored)) == sorted(stored)
+
+
+def test_a_read_only_store_compares_its_matches_and_stores_nothing(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        fill(hx)
+    with opened(readonly=True) as hx:
+        assert "hybrid" == hx.recall("the harbour").mode
+    with opened(background=False) as hx:
+        assert (0, 5) == (hx.status().vectors, hx.status().embeddings_pending)
+
+
+def test_a_text_that_changed_after_the_question_gets_the_vector_of_what_it_says_now(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        hx.remember("Fact about the harbour.", id="m0")
+        hx.recall("the harbour")
+        hx.remember("The otter sleeps.", id="m0")
+    with opened(background=False) as hx:
+        hx.maintain()
+        assert hx.recall("the otter sleeps", explain=True)[0].why[1].endswith("(cosine 1.00)")
+
+
+def test_a_question_whose_candidates_cannot_be_embedded_is_answered_from_full_text(opened: Opener) -> None:
+    class Questions(HashEmbedder):
+        def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+            raise ProviderError("no room for so many")
+
+        def embed_query(self, text: str):  # type: ignore[no-untyped-def]
+            return super().embed([text])[0]
+
+    with opened(embedder=Questions(), background=False) as hx:
+        fill(hx)
+        hits = hx.recall("the harbour")
+        assert ("lexical", 5) == (hits.mode, len(hits))
+
+
+def test_who_insists_on_meaning_is_not_answered_from_a_few_candidates(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        fill(hx)
+        with pytest.raises(ProviderError, match="hexad maintain"):
+            hx.recall("the harbour", semantic=True)
+
+
+# What comes first -------------------------------------------------------------------------------------------------
+
+
+def embed(hx: Hexad, *, limit: int) -> None:
+    """Compute as a background step does, of so many memories."""
+    hx._services.search.embed(limit=limit)
+
+
+def embedded(hx: Hexad) -> list[str]:
+    """Return which memories have their vectors."""
+    rows = hx._services.db.query(
+        "SELECT id FROM memories WHERE no IN (SELECT memory_no FROM vectors) ORDER BY no"
+    )
+    return [row[0] for row in rows]
+
+
+def test_the_newest_are_embedded_first_and_long_ones_last(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        fill(hx, 4)
+        hx.remember(
+            "\n\n".join(f"# Part {part}\n\n" + "A long tale of otters. " * 80 for part in range(20)),
+            id="long",
+        )
+
+        embed(hx, limit=2)
+        assert ["m2", "m3"] == embedded(hx)
+        embed(hx, limit=2)
+        assert ["m0", "m1", "m2", "m3"] == embedded(hx)
+        embed(hx, limit=1)
+        assert "long" in embedded(hx)
+
+
+def test_what_a_question_touched_is_embedded_before_everything_else(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        hx.remember(
+            "\n\n".join(f"# Part {part}\n\n" + "A long tale of otters. " * 80 for part in range(20)),
+            id="long",
+        )
+        fill(hx, 4)
+        hx.recall("otters")
+
+        embed(hx, limit=1)
+
+        assert ["long"] == embedded(hx)
+
+
+# What is said of it -----------------------------------------------------------------------------------------------
+
+
+def test_while_vectors_are_missing_every_answer_says_what_share_is_searched_by_meaning(
+    opened: Opener,
+) -> None:
+    with opened(background=False) as hx:
+        fill(hx, 4)
+        words = (
+            "Searched by meaning: {} % of 4 memories; the rest by words. `hexad maintain` computes the rest."
+        )
+        assert (words.format(0),) == hx.recall("the harbour").notes
+        embed(hx, limit=1)
+        assert (words.format(25),) == hx.recall("the harbour").notes
+        assert () == hx.recall("the harbour", semantic=False).notes
+        hx.maintain()
+        assert () == hx.recall("the harbour").notes
+
+
+def test_the_time_that_is_left_is_told_by_the_length_of_what_waits(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        fill(hx, 4)  # 25 tokens together
+        hx._services.stores.meta.put("embedding_rate", "0.1")
+        assert hx.recall("the harbour").notes[0].endswith("computes the rest in about 4 min.")
+        hx._services.stores.meta.put("embedding_rate", "5000")
+        assert hx.recall("the harbour").notes[0].endswith("computes the rest in under a minute.")

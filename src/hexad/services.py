@@ -583,6 +583,7 @@ class Services:
     def _note_use(self) -> None:
         """Write what was noted in memory alone, and let the ledger take what upkeep noted."""
         self.handouts.flush()
+        self.search.store_computed()
         if (honeycomb := self.honeycomb.loaded) is not None:
             honeycomb.breaker.flush()
         if self.spaces.loaded is not None:

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
@@ -111,8 +112,22 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
     assert 10 <= len(old)
     for table, rows in old.items():
         assert len(rows) == len(new[table]), table
-        for mine, other in zip(rows, new[table], strict=True):
+        for mine, other in zip(unnumbered(table, rows), unnumbered(table, new[table]), strict=True):
             assert mine == other or alike(mine, other), table
+
+
+def unnumbered(table: str, rows: Sequence[str]) -> list[str]:
+    """Leave out in which order vectors were computed: their numbers, and the marks of nodes that are made of these.
+
+    The old store computed them in the order of writing; now what a question touched comes first.
+    """
+    if table == "vectors":
+        return sorted(re.sub(r"^\(\d+, ", "(", row) for row in rows)
+    if table == "vector_removals":
+        return [""] * len(rows)
+    if table == "honeycomb_nodes":
+        return [re.sub(r"^(\((?:[^,]+, ){4})-?\d+", r"\1#", row) for row in rows]
+    return list(rows)
 
 
 def test_the_files_written_today_are_called_as_the_old_ones(today: Path, unpacked: Path) -> None:

@@ -16,6 +16,8 @@ STORE_ID: Final = "store_id"
 EMBEDDER: Final = "embedder"
 EMBEDDING_PAUSED: Final = "embedding_paused"
 """Why vectors wait though an embedder is there: a budget is used up. Empty when none does."""
+EMBEDDING_RATE: Final = "embedding_rate"
+"""Tokens a second that were embedded when that was last measured."""
 
 
 class Meta:

@@ -35,18 +35,21 @@ class Tasks:
         alive: frozenset[str],
         limit: int,
         without_spaces: Sequence[str] = (),
+        only: Sequence[int] | None = None,
     ) -> list[int]:
         """Take up to `limit` memories that none of `alive` works on; returns their row numbers.
 
-        Memories of `without_spaces` are left where they are.
+        Memories of `without_spaces` are left where they are. `only` names those that may be taken.
         """
+        named = None if only is None else json.dumps(list(only))
         with self._db.joined() as con:
             rows = con.execute(
-                "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND"
-                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?))) AND NOT EXISTS"
-                " (SELECT 1 FROM json_each(?) e JOIN spaces s ON s.name = e.value"
-                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no) ORDER BY memory_no LIMIT ?",
-                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit),
+                "SELECT memory_no FROM tasks WHERE kind = ?1 AND error IS NULL AND"
+                " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?2))) AND NOT EXISTS"
+                " (SELECT 1 FROM json_each(?3) e JOIN spaces s ON s.name = e.value"
+                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no)"
+                " AND (?5 IS NULL OR memory_no IN (SELECT value FROM json_each(?5))) ORDER BY memory_no LIMIT ?4",
+                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit, named),
             ).fetchall()
             numbers = [row[0] for row in rows]
             con.executemany(
@@ -54,6 +57,17 @@ class Tasks:
                 [(owner, kind, no) for no in numbers],
             )
         return numbers
+
+    def short_first(self, kind: str, *, chunks: int) -> list[int]:
+        """Return what waits in the order in which answers need it: the newest first, and after all others what has
+        more than so many chunks.
+        """
+        rows = self._db.query(
+            "SELECT memory_no FROM tasks t WHERE kind = ? AND error IS NULL ORDER BY"
+            " (SELECT count(*) FROM chunks c WHERE c.memory_no = t.memory_no) > ?, memory_no DESC",
+            (kind, chunks),
+        )
+        return [row[0] for row in rows]
 
     def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
         """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from hexad.database.component import Component, FileGroup, Job, MemoryTable, Report, Treatment, script
+from hexad.database.component import Component, FileGroup, Job, MemoryTable, Report, Stop, Treatment, script
 from hexad.database.encryption.cipher import CACHE
 from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS, FullText
 from hexad.search.indexer import EMBED
 from hexad.search.recall.recall_log import RecallLog
+from hexad.search.service import SearchService
 from hexad.search.vectors.table import Vectors
 
 
@@ -19,6 +20,7 @@ class SearchSystems(Protocol):
     """What the jobs ask for."""
 
     handouts: RecallLog
+    search: SearchService
 
 
 def _count_index(context: StoreContext) -> Mapping[str, int | str | None]:
@@ -39,6 +41,11 @@ def _note_recalls(systems: SearchSystems, report: Report) -> None:
     report["handouts"] = systems.handouts.flush()
 
 
+def _flush(systems: SearchSystems, _stop: Stop) -> None:
+    systems.handouts.flush()
+    systems.search.store_computed()
+
+
 COMPONENT: Final = Component(
     name="search",
     schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
@@ -47,7 +54,7 @@ COMPONENT: Final = Component(
             name="note recalls",
             place=0,
             maintain=_note_recalls,
-            step=lambda systems, _stop: systems.handouts.flush(),
+            step=_flush,
         ),
     ),
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),

@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.clock import Clock
 from hexad.core.tracing import log, span
-from hexad.database.meta import EMBEDDING_PAUSED, Meta
+from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE, Meta
 from hexad.database.task_queue import LINK
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
 from hexad.memory.memory import Memory, Status
@@ -18,7 +19,8 @@ from hexad.providers.budgets.metering import EmbedPart, MeteredEmbedder
 from hexad.providers.embedders.base import Embedder
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.table import NewVector, Vectors
-from hexad.text.tokens import CHARACTERS_PER_TOKEN
+from hexad.search.wanted_vectors import WANTED, WantedVectors
+from hexad.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +84,13 @@ def _titled(heading: str, text: str) -> str:
 
 BATCH_MEMORIES: Final = 64
 GROUP_PASSAGES: Final = 64
+LONG_CHUNKS: Final = 16
+"""A memory of more chunks is embedded after all others: one long file takes the time of many answers."""
+ORDERED_MEMORIES: Final = 1_024
+"""So many are taken in one order; then what has come meanwhile is looked at."""
 ATTEMPTS: Final = 3
+MEASURED_S: Final = 10.0
+"""So long is computed before the speed is noted, by which it is told when the rest will be done."""
 _OPERATION: Final = "embed"
 
 
@@ -98,9 +106,20 @@ class EmbeddingJob:
     """Computes the vectors that tasks ask for. Several processes may run one on the same store."""
 
     def __init__(
-        self, stores: Stores, embedder: Embedder, *, owner: str, alive: Callable[[], Collection[str]]
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        *,
+        wanted: WantedVectors,
+        clock: Clock,
+        owner: str,
+        alive: Callable[[], Collection[str]],
     ) -> None:
+        """`wanted` says what questions asked for, and has what was computed for them."""
         self._stores = stores
+        self._wanted, self._clock = wanted, clock
+        self._tokens, self._seconds = 0, 0.0
+        self._order: list[int] = []  # of the next claims, the last first
         self.embedder = embedder
         self._owner = owner
         self._alive = alive
@@ -137,13 +156,7 @@ class EmbeddingJob:
             check_embedder(self._stores.meta, self.embedder)
         while not stop() and (limit is None or done < limit):
             room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
-            numbers = self._stores.tasks.claim(
-                EMBED,
-                owner=self._owner,
-                alive=frozenset(self._alive()),
-                limit=room,
-                without_spaces=tuple(overruns),
-            )
+            numbers = self._claim(room, without=tuple(overruns))
             if not numbers:
                 break
             try:
@@ -159,9 +172,55 @@ class EmbeddingJob:
                         progress(done)
             finally:
                 self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+        if self._seconds >= MEASURED_S:
+            self._stores.meta.put(EMBEDDING_RATE, f"{self._tokens / self._seconds:.0f}")
+            self._tokens, self._seconds = 0, 0.0
         if done or overruns:
             self._note(next(iter(overruns.values()), None))
         return done
+
+    def store_computed(self) -> int:
+        """Store what was computed for questions, of memories that then have all their vectors; return of how many."""
+        numbers = self._claim_of(self._wanted.take_complete(), limit=WANTED)
+        if not numbers:
+            return 0
+        self._stores.meta.record_embedder(self.embedder.name, self.embedder.dimensions, replace=False)
+        check_embedder(self._stores.meta, self.embedder)
+        try:
+            self._embed(numbers, None, _Turn(stop=lambda: False, beat=lambda: None))
+        finally:
+            self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+        return len(numbers)
+
+    def _claim(self, limit: int, *, without: Sequence[str]) -> list[int]:
+        """Take what answers will need first: what questions touched, then the newest, long files last."""
+        numbers = self._claim_of(self._wanted.first(limit), limit=limit, without=without)
+        fresh = False
+        while not numbers:
+            if not self._order:
+                if fresh:
+                    return []
+                self._order = self._stores.tasks.short_first(EMBED, chunks=LONG_CHUNKS)[:ORDERED_MEMORIES]
+                self._order.reverse()
+                fresh = True
+            following, self._order = self._order[: -limit - 1 : -1], self._order[:-limit]
+            numbers = self._claim_of(following, limit=limit, without=without) if following else []
+        return numbers
+
+    def _claim_of(self, only: Sequence[int], *, limit: int, without: Sequence[str] = ()) -> list[int]:
+        if not only:
+            return []
+        numbers = self._stores.tasks.claim(
+            EMBED,
+            owner=self._owner,
+            alive=frozenset(self._alive()),
+            limit=limit,
+            without_spaces=without,
+            only=only,
+        )
+        # Who is not to be had waits for somebody else, or has its vectors: it is not to be asked for again and again.
+        self._wanted.settle(only)
+        return numbers
 
     def _embed_affordable(
         self, group: Sequence[int], space: str | None, turn: _Turn, over: dict[str, BudgetExceeded]
@@ -255,7 +314,11 @@ class EmbeddingJob:
                     if start and turn.stop():
                         return None
                     with span("embed", count=len(passage_texts)):
-                        rows.extend(embed(passage_texts[start : start + GROUP_PASSAGES]))
+                        group = passage_texts[start : start + GROUP_PASSAGES]
+                        started = self._clock.monotonic()
+                        rows.extend(self._wanted.known(group, embed))
+                        self._seconds += self._clock.monotonic() - started
+                        self._tokens += sum(min(estimate_tokens(text), BEGINNING_TOKENS) for text in group)
                     if start + GROUP_PASSAGES < len(passage_texts):
                         turn.beat()
         except ProviderError as error:

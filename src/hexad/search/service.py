@@ -14,10 +14,12 @@ from hexad.providers.embedders.base import Embedder
 from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.fulltext import FullText
+from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.recaller import ApplyBoost, FindOverdue, Recaller, Rings
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
+from hexad.search.wanted_vectors import WantedVectors
 
 
 class SearchService:
@@ -41,10 +43,18 @@ class SearchService:
         self._context, self._stores = context, stores
         self._vectors = Vectors(context.db)
         self._index: VectorIndex | None = None
+        wanted = WantedVectors()
         self.job = (
             None
             if embedder is None
-            else EmbeddingJob(everything, embedder, owner=context.owner, alive=context.alive)
+            else EmbeddingJob(
+                everything,
+                embedder,
+                wanted=wanted,
+                clock=context.clock,
+                owner=context.owner,
+                alive=context.alive,
+            )
         )
         self.recaller = Recaller(
             stores,
@@ -58,6 +68,10 @@ class SearchService:
             boost=None if context.settings.router.get("feedback") is False else boost,
             rings=rings,
             overdue=overdue,
+            background=context.background and not context.db.readonly,
+            on_the_spot=None
+            if embedder is None
+            else CandidateVectors(everything, embedder, wanted, clock=context.clock),
         )
 
     def index(self) -> VectorIndex | None:
@@ -95,3 +109,7 @@ class SearchService:
     ) -> int:
         """Compute vectors that are missing; return of how many memories. Without an embedder there is nothing to do."""
         return 0 if self.job is None else self.job.run(limit=limit, stop=stop, progress=progress)
+
+    def store_computed(self) -> int:
+        """Store the vectors that questions had computed; return of how many memories."""
+        return 0 if self.job is None or self._context.db.readonly else self.job.store_computed()

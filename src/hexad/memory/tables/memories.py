@@ -137,6 +137,22 @@ class Memories(MemoryNames):
         )
         return row[0] if row else 0
 
+    def awaited(self, kind: str, *, characters_most: int) -> tuple[int, int, int]:
+        """Return how many active memories may be seen, how many of them a task of this kind waits for, and how many
+        characters the chunks of these have, each at most `characters_most`.
+        """
+        seen, params = seen_sql("m", self._roles)
+        waits = self._db.query_one(
+            "SELECT count(DISTINCT m.no), coalesce(sum(min(c.end - c.start, ?)), 0) FROM tasks t JOIN memories m"
+            " ON m.no = t.memory_no LEFT JOIN chunks c ON c.memory_no = m.no"
+            f" WHERE t.kind = ? AND m.status = 'active'{seen}",
+            (characters_most, kind, *params),
+        )
+        if waits is None or not waits[0]:
+            return 0, 0, 0
+        total = self._db.query_one(f"SELECT count(*) FROM memories m WHERE m.status = 'active'{seen}", params)
+        return (total[0] if total else 0), waits[0], waits[1]
+
     def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
         """Return the stored chunks of these memories, by row number, in order."""
         chunks: dict[int, list[StoredChunk]] = {}

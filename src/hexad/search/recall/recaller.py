@@ -7,6 +7,7 @@ question ─ terms ─┬─ full text ─┐
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -18,7 +19,9 @@ from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.providers.embedders.base import QueryEmbedder
+from hexad.search.coverage import coverage_note
 from hexad.search.fulltext import FullText, TextMatch
+from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.fusion import Candidate, CosineSpread, Evidence, Fusion, matched_share, near_floor
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -134,9 +137,16 @@ class Recaller:
         overdue: FindOverdue,
         boost: ApplyBoost | None = None,
         calibrated: bool = True,
+        on_the_spot: CandidateVectors | None = None,
+        background: bool = False,
     ) -> None:
-        """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb."""
+        """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb.
+
+        `on_the_spot` computes vectors that candidates lack within a question, None none; `background` says that the
+        rest is on its way.
+        """
         self._calibrated, self._boost, self._rings, self._overdue = calibrated, boost, rings, overdue
+        self._on_the_spot, self._background = on_the_spot, background
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -160,6 +170,7 @@ class Recaller:
             rings=self._rings,
             overdue=self._overdue,
             boost=self._boost,
+            background=self._background,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -216,8 +227,10 @@ class Recaller:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
             return None, None
-        if self._embed_query is None or self._index() is None or Vectors(self._stores.db).empty():
-            if options.semantic:
+        if self._embed_query is None or not (
+            self._has_vectors() or (self._computes_vectors() and not options.semantic)
+        ):
+            if options.semantic:  # of a few candidates is not enough for who insists on meaning
                 raise ProviderError(
                     "This store has no vectors of the open embedder, or no embedder is open: it cannot "
                     "be searched by meaning.",
@@ -231,6 +244,12 @@ class Recaller:
             if options.semantic:
                 raise
             return None, error  # full text still knows the answer's words; the result says what was missing
+
+    def _has_vectors(self) -> bool:
+        return self._index() is not None and not Vectors(self._stores.db).empty()
+
+    def _computes_vectors(self) -> bool:
+        return self._on_the_spot is not None and self._on_the_spot.possible()
 
     # The arms -------------------------------------------------------------------------------------------------
 
@@ -247,6 +266,9 @@ class Recaller:
             answer = index.search(
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
             )
+        searched = answer
+        if vector is not None and self._on_the_spot is not None:
+            answer = self._on_the_spot.extend(answer, vector, lexical)
         best = next(iter(lexical.values()), None)
         nearest = (
             max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
@@ -259,6 +281,8 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
+        if answer is not searched and not evidence.found:
+            evidence = replace(evidence, best_cosine=None)  # of a part of the vectors: the words may say more
         return Candidates(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
 
     def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
@@ -466,8 +490,12 @@ class Recaller:
     ) -> tuple[str, ...]:
         if failure is not None:
             return (f"Answered from full text alone: {failure}",)
-        if options.semantic is False or candidates.answer is not None:
+        if options.semantic is False:
             return ()
         if self._embed_query is None:
             return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
+        if (waits := coverage_note(self._stores, background=self._background)) is not None:
+            return (waits,)
+        if candidates.answer is not None:
+            return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)

@@ -1,0 +1,64 @@
+"""What share of the memories is searched by meaning while vectors are being computed, and when all of them will be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE
+from hexad.memory.store import Stores
+from hexad.search.embedding_job import BEGINNING_TOKENS
+from hexad.search.indexer import EMBED
+from hexad.text.tokens import CHARACTERS_PER_TOKEN
+
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many active memories there are, and what waits: memories, and the tokens of their chunks."""
+
+    memories: int
+    waiting: int
+    waiting_tokens: int
+
+    def share(self) -> int:
+        """Return the percentage that is searched by meaning: 100 only where nothing waits."""
+        if not self.waiting:
+            return 100
+        return min(99, 100 * max(0, self.memories - self.waiting) // max(1, self.memories))
+
+
+def coverage_of(stores: Stores) -> Coverage:
+    """Return what waits of the memories that `stores` show; a chunk counts with what an embedder reads of it."""
+    memories, waiting, characters = stores.memories.awaited(
+        EMBED, characters_most=BEGINNING_TOKENS * CHARACTERS_PER_TOKEN
+    )
+    return Coverage(memories=memories, waiting=waiting, waiting_tokens=characters // CHARACTERS_PER_TOKEN)
+
+
+def coverage_note(stores: Stores, *, background: bool) -> str | None:
+    """Say what share is searched by meaning, and who computes the rest by when; None where nothing waits."""
+    coverage = coverage_of(stores)
+    if not coverage.waiting:
+        return None
+    words = (
+        f"Searched by meaning: {coverage.share()} % of {coverage.memories:,} memories; the rest by words. "
+    )
+    if stores.meta.get(EMBEDDING_PAUSED):
+        return f"{words}The rest waits for a budget."
+    rate = float(stores.meta.get(EMBEDDING_RATE) or 0.0)
+    when = f" in {_duration(coverage.waiting_tokens / rate)}" if rate > 0 else ""
+    return f"{words}{'The background' if background else '`hexad maintain`'} computes the rest{when}."
+
+
+def _duration(seconds: float) -> str:
+    """Return an estimate for people.
+
+    >>> _duration(20), _duration(170), _duration(9_000)
+    ('under a minute', 'about 3 min', 'about 2.5 h')
+    """
+    if seconds < _MINUTE_S:
+        return "under a minute"
+    return f"about {seconds / _MINUTE_S:.0f} min" if seconds < _HOUR_S else f"about {seconds / _HOUR_S:.1f} h"
