@@ -140,7 +140,8 @@ class Verdict:
     update: Update
     orders: Mapping[str, tuple[str, ...]]
     is_reported: bool
-    false_reports: int
+    false_reports: tuple[tuple[str, str], ...]
+    """Texts, newer and older, that are reported though the older one still holds, or another one took its place."""
 
     def first(self, system: str) -> str | None:
         """Return the role of what came first; None where nothing came."""
@@ -172,7 +173,9 @@ def judge_updates(hx: Hexad, updates: Sequence[Update], embedder: RememberedVect
                 update=update,
                 orders=orders,
                 is_reported=right in reported,
-                false_reports=len(reported - {right}),
+                false_reports=tuple(
+                    (text_of[newer].text, text_of[older].text) for newer, older in sorted(reported - {right})
+                ),
             )
         )
     return found
@@ -269,8 +272,10 @@ def run(options: Options) -> Report:
         )
         linked = sum(each.is_reported for each in verdicts)
         report.figure(f"{half}: updates whose older text is reported as superseded", linked / len(verdicts))
-        others = sum(each.false_reports for each in verdicts)
-        report.figure(f"{half}: other texts beside updates that are reported as superseded", others)
+        others = sum(len(each.false_reports) for each in verdicts)
+        report.figure(
+            f"{half}: false reports for each update, among the texts beside it", others / len(verdicts)
+        )
     embedder.save()
     return report
 
@@ -357,10 +362,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hexad-plain-updates-") as work:
         verdicts, called = judge(updates, pairs, RememberedVectors(keep=False), Path(work))
     for each in verdicts:
-        if each.first(HEXAD) != CURRENT or not each.is_reported or each.false_reports:
+        if each.first(HEXAD) != CURRENT or not each.is_reported:
             state = f"{each.first(HEXAD) or 'nothing'} first, {'' if each.is_reported else 'not '}reported"
             old, new = (each.update.text_of(role).text for role in (OLD, CURRENT))
             print(f"update\t{each.update.style}\t{state}\t{old}\t{new}\t{each.update.question}")
+        for newer, older in each.false_reports:
+            print(f"false report\t{each.update.style}\t{older}\t{newer}")
     for pair, is_called in zip(pairs, called, strict=True):
         if is_called:
             print(f"pair\t{pair.frame}\t{pair.older}\t{pair.newer}")

@@ -95,13 +95,13 @@ def test_what_a_store_reports_as_superseded_is_read_from_its_links(
     updates: ModuleType, tmp_path: Path
 ) -> None:
     with hexad.open(tmp_path, embedder=None, background=False, user_dir=tmp_path / "user") as hx:
-        old = hx.remember("The rate limit is 100.").id
-        new = hx.remember("The rate limit is 250.").id
-        other = hx.remember("The upload limit is 250.").id
+        old = hx.remember("Bread rises for an hour.").id
+        new = hx.remember("We bake on stone these days.").id
+        other = hx.remember("Butter is bought in Riga.").id
         hx.link(new, other, kind="related")
-        before = updates.supersessions(hx, [old, new, other], hx.recall("rate limit"))
+        before = updates.supersessions(hx, [old, new, other], hx.recall("bread"))
         hx.link(new, old, kind="supersedes")
-        after = updates.supersessions(hx, [old, new, other], hx.recall("rate limit"))
+        after = updates.supersessions(hx, [old, new, other], hx.recall("bread"))
 
     assert before == set()
     assert after == {(new, old)}
@@ -126,7 +126,7 @@ def test_a_verdict_tells_current_before_old(updates: ModuleType) -> None:
     change = updates.load_updates("development")[0]
 
     def is_before(*order: str) -> bool:
-        verdict = updates.Verdict(update=change, orders={"hexad": order}, is_reported=False, false_reports=0)
+        verdict = updates.Verdict(update=change, orders={"hexad": order}, is_reported=False, false_reports=())
         return bool(verdict.is_before("hexad"))
 
     assert is_before("near", "current", "old")
