@@ -191,6 +191,7 @@ SQL_PLACES = (
     "hexad.privacy.memory_rows",
     "hexad.providers.budgets.table",
     "hexad.search.fulltext",
+    "hexad.search.vectors.check",
     "hexad.search.vectors.table",
     "hexad.spaces.files.document",
 )  # fmt: skip

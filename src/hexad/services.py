@@ -484,10 +484,7 @@ class Services:
         from hexad.maintenance.check import check
 
         require_owner(self.context.actor, self.everything, doing="a check")
-        problems = check(
-            self.context, self.stores, self.fulltext, components(), dimensions=self.search.dimensions()
-        )
-        return problems + self.user().check()
+        return check(self.context, components()) + self.user().check()
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
@@ -662,7 +659,7 @@ def components() -> tuple[Component, ...]:
     from hexad.search.component import COMPONENT as SEARCH
     from hexad.spaces.component import COMPONENT as SPACES
 
-    return (MEMORY, SEARCH, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, SPACES, PRIVACY, AUDIT)
+    return (MEMORY, SEARCH, SPACES, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, PRIVACY, AUDIT)
 
 
 def jobs() -> Sequence[Job]:

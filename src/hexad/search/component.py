@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
 from hexad.database.component import Component, FileGroup, Job, MemoryTable, Report, Stop, Treatment, script
@@ -13,6 +13,7 @@ from hexad.search.fulltext import CHUNK_FTS_DDL, CHUNK_FTS_FORGETS, FullText
 from hexad.search.indexer import EMBED
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.service import SearchService
+from hexad.search.vectors.check import check_vectors
 from hexad.search.vectors.table import Vectors
 
 
@@ -46,6 +47,11 @@ def _flush(systems: SearchSystems, _stop: Stop) -> None:
     systems.search.store_computed()
 
 
+def _check_vectors(context: StoreContext) -> Iterator[str]:
+    recorded = Stores(context.db).meta.recorded_embedder()
+    yield from check_vectors(context.db, dimensions=None if recorded is None else recorded[1], awaited=EMBED)
+
+
 COMPONENT: Final = Component(
     name="search",
     schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
@@ -58,6 +64,7 @@ COMPONENT: Final = Component(
         ),
     ),
     memory_tables=(MemoryTable(name="vectors", counted_as="vectors"),),
+    checks=(lambda context: FullText(context.db).check(), _check_vectors),
     derived=("vectors", "vector_removals"),
     counts=(_count_index,),
     files=(FileGroup(pattern="cache/*", form=Treatment.DROPPED, purpose=CACHE, label="caches", place=3),),

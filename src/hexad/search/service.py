@@ -95,11 +95,6 @@ class SearchService:
             )
         return self._index
 
-    def dimensions(self) -> int | None:
-        """Return the length of the store's vectors, None before there are any."""
-        recorded = self._stores.meta.recorded_embedder()
-        return recorded[1] if recorded is not None else None
-
     def embed(
         self,
         *,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.lazy import Lazy
 from hexad.database.component import Component, FileGroup, Job, Report, Treatment
 from hexad.database.encryption.cipher import EXPORTS
+from hexad.database.store_context import StoreContext
+from hexad.memory.policy import audience, parse_stored
+from hexad.memory.store import Stores
 
 if TYPE_CHECKING:
     from hexad.spaces.service import SpacesService
@@ -23,6 +27,29 @@ def _sweep(systems: SpacesSystems, report: Report) -> None:
     report["archived"], report["purged"] = swept.archived, swept.purged
 
 
+def _audiences(context: StoreContext) -> Iterator[str]:
+    """Yield whom a space's policy hides from somebody who may see it, and the other way round."""
+    stores = Stores(context.db)
+    for space in stores.spaces.list():
+        policies = parse_stored(space.policies)
+        for row, roles in stores.audiences.of_space(space.no):
+            admitted = audience(policies, row)
+            # A folder's summary may be closed to more people until the next ingest writes it anew.
+            narrower = (
+                row.kind == "overview" and roles is not None and (admitted is None or roles <= admitted)
+            )
+            if roles != admitted and not narrower:
+                yield (
+                    f"A memory of space {space.name!r} ({row.path!r}) is open to {_roles(roles)} instead of "
+                    f"{_roles(admitted)}. Set the space's policy again: `hexad spaces policy`."
+                )
+                break
+
+
+def _roles(roles: frozenset[str] | None) -> str:
+    return "everybody" if roles is None else ", ".join(sorted(roles)) or "the owner alone"
+
+
 COMPONENT: Final = Component(
     name="spaces",
     jobs=(
@@ -33,6 +60,7 @@ COMPONENT: Final = Component(
             step=lambda systems, stop: systems.spaces().sweeper.sweep_when_due(stop=stop),
         ),
     ),
+    checks=(_audiences,),
     files=tuple(
         FileGroup(
             pattern=pattern,
