@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 from urllib.parse import quote
 
 import apsw
@@ -281,7 +281,7 @@ def _require_same(source: apsw.Connection, copy: apsw.Connection, path: Path) ->
         raise IntegrityError(f"The copy {path} has not the rows of the store. Nothing was changed.")
 
 
-def _counts(con: apsw.Connection) -> dict[str, int]:
+def _counts(con: apsw.Connection) -> dict[str, object]:
     names = con.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").fetchall()
     return {str(name): con.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for (name,) in names}
 
