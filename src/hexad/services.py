@@ -283,14 +283,12 @@ class Services:
 
     def _make_experience(self) -> ExperienceService:
         from hexad.experience.service import ExperienceService
-        from hexad.privacy.memory_rows import ErasedMemories
 
         service = ExperienceService(
             self.context,
             rules=self.rules(),
             writer=lambda: self.ingest().writer,
             generator_for=self.program.models.generator_for,
-            remembered=ErasedMemories(self.db).remembered,
         )
         self.experience.set(service)  # the background may ask for it at once
         if self.context.background and service.windows.compactions.pending():

@@ -181,19 +181,6 @@ class LeftInPlace:
         return {"place": self.place, "count": self.count, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasurePlan:
-    """What an erasure would take, but for bytes; places without anything are left out.
-
-    `on_ledger` is what it would have the ledger destroy, as the store writes it down; `memories` are the rows of the
-    memories that tell of it, which another eraser would take.
-    """
-
-    erased: Sequence[Erased] = ()
-    memories: Sequence[int] = ()
-    on_ledger: Sequence[Mapping[str, JSONValue]] = ()
-
-
 class ErasureBook(Protocol):
     """Where an eraser notes what it does. Every note joins the transaction around it: it is there as the work is."""
 
@@ -212,6 +199,10 @@ class ErasureBook(Protocol):
     @property
     def roles(self) -> tuple[str, ...] | None:
         """The roles of whoever asked, None for the owner; what they may not see is left alone."""
+
+    @property
+    def trial(self) -> bool:
+        """Whether the transaction around is undone at its end: then files, and what is in memory, are left alone."""
 
     def erased(self, place: str, count: int, bytes: int = 0) -> None:
         """Add to what went from a place; nothing is noted for nothing."""
@@ -248,14 +239,17 @@ class Eraser(Protocol):
     transaction that does the work, leaves nothing of what the notes say is gone, and raises only before the first one.
     """
 
-    def plan(self, selection: Selection) -> ErasurePlan:
-        """Return what `erase` would note; changes nothing."""
+    def prepare(self, selection: Selection, *, at: datetime) -> object:
+        """Do what of a trial is slow or touches files, before it has the turn to write; `erase` is handed it."""
 
-    def erase(self, selection: Selection, book: ErasureBook) -> None:
+    def erase(self, selection: Selection, book: ErasureBook, prepared: object = None) -> None:
         """Erase what is selected and noted at or before `book.at`, and all that was made of it."""
 
     def complete(self, waiting: Pending, book: ErasureBook) -> bool:
-        """Do what waits, one note of this eraser's; False leaves it waiting. What is done is noted in the book."""
+        """Do what waits, one note of this eraser's; False leaves it waiting. What is done is noted in the book.
+
+        In a trial only what is in the database is done; of files is noted which there are.
+        """
 
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` of this eraser takes."""

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from hexad.core.erasure import ErasureBook, ErasurePlan, Selection
+from hexad.core.erasure import ErasureBook, Selection
 from hexad.database.connection import Connection, Database
 from hexad.database.statements import Row, SQLValue
 from hexad.database.store_context import StoreContext
@@ -173,9 +173,6 @@ class KeyChangeHooks:
 
 class RowEraser(Protocol):
     """Takes out of a system's tables what a selection names and what is no memory."""
-
-    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
-        """Return how many would go, beside what would go elsewhere."""
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many."""

@@ -113,6 +113,10 @@ __all__ = [
 ]
 
 
+class _Undone(Exception):
+    """Ends a trial: what it changed is rolled back."""
+
+
 class Database:
     """One SQLite file, shared by threads and processes. Made by `Database.open`."""
 
@@ -348,6 +352,52 @@ class Database:
                     return act(state)
         with self.transaction():
             return act(prepare(state))
+
+    @contextmanager
+    def trial(self) -> Iterator[Connection]:
+        """Run the block as a change that is undone at its end: what it would do can be read, and nobody else sees it.
+
+        It takes the turn to write, so that slow work stands before it. Of a store that was opened read-only it changes
+        a copy in memory. Nests, in a transaction too. What is in files and in memory is not undone: leave it alone.
+        """
+        con = self._connection()
+        if self.readonly and not con.depth:
+            with self._copy(con) as copy:
+                yield copy
+            return
+        with contextlib.suppress(_Undone), self.transaction() as con:
+            con.trials += 1
+            try:
+                yield con
+            finally:
+                con.trials -= 1
+            raise _Undone
+
+    @property
+    def in_trial(self) -> bool:
+        """Whether what this thread changes now will be undone."""
+        return self._connection().trials > 0
+
+    @contextmanager
+    def _copy(self, con: Connection) -> Iterator[Connection]:
+        """Let this thread work on a copy in memory, inside a transaction that never ends well."""
+        with translated(self.path):
+            image = bytearray(con.sqlite.serialize("main"))
+            image[18:20] = (
+                b"\1\1"  # a database in memory has no write-ahead log, and one that says so is refused
+            )
+            sqlite = apsw.Connection(":memory:")
+            sqlite.deserialize("main", bytes(image))
+        copy = self._local.con = Connection(sqlite, self.path, self._tracing)
+        try:
+            self._configure(copy)
+            copy.execute("PRAGMA query_only = OFF")
+            copy.execute("BEGIN IMMEDIATE")
+            copy.depth, copy.writing, copy.trials = 1, True, 1
+            yield copy
+        finally:
+            self._local.con = con
+            sqlite.close(True)
 
     def require_writable(self) -> None:
         """Raise `StorageFailure` when the store was opened read-only."""

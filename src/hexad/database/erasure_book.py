@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from hexad.core.clock import format_time
@@ -25,6 +27,7 @@ LEDGER: Final = "ledger"
 """The place of what the ledger has to destroy; it does so in the transaction that takes the note."""
 LEDGER_CONTENTS: Final = "contents of the ledger"
 """What it destroyed, in the counts of the erasure."""
+_NEWEST: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,8 @@ class Begun(_ErasureRow):
 
 class Book:
     """Implements `ErasureBook` for one erasure."""
+
+    trial = False
 
     def __init__(
         self, db: Database, begun: _ErasureRow, *, progress: Callable[[int], None] | None = None
@@ -121,6 +126,49 @@ class Book:
         between = None if times is None else [format_time(times[0]), format_time(times[1])]
         if records or between:
             self.pending(REMEMBERED, "not done yet", {"records": sorted(set(records)), "between": between})
+
+
+class TrialBook(Book):
+    """Notes in memory what an erasure would do, for a trial; nothing of it is in the store.
+
+    `left` are memories that were counted and not removed: there were too many for one transaction. `files` are such as
+    would be removed, and count once.
+    """
+
+    trial = True
+
+    def __init__(self, db: Database, *, at: datetime, roles: tuple[str, ...] | None) -> None:
+        # Nobody else writes meanwhile: no memory comes later.
+        super().__init__(db, _ErasureRow(no=0, id="dry-run", at=at, last_memory=_NEWEST, roles=roles))
+        self.counts: Counter[str] = Counter()
+        self.waiting: list[Pending] = []
+        self.flags: set[str] = set()
+        self.left: list[int] = []
+        self.files: list[Path] = []
+
+    def erased(self, place: str, count: int, bytes: int = 0) -> None:  # noqa: ARG002
+        """Add to what would go from a place; how many bytes is known by the run alone."""
+        self.counts[place] += count
+
+    def pending(self, place: str, reason: str, work: Mapping[str, JSONValue]) -> None:
+        """Note what would be left to do; the same twice is one."""
+        waiting = Pending(place=place, reason=reason, work=work)
+        if waiting not in self.waiting:
+            self.waiting.append(waiting)
+
+    def flag(self, memory_id: str) -> None:
+        """Name a memory that rests on what would go."""
+        self.flags.add(memory_id)
+
+    def entries(self) -> list[Erased]:
+        """Return the counts, in the order in which places were first noted."""
+        return [Erased(place=place, count=count) for place, count in self.counts.items() if count]
+
+    def take(self, place: str) -> list[Pending]:
+        """Return what waits at a place, which does not wait any more."""
+        taken = [waiting for waiting in self.waiting if waiting.place == place]
+        self.waiting = [waiting for waiting in self.waiting if waiting.place != place]
+        return taken
 
 
 class Erasures:

@@ -58,7 +58,7 @@ class Tracing:
 class Connection:
     """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`."""
 
-    __slots__ = ("_sqlite", "_tracing", "counts_frames", "depth", "path", "wal_frames", "writing")
+    __slots__ = ("_sqlite", "_tracing", "counts_frames", "depth", "path", "trials", "wal_frames", "writing")
 
     def __init__(self, sqlite: apsw.Connection, path: Path, tracing: Tracing) -> None:
         self._sqlite = sqlite
@@ -66,6 +66,7 @@ class Connection:
         self.path = path
         self.depth = 0
         self.writing = False
+        self.trials = 0
         self.wal_frames = 0
         self.counts_frames = False
 

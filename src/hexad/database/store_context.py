@@ -12,7 +12,7 @@ from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import StoreKeys
-from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.encryption.secrets_file import SECRET_BYTES, KeyStore
 
 
 def _without_background() -> None:
@@ -42,7 +42,12 @@ class StoreContext:
     wake: Callable[[], None] = _without_background
 
     def salt(self) -> bytes:
-        """Return the key of hashes that nobody without it can test a guess of."""
+        """Return the key of hashes that nobody without it can test a guess of.
+
+        What a trial hashes is undone: a store that has no key file yet gets none by it.
+        """
+        if self.db.in_trial and not self.keys.path.exists():
+            return bytes(SECRET_BYTES)
         return self.keys.redaction_salt
 
     @property

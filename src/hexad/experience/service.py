@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from hexad.database.store_context import StoreContext
@@ -41,11 +41,8 @@ class ExperienceService:
         rules: RedactionRules,
         writer: Callable[[], MemoryWriter],
         generator_for: Callable[[str | None], MeteredGenerator | None],
-        remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]],
     ) -> None:
-        """`writer` is the write path of memories, loaded when a summary is remembered; `remembered` says which
-        memories tell of records.
-        """  # fmt: skip
+        """`writer` is the write path of memories, loaded when a summary is remembered."""
         self._context, self._generator_for = context, generator_for
         self.experience = Experience(context, rules=rules)
         experience, actor = self.experience, context.actor
@@ -102,7 +99,6 @@ class ExperienceService:
             evidence=evidence,
             documents=documents,
             shortened=self.summarizer.shortened,
-            remembered=remembered,
         )
 
     def compact_all(self, *, stop: Callable[[], bool]) -> int:

@@ -10,13 +10,13 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from hexad.core.erasure import (
-    Erased,
+    MANY,
     Eraser,
-    ErasurePlan,
     ErasureReceipt,
     LeftInPlace,
     Pending,
@@ -31,7 +31,15 @@ from hexad.core.tracing import log, span
 from hexad.database.component import Component
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
-from hexad.database.erasure_book import LEDGER_CONTENTS, MEMORIES, Begun, Book, Erasures
+from hexad.database.erasure_book import (
+    LEDGER,
+    LEDGER_CONTENTS,
+    REMEMBERED,
+    Begun,
+    Book,
+    Erasures,
+    TrialBook,
+)
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.store_context import StoreContext
@@ -100,7 +108,7 @@ class ErasureService:
         """Archive or purge what is selected; raises as `Hexad.forget` says, before anything is done."""
         selection = self._resolved(parse_selection(given))
         if dry_run:
-            return self._planned(selection, purge=purge)
+            return self._trial_receipt(selection, purge=purge)
         self._db.require_writable()
         with self._alone(), span("erasure"):
             self._go_on()
@@ -147,17 +155,16 @@ class ErasureService:
 
     def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[LeftInPlace]:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""
-        beyond = self._plan_beyond(selection).erased
         if not purge:
-            return [
-                LeftInPlace(place=entry.place, count=entry.count, reason=_ONLY_PURGED) for entry in beyond
-            ]
+            return self._kept(selection, _ONLY_PURGED)
         owner = self._context.actor.is_owner
-        if not (owner and confirm):
-            self._hold_to_policies(selection, owner=owner)
+        if owner and confirm:
+            return []
+        self._hold_to_policies(selection, owner=owner)
+        beyond = self._kept(selection, _OWNERS)
         # A role's purge of memories leaves the ledger; one that would do nothing else is no success.
         ledger = self._ledger_is_meant(selection) and (owner or not self._memories.spaces(selection))
-        if not (owner and confirm) and (beyond or ledger):
+        if beyond or ledger:
             how = "Confirm the purge ({confirm=True})" if owner else "Only the store's owner may purge it"
             raise AccessDenied(
                 "What is selected reaches beyond memories, where no space's policy speaks: "
@@ -179,47 +186,65 @@ class ErasureService:
     def _ledger_is_meant(self, selection: Selection) -> bool:
         return bool(_whole_on_ledger(selection)) and (self._context.directory / "audit").exists()
 
-    def _plan_beyond(self, selection: Selection) -> ErasurePlan:
-        stream = self._beyond(selection)
-        plan = ErasurePlan() if stream is None else stream.plan(selection)
-        for eraser in self._erasers:
-            plan = eraser.plan(selection, plan)
-        return plan
-
     def _beyond(self, selection: Selection) -> Eraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._everything.meta.has_experience():
             return None  # and its parts need not be loaded
         return self._stream()
 
-    def _planned(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
-        plan, owner = self._plan_beyond(selection), self._context.actor.is_owner
-        beyond, telling = plan.erased, plan.memories if owner else ()
-        memories = self._memories
-        if purge:
-            erased = [*memories.plan(selection, telling=telling), *(beyond if owner else ())]
-            count = self._count_on_ledger([*_whole_on_ledger(selection), *plan.on_ledger]) if owner else 0
-            erased += [Erased(place=LEDGER_CONTENTS, count=count)] if count else []
-        else:
-            count = memories.active(selection)
-            erased = [Erased(place=MEMORIES, count=count)] if count else []
-        why = _ONLY_PURGED if not purge else _OWNERS
-        left_entries = beyond if not purge or not owner else ()
+    # What would be done -------------------------------------------------------------------------------------------
+
+    def _trial_receipt(self, selection: Selection, *, purge: bool) -> ErasureReceipt:
+        """Do it and undo it; what became of files and of the ledger is counted by what would have been done there."""
+        actor = self._context.actor
         at, key = self._context.clock.now(), secrets.token_bytes(32)
+        book = TrialBook(self._db, at=at, roles=actor.roles)
+        prepared = self._prepared(selection, at=at) if purge and actor.is_owner else None
+        with self._db.trial():
+            self._take(selection, book, purge=purge, prepared=prepared)
+            for waiting in book.take(REMEMBERED):
+                self._memories.complete(waiting, book)
+        works = _whole_on_ledger(selection) if purge and actor.is_owner else []
+        works += [waiting.work for waiting in book.take(LEDGER)]
+        self._count_files(book)
+        book.erased(LEDGER_CONTENTS, self._count_on_ledger(works))
+        kept = () if purge and actor.is_owner else self._kept(selection, _OWNERS if purge else _ONLY_PURGED)
         receipt = ErasureReceipt(
-            id="dry-run",
+            id=book.id,
             at=at,
-            actor=self._context.actor.describe(),
+            actor=actor.describe(),
             purge=purge,
             dry_run=True,
             selection=selection,
-            erased=_added(erased),
-            kept=tuple(
-                LeftInPlace(place=entry.place, count=entry.count, reason=why) for entry in left_entries
-            ),
-            flagged=tuple(memories.flagged(selection, telling=telling)) if purge else (),
-            selection_mac=selection_mac(key, "dry-run", at, selection, purge=purge),
+            erased=sorted(book.entries(), key=lambda entry: entry.place),
+            kept=tuple(kept),
+            flagged=tuple(sorted(book.flags)[:MANY]),
+            selection_mac=selection_mac(key, book.id, at, selection, purge=purge),
         )
         return receipt.signed(key)
+
+    def _kept(self, selection: Selection, reason: str) -> list[LeftInPlace]:
+        """Return what a purge by the owner takes that is no memory."""
+        at = self._context.clock.now()
+        rows, beyond = (TrialBook(self._db, at=at, roles=None) for _ in range(2))
+        prepared, stream = self._prepared(selection, at=at), self._beyond(selection)
+        with self._db.trial():
+            for eraser in reversed(self._erasers):
+                eraser.erase(selection, rows)
+            if stream is not None:
+                stream.erase(selection, beyond, prepared)
+        self._count_files(beyond)
+        entries = [*rows.entries(), *sorted(beyond.entries(), key=lambda entry: entry.place)]
+        return [LeftInPlace(place=entry.place, count=entry.count, reason=reason) for entry in entries]
+
+    def _prepared(self, selection: Selection, *, at: datetime) -> object:
+        stream = self._beyond(selection)
+        return None if stream is None else stream.prepare(selection, at=at)
+
+    def _count_files(self, book: TrialBook) -> None:
+        """Note what of files would go, after the trial: reading them holds up nobody."""
+        for waiting in book.waiting:
+            if waiting.place not in (LEDGER, REMEMBERED):
+                self._complete_one(waiting, book, patient=False)
 
     # What is done -------------------------------------------------------------------------------------------------
 
@@ -245,23 +270,28 @@ class ErasureService:
     def _carry(self, begun: Begun, progress: Callable[[int], None] | None = None) -> None:
         """Do all of an erasure, or what is left of one."""
         book = self._erasures.book(begun, progress=progress)
+        self._take(begun.selection, book, purge=begun.purge)
         if begun.purge:
-            self._memories.erase(begun.selection, book)
-            if begun.roles is None:
-                # First, while it is known which recorded sessions are about a person.
-                for eraser in self._erasers:
-                    eraser.erase(begun.selection, book)
-                if (stream := self._beyond(begun.selection)) is not None:
-                    stream.erase(begun.selection, book)
             self._complete(begun.no)
-        else:
-            self._memories.archive(begun.selection, book)
         with self._db.transaction():
             if begun.purge:
                 self._note_what_files_hold(book)
             self._erasures.log(begun, at=self._context.clock.now())
         self._move()
         self._complete(begun.no)
+
+    def _take(self, selection: Selection, book: Book, *, purge: bool, prepared: object = None) -> None:
+        """Take what is selected out of the database; what else has to be done is noted."""
+        if not purge:
+            self._memories.archive(selection, book)
+            return
+        self._memories.erase(selection, book)
+        if book.roles is None:
+            # First, while it is known which recorded sessions are about a person.
+            for eraser in self._erasers:
+                eraser.erase(selection, book)
+            if (stream := self._beyond(selection)) is not None:
+                stream.erase(selection, book, prepared)
 
     def _note_what_files_hold(self, book: Book) -> None:
         for place in (WORDS, LEDGER_PAGES, PAGES, LOG):
@@ -355,16 +385,8 @@ class ErasureService:
             yield
 
 
-def _whole_on_ledger(selection: Selection) -> list[dict[str, JSONValue]]:
+def _whole_on_ledger(selection: Selection) -> list[Mapping[str, JSONValue]]:
     """Return what a selection names of the ledger by itself, whatever the store knows of it."""
     if set(selection.to_dict()) not in ({"session"}, {"subject"}, {"project"}):
         return []
     return [ledger_work(session=selection.session, subject=selection.subject, everything=selection.project)]
-
-
-def _added(erased: Sequence[Erased]) -> tuple[Erased, ...]:
-    """Return counts by place, each place once and in order, as the book of erasures has them."""
-    counts: dict[str, int] = {}
-    for entry in erased:
-        counts[entry.place] = counts.get(entry.place, 0) + entry.count
-    return tuple(Erased(place=place, count=count) for place, count in sorted(counts.items()))

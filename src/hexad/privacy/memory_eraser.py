@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from hexad.core.erasure import Erased, ErasureBook, Pending, Realm, Selection
+from hexad.core.erasure import ErasureBook, Pending, Realm, Selection
 from hexad.database.component import MemoryTable
 from hexad.database.encryption.store_files import OwnFiles
-from hexad.database.erasure_book import MEMORIES, REMEMBERED
+from hexad.database.erasure_book import MEMORIES, REMEMBERED, TrialBook
 from hexad.memory.store import Stores
 from hexad.memory.tables.purge import RetentionRows
 from hexad.privacy import memory_files as files
@@ -58,12 +58,6 @@ class MemoryEraser:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, CACHES, REMEMBERED})
 
-    def active(self, selection: Selection) -> int:
-        """Return how many memories `archive` would archive."""
-        if Realm.MEMORIES not in selection.realms:
-            return 0
-        return len(ErasedMemories(self._stores.db, roles=self._roles).selected(selection, active_only=True))
-
     def spaces(self, selection: Selection) -> list[str]:
         """Return the spaces of what `erase` would take."""
         if Realm.MEMORIES not in selection.realms:
@@ -71,49 +65,6 @@ class MemoryEraser:
         rows = ErasedMemories(self._stores.db, roles=self._roles)
         numbers = rows.selected(selection)
         return rows.spaces_of([*rows.dependants(numbers, self._summaries)[0], *numbers])
-
-    def plan(self, selection: Selection, *, telling: Sequence[int] = ()) -> Sequence[Erased]:
-        """Return what `erase` and its `complete` would note; changes nothing. `telling` are `Plan.memories`."""
-        rows = ErasedMemories(self._stores.db, roles=self._roles)
-        with self._stores.db.read():
-            named, shown, _ = self._going(rows, selection, telling)
-            counts = rows.counts([*named, *shown], self._tables)
-            counts[MEMORIES], counts[REMEMBERED] = len(named), len(shown)
-            where = [
-                (rows.spaces_of(numbers), rows.ids_of(numbers) if len(numbers) <= _NAMED else None)
-                for numbers in (named, shown)
-                if numbers
-            ]
-            counts[QUEUE] = rows.waiting_sources(selection) if _is_whole(selection) else 0
-        if where:
-            # A file of a space that both are in is written anew twice.
-            counts[SPACE_FILES] = sum(len(files.space_files(self._directory, spaces)) for spaces, _ in where)
-            exports = {
-                path
-                for spaces, ids in where
-                for path in files.exports_of(self._directory, spaces, ids, self._own)
-            }
-            counts[EXPORTS] = len(exports)
-            counts[CACHES] = len(files.vector_caches(self._directory))
-        return [Erased(place=place, count=count) for place, count in sorted(counts.items()) if count]
-
-    def flagged(self, selection: Selection, *, telling: Sequence[int] = ()) -> list[str]:
-        """Return the ids of the memories that rest on what would go and stay."""
-        rows = ErasedMemories(self._stores.db, roles=self._roles)
-        with self._stores.db.read():
-            return sorted(rows.ids_of(self._going(rows, selection, telling)[2]))
-
-    def _going(
-        self, rows: ErasedMemories, selection: Selection, telling: Sequence[int]
-    ) -> tuple[list[int], list[int], list[int]]:
-        """Return which memories would go by the selection, which as they tell of what goes, and which rest on both."""
-        numbers = rows.selected(selection) if Realm.MEMORIES in selection.realms else []
-        more, resting = rows.dependants(numbers, self._summaries)
-        named = [*more, *numbers]
-        numbers = sorted({*telling}.difference(named))
-        more, others = rows.dependants(numbers, self._summaries, without=named)
-        shown = [*more, *numbers]
-        return named, shown, sorted({*resting, *others}.difference(shown))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Purge what is selected with all that belongs to it; what files hold of it is noted as pending."""
@@ -124,7 +75,7 @@ class MemoryEraser:
             numbers = self._begin(rows, rows.selected(selection, last=book.last_memory), book)
             if _is_whole(selection):
                 self._let_go(rows, selection, book)
-            if len(numbers) <= _AT_ONCE:
+            if len(numbers) <= _AT_ONCE or book.trial:
                 self._purge(rows, numbers, book, MEMORIES)
                 return
         for batch in rows.batches(numbers, PURGE_BATCH):
@@ -136,7 +87,7 @@ class MemoryEraser:
 
         Were they last, a kill in between would leave them without what tells that they are derived.
         """
-        more, resting = rows.dependants(numbers, self._summaries)
+        more, resting = rows.dependants(numbers, self._summaries, without=_left(book))
         for memory_id in rows.flag(resting) if resting else ():
             book.flag(memory_id)
         numbers_going = [*more, *numbers]
@@ -160,11 +111,16 @@ class MemoryEraser:
     def _purge(self, rows: ErasedMemories, numbers: Sequence[int], book: ErasureBook, place: str) -> None:
         if not numbers:
             return
-        counts, size = rows.counts(numbers, self._tables), rows.text_bytes(numbers)
-        rows.let_go(numbers, self._summaries, self._key)
-        first = rows.next_tombstone()
-        self._purger.purge(numbers, reason=REASON, at=book.at, receipt=book.id)
-        rows.mask_tombstones(first, self._key)
+        counts = rows.counts(numbers, self._tables, without=_left(book))
+        size = rows.text_bytes(numbers)
+        if isinstance(book, TrialBook) and len(numbers) > PURGE_BATCH:
+            # A thousand memories are a second in which nobody else writes, and the run takes them in batches.
+            book.left += numbers
+        else:
+            rows.let_go(numbers, self._summaries, self._key)
+            first = rows.next_tombstone()
+            self._purger.purge(numbers, reason=REASON, at=book.at, receipt=book.id)
+            rows.mask_tombstones(first, self._key)
         for name, count in counts.items():
             if name == MEMORIES:
                 book.erased(place, count, size)
@@ -184,6 +140,9 @@ class MemoryEraser:
         rows = ErasedMemories(self._stores.db, roles=book.roles)
         aged = RetentionRows(self._stores.db)
         numbers = rows.selected(selection, last=book.last_memory, active_only=True)
+        if book.trial and len(numbers) > PURGE_BATCH:  # as in `_purge`
+            book.erased(MEMORIES, len(numbers))
+            return
         for batch in rows.batches(numbers, PURGE_BATCH):
             with self._stores.db.transaction():
                 active = rows.still_active(batch)
@@ -197,24 +156,33 @@ class MemoryEraser:
         """Do what waits: files written anew or removed, or the memories of erased experience."""
         work = waiting.work
         if waiting.place == CACHES:
-            count, size = files.remove_vector_caches(self._directory)
-            book.erased(CACHES, count, size)
+            book.erased(CACHES, *files.remove_vector_caches(self._directory, trial=book.trial))
         elif waiting.place == FILES:
             self._write_files(_texts(work["spaces"]) or [], _texts(work["ids"]), book)
         else:
             rows = ErasedMemories(self._stores.db)
             with self._stores.db.transaction():
                 numbers = rows.remembered(_texts(work["records"]) or [], _texts(work["between"]))
+                numbers = sorted({*numbers}.difference(_left(book)))
                 self._purge(rows, self._begin(rows, numbers, book), book, REMEMBERED)
         return True
 
     def _write_files(self, spaces: Sequence[str], ids: Sequence[str] | None, book: ErasureBook) -> None:
-        removed, size = files.remove_exports(self._directory, spaces, ids, self._own)
-        self.removed_files += removed
+        removed, size = files.remove_exports(self._directory, spaces, ids, self._own, trial=book.trial)
+        if isinstance(book, TrialBook):
+            removed = [path for path in removed if path not in book.files]
+            book.files += removed
+        else:
+            self.removed_files += removed
         book.erased(EXPORTS, len(removed), size)
         for space in spaces:
-            count, size = files.write_again(self._stores, self._directory, space, self._own)
+            count, size = files.write_again(self._stores, self._directory, space, self._own, trial=book.trial)
             book.erased(SPACE_FILES, count, size)
+
+
+def _left(book: ErasureBook) -> Sequence[int]:
+    """Return the memories that are as good as gone."""
+    return book.left if isinstance(book, TrialBook) else ()
 
 
 def _is_whole(selection: Selection) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,15 +18,16 @@ from hexad.spaces.files.signed_export import space_of_export
 _ID: Final = re.compile(rb'"id": ("(?:[^"\\]|\\.)*")')
 
 
-def space_files(directory: Path, spaces: Sequence[str]) -> list[Path]:
-    """Return the space files of these spaces that are there."""
-    paths = [space_file(directory / "spaces", name) for name in spaces]
-    return [path for path in paths if path.is_file()]
+def write_again(
+    stores: Stores, directory: Path, space: str, own: OwnFiles, *, trial: bool
+) -> tuple[int, int]:
+    """Write the file of a space anew, if it is there; returns how many were and how many bytes.
 
-
-def write_again(stores: Stores, directory: Path, space: str, own: OwnFiles) -> tuple[int, int]:
-    """Write the file of a space anew, if it is there; returns how many were and how many bytes."""
+    A `trial` of this or of what else is here only counts.
+    """
     path = space_file(directory / "spaces", space)
+    if trial:
+        return int(path.is_file()), 0
     remove_abandoned(path)
     if not path.is_file():
         return 0, 0
@@ -65,9 +66,11 @@ def _space_of(path: Path, own: OwnFiles) -> str | None:
 
 
 def remove_exports(
-    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles
+    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles, *, trial: bool
 ) -> tuple[list[Path], int]:
     """Remove those exports: a signature cannot be kept over other contents. Returns which and how many bytes."""
+    if trial:
+        return list(exports_of(directory, spaces, ids, own)), 0
     removed, size = list[Path](), 0
     for name in spaces:
         remove_abandoned(space_file(directory / "exports", name))
@@ -84,8 +87,10 @@ def vector_caches(directory: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if path.is_file() and "vectors-" in path.name)
 
 
-def remove_vector_caches(directory: Path) -> tuple[int, int]:
+def remove_vector_caches(directory: Path, *, trial: bool) -> tuple[int, int]:
     """Remove those files; the next search writes one anew. Returns how many and how many bytes."""
+    if trial:
+        return len(vector_caches(directory)), 0
     count = size = 0
     for path in vector_caches(directory):
         size += path.stat().st_size

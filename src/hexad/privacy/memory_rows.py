@@ -194,8 +194,13 @@ class ErasedMemories:
 
     # What goes with it ------------------------------------------------------------------------------------------
 
-    def counts(self, numbers: Collection[int], tables: Iterable[MemoryTable]) -> dict[str, int]:
-        """Return how much of what goes these memories have, by place: memories, links, rows of `tables`."""
+    def counts(
+        self, numbers: Collection[int], tables: Iterable[MemoryTable], *, without: Collection[int] = ()
+    ) -> dict[str, int]:
+        """Return how much of what goes these memories have, by place: memories, links, rows of `tables`.
+
+        Links of what is `without` count as gone before.
+        """
         listed = json.dumps(list(numbers))
         counts: dict[str, int] = {}
         for table in tables:
@@ -205,10 +210,13 @@ class ErasedMemories:
                 f"SELECT count(*) FROM {table.name} WHERE {table.column} {_AMONG}", listed
             )
         counts["links"] = self._count(
-            "SELECT count(*) FROM (SELECT from_no, kind, to_no FROM relations WHERE from_no"
-            f" {_AMONG} UNION SELECT from_no, kind, to_no FROM relations WHERE to_no {_AMONG})",
+            f"SELECT count(*) FROM (SELECT from_no, kind, to_no FROM relations WHERE from_no {_AMONG}"
+            f" UNION SELECT from_no, kind, to_no FROM relations WHERE to_no {_AMONG})"
+            f" WHERE NOT from_no {_AMONG} AND NOT to_no {_AMONG}",
             listed,
             listed,
+            gone := json.dumps(list(without)),
+            gone,
         )
         return {"memories": self._count(f"SELECT count(*) FROM memories WHERE no {_AMONG}", listed), **counts}
 
@@ -324,14 +332,6 @@ class ErasedMemories:
         with self._db.joined() as con:
             con.execute("DELETE FROM ingest_queue WHERE source = ?", (source,))
             return con.changes
-
-    def waiting_sources(self, selection: Selection) -> int:
-        """Return how many sources wait that a selection of a source or a space alone takes off the queue."""
-        if selection.space is not None:
-            return self._count(
-                "SELECT count(*) FROM ingest_queue WHERE options ->> '$.space' = ?", selection.space
-            )
-        return self._count("SELECT count(*) FROM ingest_queue WHERE source = ?", selection.source)
 
     def batches(self, numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
         """Yield numbers, some at a time."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import threading
@@ -402,3 +403,57 @@ def test_after_the_last_attempt_it_is_prepared_where_nobody_else_can_write(db: D
         attempts=2,
     )
     assert [False, False, True] == inside
+
+
+# Trials ---------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_trial_changes_can_be_read_in_it_and_is_undone_at_its_end(db: Database) -> None:
+    with db.transaction() as con:
+        con.execute("INSERT INTO t VALUES(1, 'stays')")
+
+    with db.trial() as con:
+        con.execute("DELETE FROM t")
+        with db.transaction() as inner:
+            inner.execute("INSERT INTO t VALUES(2, 'two')")
+        assert db.in_trial and [(2, "two")] == rows(db)
+
+    assert not db.in_trial and [(1, "stays")] == rows(db)
+
+
+def test_a_trial_within_a_transaction_undoes_its_own_part_alone(db: Database) -> None:
+    with db.transaction() as con:
+        con.execute("INSERT INTO t VALUES(1, 'stays')")
+        with db.trial() as tried, db.trial() as within:
+            within.execute("INSERT INTO t VALUES(2, 'two')")
+            tried.execute("INSERT INTO t VALUES(3, 'three')")
+        assert not db.in_trial
+
+    assert [(1, "stays")] == rows(db)
+
+
+def test_an_error_in_a_trial_reaches_the_caller(db: Database) -> None:
+    with pytest.raises(Conflict), db.trial() as con:
+        con.execute("INSERT INTO t VALUES(1, NULL)")
+
+    assert not db.in_trial
+    with db.transaction() as con:
+        con.execute("INSERT INTO t VALUES(1, 'after')")
+    assert [(1, "after")] == rows(db)
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32], ids=["plain", "encrypted"])
+def test_a_trial_of_a_store_that_is_only_read_changes_a_copy(tmp_path: Path, key: bytes | None) -> None:
+    path = tmp_path / "memory.db"
+    with contextlib.closing(Database.open(path, clock=SystemClock(), key=key)) as db:
+        with db.transaction() as con:
+            con.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT NOT NULL)")
+            con.execute("INSERT INTO t VALUES(1, 'in the log')")
+        with contextlib.closing(Database.open(path, clock=SystemClock(), key=key, readonly=True)) as reader:
+            with reader.trial() as con, reader.transaction():
+                con.execute("UPDATE t SET b = 'tried'")
+                assert [(1, "tried")] == rows(reader)
+                assert [(1, "in the log")] == rows(db)
+            assert [(1, "in the log")] == rows(reader)
+            with pytest.raises(StorageFailure, match="read-only"), reader.transaction():
+                pass

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.clock import format_time
-from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Pending, Realm, Selection, ledger_work
+from hexad.core.erasure import ErasureBook, Pending, Realm, Selection
 from hexad.core.ids import IdSource
-from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
@@ -22,7 +19,6 @@ from hexad.experience.documents import DocumentRepository
 from hexad.experience.erasure.choice import Choice, Chooser, ChosenSession
 from hexad.experience.erasure.rows import (
     COPIES,
-    DOCUMENTS,
     ColdRow,
     ErasedDocuments,
     ErasedTarget,
@@ -368,54 +364,16 @@ def _parts(
     return intersection(session.touched, ticks), difference(ticks, session.ticks)
 
 
-_ATTEMPTS: Final = 8
+_ATTEMPTS: Final = 7
 _NOT_YET: Final = "not done yet"
 
 
-@dataclass(slots=True)
-class _DryBook:
-    """Counts what would go; `remembered` says which memories tell of records."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedErasure:
+    """What was chosen and looked up before the transaction that takes it."""
 
-    at: datetime
-    remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]]
-    id: str = "dry-run"
-    last_memory: int = 0
-    roles: tuple[str, ...] | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    packages: list[str] = field(default_factory=list)
-    works: list[Mapping[str, JSONValue]] = field(default_factory=list)
-    memories: Sequence[int] = ()
-
-    def erased(self, place: str, count: int, bytes: int = 0) -> None:  # noqa: ARG002
-        """Count it."""
-        self.counts[place] += count
-
-    def pending(self, place: str, reason: str, work: Mapping[str, JSONValue]) -> None:  # noqa: ARG002
-        """Keep which packages would go."""
-        if place == PACKAGES:
-            self.packages.append(str(work["submission"]))
-
-    def flag(self, memory_id: str) -> None:
-        """Do nothing."""
-
-    def on_ledger(
-        self,
-        *,
-        session: str | None = None,
-        ticks: Sequence[tuple[int, int]] | None = None,
-        subject: str | None = None,
-        everything: bool = False,
-    ) -> None:
-        """Keep what the ledger would have to destroy."""
-        self.works.append(ledger_work(session=session, ticks=ticks, subject=subject, everything=everything))
-
-    def memories_of(self, records: Sequence[str], *, times: tuple[datetime, datetime] | None = None) -> None:
-        """Look for them as long as what they tell of is gone."""
-        self.memories = self.remembered(records, times and [format_time(time) for time in times])
-
-
-class _DryRun(Exception):
-    """Ends a transaction that was only to be looked at."""
+    choice: Choice
+    lookup: ErasureLookup
 
 
 class StreamEraser:
@@ -429,14 +387,11 @@ class StreamEraser:
         evidence: EvidencePackages,
         documents: DocumentRepository,
         shortened: Callable[[Sequence[str], int], tuple[str, int]],
-        remembered: Callable[[Sequence[str], Sequence[str] | None], Sequence[int]],
     ) -> None:
-        """`shortened` makes one text of several, in at most so many tokens, with their number; `remembered` says which
-        memories tell of records.
-        """  # fmt: skip
+        """`shortened` makes one text of several, in at most so many tokens, with their number."""
         db = context.db
         self._db, self._experience = db, experience
-        self._evidence, self._remembered = evidence, remembered
+        self._evidence = evidence
         self._events = StreamEvents(experience)
         self._applications, self._targets = TagApplications(db), ErasedTargets(db)
         self._chooser = Chooser(db, experience.reader, tagged=self._tagged_ticks, key=context.salt)
@@ -448,63 +403,67 @@ class StreamEraser:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, PACKAGES, COPIES})
 
-    def plan(self, selection: Selection) -> ErasurePlan:
-        """Return what `erase` and its `complete` would note: it is done, and undone."""
-        book = _DryBook(self._db.clock.now(), self._remembered)
-        if Realm.STREAM in selection.realms:
-            self._stream(selection, book, undo=True)
-            book.erased(PACKAGES, sum(map(self._evidence.has, set(book.packages))))
-        if Realm.DOCUMENTS in selection.realms:
-            chosen = self._documents.chosen(selection)
-            book.erased(DOCUMENTS, len(chosen))
-            book.erased(COPIES, self._documents.copies(chosen))
-        erased = [Erased(place=place, count=count) for place, count in sorted(book.counts.items()) if count]
-        return ErasurePlan(erased=erased, on_ledger=book.works, memories=book.memories)
+    def prepare(self, selection: Selection, *, at: datetime) -> PreparedErasure | None:
+        """Write what waits to be recorded, and choose; raises `StorageFailure` for experience that is only read."""
+        return self._choose(selection, at=at) if Realm.STREAM in selection.realms else None
 
-    def erase(self, selection: Selection, book: ErasureBook) -> None:
+    def _choose(self, selection: Selection, *, at: datetime) -> PreparedErasure:
+        self._experience.flush()
+        choice = self._chooser.choose(selection, at=at)
+        if choice.sessions and self._db.readonly:
+            raise StorageFailure(
+                "What is selected reaches recorded experience, and what would go of that is found out by a "
+                f"transaction that is undone: {self._db.path} was opened read-only. Open it for writing for "
+                "this dry run; nothing was changed."
+            )
+        return PreparedErasure(choice=choice, lookup=self._lookup(choice))
+
+    def erase(self, selection: Selection, book: ErasureBook, prepared: object = None) -> None:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""
         if Realm.STREAM in selection.realms:
-            choice = self._stream(selection, book)
-            for session in choice.sessions:
-                if session.whole:
-                    self._experience.release(session.id, session.number)
-                self._experience.accounts.forget(session.number)
+            if isinstance(prepared, PreparedErasure):
+                self._take_within(selection, book, prepared)
+            elif not book.trial:
+                self._release(self._stream(selection, book))
         if Realm.DOCUMENTS in selection.realms:
             self._documents.erase(selection, book)
 
     # The stream -------------------------------------------------------------------------------------------------
 
-    def _stream(self, selection: Selection, book: ErasureBook, *, undo: bool = False) -> Choice:
+    def _stream(self, selection: Selection, book: ErasureBook) -> Choice:
         """Choose and take in one transaction; where things moved in between, choose again."""
-        at = book.at
-        for attempt in range(_ATTEMPTS):
-            self._experience.flush()
-            choice = self._chooser.choose(selection, at=at)
+        for _ in range(_ATTEMPTS):
+            prepared = self._choose(selection, at=book.at)
+            choice = prepared.choice
             if not choice.sessions and choice.state is not None:
                 return choice
-            if undo and self._db.readonly:
-                raise StorageFailure(
-                    "What is selected reaches recorded experience, and what would go of that is found out by a "
-                    f"transaction that is undone: {self._db.path} was opened read-only. Open it for writing for "
-                    "this dry run; nothing was changed."
-                )
-            prepared = self._lookup(choice)
-            try:
-                with self._db.transaction():
-                    if attempt == _ATTEMPTS - 1:  # nobody can move anything now
-                        choice = self._chooser.choose(selection, at=at)
-                        prepared = self._lookup(choice)
-                    elif choice.state is None or choice.state != self._chooser.state(
-                        [session.number for session in choice.sessions]
-                    ):
-                        continue
-                    self._taking.take(choice, prepared, book)
-                    if undo:
-                        raise _DryRun
-                    break
-            except _DryRun:
-                break
-        return choice
+            with self._db.transaction():
+                if self._is_as_it_was(choice):
+                    self._taking.take(choice, prepared.lookup, book)
+                    return choice
+        with self._db.transaction():  # nobody can move anything now
+            return self._take_within(selection, book, prepared)
+
+    def _take_within(self, selection: Selection, book: ErasureBook, prepared: PreparedErasure) -> Choice:
+        """Take what was chosen, in the caller's transaction; where things moved since, choose again."""
+        if not self._is_as_it_was(prepared.choice):
+            choice = self._chooser.choose(selection, at=book.at)
+            prepared = PreparedErasure(choice=choice, lookup=self._lookup(choice))
+        if prepared.choice.sessions:
+            self._taking.take(prepared.choice, prepared.lookup, book)
+        return prepared.choice
+
+    def _is_as_it_was(self, choice: Choice) -> bool:
+        state = choice.state
+        return state is not None and state == self._chooser.state(
+            [session.number for session in choice.sessions]
+        )
+
+    def _release(self, choice: Choice) -> None:
+        for session in choice.sessions:
+            if session.whole:
+                self._experience.release(session.id, session.number)
+            self._experience.accounts.forget(session.number)
 
     def _lookup(self, choice: Choice) -> ErasureLookup:
         tokens: dict[int, int] = {}
@@ -540,6 +499,10 @@ class StreamEraser:
 
     def complete(self, waiting: Pending, book: ErasureBook) -> bool:
         """Do what waits; raises `StoreLocked` that names who holds it, False where that is known already."""
+        if book.trial:
+            if waiting.place == PACKAGES:
+                book.erased(PACKAGES, int(self._evidence.has(str(waiting.work["submission"]))))
+            return True
         if waiting.place == PACKAGES:
             size = self._evidence.erase(str(waiting.work["submission"]))
             book.erased(PACKAGES, int(size is not None), size or 0)

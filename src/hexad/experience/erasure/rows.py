@@ -480,11 +480,7 @@ class ErasedDocuments:
     def __init__(self, db: Database, directory: Path) -> None:
         self._db, self._directory = db, directory
 
-    def chosen(self, selection: Selection) -> list[ChosenDocument]:
-        """Return the documents that go, those that were removed too."""
-        return self._documents_of(selection, None)
-
-    def _documents_of(self, selection: Selection, through: int | None) -> list[ChosenDocument]:
+    def _documents_of(self, selection: Selection, through: int) -> list[ChosenDocument]:
         params: dict[str, SQLValue] = {
             "subject": selection.subject,
             "tag": None if selection.tag is None else slug(selection.tag),
@@ -493,13 +489,13 @@ class ErasedDocuments:
         there = self._db.query(
             f"SELECT id, doc_type, path FROM documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR no IN"
             " (SELECT document_no FROM document_tags WHERE tag = :tag))"
-            " AND (:through IS NULL OR created_at <= :through) ORDER BY no",
+            " AND created_at <= :through ORDER BY no",
             params,
         )
         removed = self._db.query(
             f"SELECT id FROM removed_documents WHERE {_OF_SUBJECT} AND (:tag IS NULL OR (body IS NOT NULL AND EXISTS"
             f" (SELECT 1 FROM json_each({_KEPT_TAGS}) t WHERE t.value = :tag)))"
-            " AND (:through IS NULL OR removed_at <= :through) ORDER BY no",
+            " AND removed_at <= :through ORDER BY no",
             params,
         )
         return [
@@ -513,18 +509,12 @@ class ErasedDocuments:
             *(ChosenDocument(id=row[0], copy=None) for row in removed),
         ]
 
-    def copies(self, chosen: Sequence[ChosenDocument]) -> int:
-        """Return how many working copies of these documents are there."""
-        return sum(
-            document.copy is not None and (self._directory / document.copy).is_file() for document in chosen
-        )
-
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove what is selected, working copies too, whatever was written into them by hand."""
         # The copies go first: what is left of a document that is gone would be taken for a new one. A document whose
         # copy is missing is whole, and its copy can be written again.
         removed = [
-            self._remove(document.copy)
+            self._remove(document.copy, trial=book.trial)
             for document in self._documents_of(selection, to_micros(book.at))
             if document.copy
         ]
@@ -561,13 +551,16 @@ class ErasedDocuments:
             if taken is None:
                 self._remove(str(copy))
 
-    def _remove(self, copy: str) -> int | None:
-        """Remove a working copy and folders left empty; returns its bytes, None where there was none."""
+    def _remove(self, copy: str, *, trial: bool = False) -> int | None:
+        """Remove a working copy and folders left empty; returns its bytes, None where there was none.
+
+        In a trial it stays.
+        """
         file = self._directory / copy
-        if file.parent.is_dir():
+        if file.parent.is_dir() and not trial:
             files.remove_abandoned(file)
         with files.operation("read", file, "read"):
             size = file.lstat().st_size if file.is_file() or file.is_symlink() else None
-        if size is not None:
+        if size is not None and not trial:
             unlink_copy(self._directory, file)
         return size

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
-from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
+from hexad.core.erasure import ErasureBook, Selection
 from hexad.database.codec import dump
 from hexad.database.connection import Connection, Database, Row
 
@@ -84,13 +83,6 @@ class HoneycombVisits:
         return access
 
     # Erasing ----------------------------------------------------------------------------------------------------
-
-    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
-        """Return how many would go, beside what would go elsewhere."""
-        count = len(self._selected(selection))
-        if not count:
-            return beside
-        return replace(beside, erased=(Erased(place=SESSIONS, count=count), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove the sessions that a selection names, with their accesses; the totals hold numbers alone."""

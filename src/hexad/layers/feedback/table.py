@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
+from hexad.core.erasure import ErasureBook, Selection
 from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
@@ -259,18 +259,6 @@ class FeedbackEraser:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
-        """Return how many would go, beside what would go elsewhere."""
-        params = _selection_params(selection, self._db.clock.now())
-        row = (
-            None
-            if params is None
-            else self._db.query_one(f"SELECT count(*) FROM feedback f WHERE {_ERASED}", params)
-        )
-        if row is None or not row[0]:
-            return beside
-        return replace(beside, erased=(Erased(place=PLACE, count=row[0]), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. What they did to memories stays."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Realm, Selection
+from hexad.core.erasure import ErasureBook, Realm, Selection
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
@@ -248,19 +248,6 @@ class WorkingSetEraser:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
-        """Return how many would go, beside what would go of experience."""
-        now = self._db.clock.now()
-        params = _selection_params(selection, at=now, now=now)
-        row = (
-            None
-            if params is None
-            else self._db.query_one(f"SELECT count(*) FROM working_sets {_ERASED}", params)
-        )
-        if row is None or not row[0]:
-            return beside
-        return replace(beside, erased=(Erased(place=PLACE, count=row[0]), *beside.erased))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         """Remove them, and note how many, in one transaction. Who has one in hand finds it gone."""
