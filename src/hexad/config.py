@@ -429,7 +429,7 @@ def _user_keys(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _table(values: Mapping[str, object], name: str) -> Mapping[str, object]:
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, object]:
     return values.get(name, {})
 
 
@@ -499,7 +499,7 @@ def _bounded(
     return value
 
 
-def _toml(path: Path) -> dict[str, object]:
+def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -512,7 +512,7 @@ def _toml(path: Path) -> dict[str, object]:
         raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _from_file(path: Path) -> dict[str, Any]:
     values = _toml(path)
     for name, value in values.items():
         if name not in _KEYS:

@@ -472,7 +472,7 @@ class Ledger:
             row = self.db.query_one("SELECT hash FROM tiles WHERE level = ? AND place = ?", (level, place))
             if row is None:
                 raise LedgerBroken(f"The ledger's tree has no hash at level {level}, place {place}.")
-            return row[0]
+            return bytes(row[0])
         below = level - level % TILE_LEVEL
         first, end = place << (level - below), (place + 1) << (level - below)
         if below:

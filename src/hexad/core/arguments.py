@@ -31,7 +31,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
 
-def parse_time(value: datetime | date | str | None, name: str) -> datetime | None:
+def parse_time(value: object, name: str) -> datetime | None:
     """Return an aware time in UTC; a time without a zone is taken as UTC. None stays None.
 
     Takes RFC 3339 such as `2026-05-01T12:00:00Z`, a date alone (its first moment), a datetime or a `date`. Raises

@@ -14,7 +14,7 @@ from hexad.core.clock import format_time
 from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, ledger_work, parse_selection
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse, to_micros
-from hexad.database.connection import Database, Row, SQLValue
+from hexad.database.connection import Database, Row
 from hexad.database.meta import Meta
 
 ERASURE: Final = "erasure"
@@ -396,7 +396,7 @@ class Erasures:
             )
 
 
-def _distinct(rows: Sequence[Sequence[SQLValue]]) -> tuple[Pending, ...]:
+def _distinct(rows: Sequence[Row]) -> tuple[Pending, ...]:
     reasons = dict.fromkeys((place, reason) for place, reason in rows)
     return tuple(Pending(place=place, reason=reason) for place, reason in reasons)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypedDict, TypeVar, cast
+from typing import Any, Final, TypedDict, TypeVar
 
 from hexad.core.arguments import is_number, is_whole, parse_choice, parse_time, quoted, word_list
 from hexad.core.json_types import JSONValue
@@ -39,7 +40,7 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
     column of what is no JSON; `Conflict` for a payload of another space.
     """
     fields = _Fields(parse_object(payload, "memory payload"))
-    unknown = sorted(set(fields.given) - set(KNOWN), key=str)
+    unknown = sorted(set(fields.values) - set(KNOWN), key=str)
     if unknown:
         raise InvalidMemory(
             f"Invalid memory payload: unknown key {unknown[0]!r}; known are {', '.join(KNOWN)}. What is your own "
@@ -77,7 +78,7 @@ def parse_payload(space: str, payload: Mapping[str, JSONValue] | str) -> tuple[D
         citations=_citations(fields),
         subject=fields.text("subject"),
         attribute=fields.text("attribute"),
-        value=fields.given.get("value"),
+        value=fields.values.get("value"),
         data_subjects=fields.subjects(),
         source=fields.name("source"),
         source_id=fields.text("source_id"),
@@ -134,18 +135,39 @@ def _refuse(constant: str) -> JSONValue:
     raise _RefusedField(f"{constant} is no number of JSON; give a number, or null")
 
 
-class _Fields:
-    """The fields of a payload by type; null means not given."""
+class _Named(ABC):
+    """Values by name and by type; None means not given."""
 
-    def __init__(self, document: Mapping[str, JSONValue]) -> None:
-        self.given = document
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    @staticmethod
+    @abstractmethod
+    def bad(name: str, value: object, remedy: str) -> InvalidInput:
+        """Return what is raised for a value that cannot be used."""
+
+    def mapping(self, name: str) -> Mapping[str, JSONValue] | None:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.bad(name, value, "give an object")
+        return value
+
+    def flag(self, name: str) -> bool | None:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise self.bad(name, value, "give true or false")
+        return value
+
+
+class _Fields(_Named):
+    """The fields of a payload."""
 
     @staticmethod
     def bad(name: str, value: object, remedy: str) -> InvalidMemory:
         return InvalidMemory(f"Invalid memory payload: {name} = {quoted(value)} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
-        value = self.given.get(name)
+        value = self.values.get(name)
         if value is not None and not isinstance(value, str):
             raise self.bad(name, value, "give a string, or leave it out")
         return value
@@ -173,27 +195,15 @@ class _Fields:
         return words
 
     def words(self, name: str) -> tuple[str, ...] | None:
-        value = self.given.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
             raise self.bad(name, value, "give a list of strings")
         return tuple(value)
 
-    def mapping(self, name: str) -> Mapping[str, JSONValue] | None:
-        value = self.given.get(name)
-        if value is not None and not isinstance(value, Mapping):
-            raise self.bad(name, value, "give an object")
-        return value
-
-    def flag(self, name: str) -> bool | None:
-        value = self.given.get(name)
-        if value is not None and not isinstance(value, bool):
-            raise self.bad(name, value, "give true or false")
-        return value
-
     def number(self, name: str) -> float | None:
-        value = self.given.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -204,7 +214,7 @@ class _Fields:
 
     def time(self, name: str) -> datetime | None:
         try:
-            return parse_time(cast("datetime | str | None", self.given.get(name)), name)
+            return parse_time(self.values.get(name), name)
         except InvalidInput as error:
             raise InvalidMemory(f"Invalid memory payload: {error}") from error
 
@@ -218,7 +228,7 @@ class _Fields:
             raise InvalidMemory(f"Invalid memory payload: {error}") from error
 
     def objects(self, name: str) -> Sequence[Mapping[str, JSONValue]] | None:
-        value = self.given.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
@@ -388,8 +398,8 @@ class StructuredIntake:
         return self._writer.write([draft])[0]
 
 
-class _Options:
-    """Options as keywords and as document 1's JSON text; a keyword wins. None means not given."""
+class _Options(_Named):
+    """Options as keywords and as document 1's JSON text; a keyword wins."""
 
     def __init__(
         self,
@@ -400,65 +410,53 @@ class _Options:
         call: str,
     ) -> None:
         written = parse_object(options, f"options of {call}") if options is not None else {}
-        self._values: dict[str, object] = {**written, **values}
-        unknown = sorted(set(self._values) - set(known), key=str)
+        super().__init__({**written, **values})
+        unknown = sorted(set(self.values) - set(known), key=str)
         if unknown:
             raise InvalidInput(f"Unknown option {unknown[0]!r} of {call}; known are {', '.join(known)}.")
 
     @staticmethod
-    def _bad(name: str, value: object, remedy: str) -> InvalidInput:
+    def bad(name: str, value: object, remedy: str) -> InvalidInput:
         return InvalidInput(f"{name} = {quoted(value)} cannot be used; {remedy}.")
 
     def text(self, name: str) -> str | None:
-        value = self._values.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip():
-            raise self._bad(name, value, "give a text, or leave it out")
+            raise self.bad(name, value, "give a text, or leave it out")
         return value
 
     def model(self) -> str | None:
         value = self.text("model")
         if value is not None and (len(value) > _MODEL_CHARACTERS or not value.isprintable()):
-            raise self._bad("model", value, "give a model's name, such as 'openai:gpt-4o-mini'")
+            raise self.bad("model", value, "give a model's name, such as 'openai:gpt-4o-mini'")
         return value
 
     def words(self, name: str) -> tuple[str, ...] | None:
-        value = self._values.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         words = word_list(value, name) if isinstance(value, list | tuple | str | set) else None
         if words is None or not all(isinstance(word, str) for word in words):
-            raise self._bad(name, value, "give a list of strings")
+            raise self.bad(name, value, "give a list of strings")
         return words
 
-    def mapping(self, name: str) -> Mapping[str, JSONValue] | None:
-        value = self._values.get(name)
-        if value is not None and not isinstance(value, Mapping):
-            raise self._bad(name, value, "give an object")
-        return value
-
-    def flag(self, name: str) -> bool | None:
-        value = self._values.get(name)
-        if value is not None and not isinstance(value, bool):
-            raise self._bad(name, value, "give true or false")
-        return value
-
     def number(self, name: str, *, least: float, most: float) -> float | None:
-        value = self._values.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if not is_number(value, least, most):
-            raise self._bad(name, value, f"give a number from {least:g} to {most:g}")
+            raise self.bad(name, value, f"give a number from {least:g} to {most:g}")
         return float(value)
 
     def whole(self, name: str, *, least: int, most: int) -> int | None:
-        value = self._values.get(name)
+        value = self.values.get(name)
         if value is None:
             return None
         if not is_whole(value, least, most):
-            raise self._bad(name, value, f"give a whole number from {least:,} to {most:,}")
+            raise self.bad(name, value, f"give a whole number from {least:,} to {most:,}")
         return value
 
     def time(self, name: str) -> datetime | None:
-        return parse_time(cast("datetime | str | None", self._values.get(name)), name)
+        return parse_time(self.values.get(name), name)

@@ -8,7 +8,7 @@ from typing import Final
 
 from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
-from hexad.core.json_types import JSONValue
+from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Memory
 
@@ -45,6 +45,24 @@ class Link:
         return as_json(self)
 
 
+def section_of(memory: Memory, *, metadata: bool = True) -> JSONObject:
+    """Return document 1's section of a memory, its keys in the order given there."""
+    return {
+        "id": memory.id,
+        "path": memory.path,
+        "kind": memory.kind,
+        "summary_micro": memory.summary_micro,
+        "summary_short": memory.summary_short,
+        "summary_long": memory.summary_long,
+        "relevance": memory.relevance.value,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        **({"metadata": dict(memory.metadata)} if metadata else {}),
+        "updated_at": format_time(memory.updated_at),
+        **memory.provenance(),
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
     """A memory that was reached over a link; `of` is the id of the answer that it is linked with."""
@@ -62,16 +80,7 @@ class Linked:
             "direction": "to" if self.link.target.id == memory.id else "from",
             "id": memory.id,
             "space": memory.space,
-            "path": memory.path,
-            "kind": memory.kind,
-            "summary_micro": memory.summary_micro,
-            "summary_short": memory.summary_short,
-            "summary_long": memory.summary_long,
-            "relevance": memory.relevance.value,
-            "pinned": memory.pinned,
-            "tags": list(memory.tags),
-            "updated_at": format_time(memory.updated_at),
-            **memory.provenance(),
+            **section_of(memory, metadata=False),
         }
 
 

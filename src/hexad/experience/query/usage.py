@@ -157,7 +157,7 @@ def tables_bytes(db: Database, tables: Collection[str]) -> int:
         (dump(sorted(tables)),),
     )
     assert row is not None
-    return row[0]
+    return int(row[0])
 
 
 def folder_bytes(folder: Path) -> int:

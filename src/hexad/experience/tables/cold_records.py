@@ -108,7 +108,7 @@ class ColdRecords:
                 ),
             ).fetchone()
             assert row is not None
-            no = row[0]
+            no = int(row[0])
             con.executemany(
                 "INSERT OR IGNORE INTO stream_concepts(id) VALUES(?)", [(peak,) for peak in record.peaks]
             )

@@ -163,7 +163,7 @@ class Concepts:
             raise NotFound(
                 f"Concept {concept_id!r} is not in a loaded pack;", remedy="`{find_concept}` looks by name."
             )
-        return row[0]
+        return int(row[0])
 
     def _tags(self, sql: str, *params: SQLValue) -> list[Tag]:
         return [tag_of(row) for row in self._db.query(sql.format(columns=TAG_COLUMNS), params)]

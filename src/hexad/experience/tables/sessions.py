@@ -56,7 +56,7 @@ class Sessions:
                     "INSERT INTO session_subjects VALUES(?, ?)",
                     [(row[0], data_subject) for data_subject in data_subjects],
                 )
-        return row[0]
+        return int(row[0])
 
     def end(self, number: int, *, at: datetime) -> None:
         """Note when the session ended."""
@@ -76,7 +76,7 @@ class Sessions:
             raise Conflict("The session was erased;", remedy="`{start_session}` begins it anew.")
         if row is None:
             raise LimitExceeded("The session has used up its ticks; start another one.")
-        return row[0] - count
+        return int(row[0]) - count
 
     def claim(self, number: int, first: int, count: int) -> None:
         """Reserve `count` ticks from `first` on; raises `Conflict` when one of them may have been used."""

@@ -81,7 +81,7 @@ class Tags:
         row = self._db.query_one("SELECT no FROM tags WHERE id = ?", (tag_id,))
         if row is None:
             raise NotFound(f"Tag {tag_id!r} is not there;", remedy="`{find_tags}` lists what there is.")
-        return row[0]
+        return int(row[0])
 
     def by_ids(self, tag_ids: Collection[str]) -> dict[str, Tag]:
         """Return the tags with these ids, by id; what is not there is left out."""

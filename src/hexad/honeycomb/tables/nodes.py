@@ -421,7 +421,7 @@ def _reserve(con: Connection, count: int) -> int:
     if row is None:
         con.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('memories', ?)", (count,))
         return count
-    return row[0]
+    return int(row[0])
 
 
 def _count(con: Connection) -> int:

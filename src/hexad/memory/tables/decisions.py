@@ -198,7 +198,7 @@ def _new_id(con: Connection, memory_no: int) -> str:
     name, count, random = row
     generated = _GENERATED.fullmatch(name)
     if generated is None:
-        return DECISION_PREFIX + random
+        return f"{DECISION_PREFIX}{random}"
     return f"{DECISION_PREFIX}{generated[1]}{f'-{count + 1}' if count else ''}"
 
 
@@ -278,7 +278,7 @@ def _compared(db: Database, memories: Memories) -> Iterator[str]:
         after = rows[-1][0]
 
 
-def _last_rows(db: Database, after: int) -> list[tuple[object, ...]]:
+def _last_rows(db: Database, after: int) -> list[Row]:
     return [
         tuple(row)
         for row in db.query(

@@ -43,7 +43,7 @@ class MemoryNames:
         row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
         if row is None:
             raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
-        return row[0]
+        return int(row[0])
 
     def resolve(self, id_or_path: str, *, space: str | None) -> int:
         """Return the row number of an id, else of the last changed active memory at a path; raises `NotFound`.
@@ -70,7 +70,7 @@ class MemoryNames:
                 (space, space, id_or_path, *params),
             )
             if row is not None:
-                return row[0]
+                return int(row[0])
         raise NotFound(f"Memory {id_or_path!r} not found{where}")
 
     def resolve_one(

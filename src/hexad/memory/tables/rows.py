@@ -235,7 +235,7 @@ def _memory_of(row: Row, chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory
     )
 
 
-def memory_of(row: Sequence[object], chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
+def memory_of(row: Row, chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
     """Return the memory of a row of `COLUMNS`, with its chunks and its turn.
 
     Raises `IntegrityError` for a row that only damage explains.

@@ -42,7 +42,7 @@ class Spaces:
         self.admit(name)
         row = self._db.query_one("SELECT no FROM spaces WHERE name = ?", (name,))
         if row is not None:
-            return row[0]
+            return int(row[0])
         validate_space(name)
         with self._db.joined() as con:
             self.refuse_twin(name)
@@ -53,7 +53,7 @@ class Spaces:
             bump(con, "spaces")
             found_row = con.execute("SELECT no FROM spaces WHERE name = ?", (name,)).fetchone()
         assert found_row is not None, name
-        return found_row[0]
+        return int(found_row[0])
 
     def refuse_twin(self, name: str) -> None:
         """Raise `InvalidSpace` when another space's name differs from this one only in case.

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject
 from hexad.database.codec import to_micros
 from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, ProviderError
-from hexad.memory.link import Linked
+from hexad.memory.link import Linked, section_of
 from hexad.memory.memory import Memory, Relevance
 from hexad.memory.policy import Backend
 from hexad.memory.query import Filters
@@ -372,24 +371,6 @@ class _Evidence:
     scores: tuple[float, ...]
     linked: tuple[Linked, ...] | None
     notes: tuple[str, ...]
-
-
-def section_of(memory: Memory, *, metadata: bool = True) -> JSONObject:
-    """Return document 1's section of a memory, its keys in the order given there."""
-    return {
-        "id": memory.id,
-        "path": memory.path,
-        "kind": memory.kind,
-        "summary_micro": memory.summary_micro,
-        "summary_short": memory.summary_short,
-        "summary_long": memory.summary_long,
-        "relevance": memory.relevance.value,
-        "pinned": memory.pinned,
-        "tags": list(memory.tags),
-        **({"metadata": dict(memory.metadata)} if metadata else {}),
-        "updated_at": format_time(memory.updated_at),
-        **memory.provenance(),
-    }
 
 
 def _raw_entry(section: JSONObject, raw: str) -> JSONObject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.arguments import is_whole, parse_time
 from hexad.errors import InvalidInput, LimitExceeded
@@ -48,7 +48,7 @@ def parse_bundle_options(given: GivenOptions, keywords: Mapping[str, object]) ->
         prefer_kinds=_slugs(values.get("prefer_kinds", ()), "prefer_kinds"),
         prefer_tags=_slugs(values.get("prefer_tags", ()), "prefer_tags"),
         require_high_relevance=_flag(values, "require_high_relevance"),
-        freeze_clock=parse_time(cast("str | None", values.get("freeze_clock")), "freeze_clock"),
+        freeze_clock=parse_time(values.get("freeze_clock"), "freeze_clock"),
         backend=_text(values.get("backend"), "backend", "'basic' or 'patricia'"),
         order=_order(values.get("order", "score")),
         path=_path(values.get("path")),
