@@ -16,6 +16,7 @@ from hexad.core.arguments import (
     parse_text,
     parse_time,
     parse_whole,
+    quoted,
     subject_list,
     value_list,
     word_list,
@@ -330,7 +331,10 @@ class Hexad:
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
-        self._services.ingest().queue.put(source, space=space, tags=word_list(tags, "tags"))
+        parse_text(space, "space")
+        self._services.ingest().queue.put(
+            parse_place(source, "source"), space=space, tags=word_list(tags, "tags")
+        )
         self._services.wake()
 
     def watch(
@@ -692,7 +696,7 @@ class Hexad:
         """
         parse_whole(1 if limit is None else limit, "limit", least=1)
         parse_whole(offset, "offset", least=0)
-        if order not in ORDERS:
+        if order not in tuple(ORDERS):
             raise InvalidInput(
                 f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.", argument="order"
             )
@@ -732,6 +736,10 @@ class Hexad:
     ) -> tuple[Filters, Status | None]:
         if space is not None:
             self._services.stores.spaces.get(space)
+        if pinned is not None and not isinstance(pinned, bool):
+            raise InvalidInput(
+                f"pinned must be True, False or None, not {quoted(pinned)}.", argument="pinned"
+            )
         filters = Filters(
             spaces=None if space is None else (space,),
             kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
@@ -882,6 +890,7 @@ class Hexad:
 
         Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
         """
+        parse_text(kind, "kind")
         stores = self._services.stores
         with stores.db.transaction():
             source_no = stores.memories.resolve_one(source, spaces=False)

@@ -54,7 +54,12 @@ def parse_actor(given: str | Mapping[str, str] | Actor | None) -> Actor:
         given = {"user": given}
     if isinstance(given, Actor):
         given = {name: value for name in _FIELDS if (value := getattr(given, name)) is not None}
-    unknown = sorted(set(given) - set(_FIELDS))
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"actor = {given!r} cannot be used; give a user's name, or a mapping of user, agent and role.",
+            argument="actor",
+        )
+    unknown = sorted(set(given) - set(_FIELDS), key=str)
     if unknown:
         raise InvalidInput(f"Unknown field {unknown[0]!r} of an actor; known are user, agent and role.")
     for name, value in given.items():

@@ -11,7 +11,7 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from itertools import islice
@@ -229,6 +229,8 @@ def shown(value: object) -> str:
 
 _TEXTS: Final = {"str": "a string", "str | None": "a string or None"}
 _FLAGS: Final = {"bool": "True or False"}
+_PATHS: Final = frozenset({"str | Path", "Path | str", "str | Path | None"})
+_FUNCTION: Final = "Callable["
 _OFTEN: Final = frozenset({"record", "record_many"})
 """Calls whose arguments are checked where they are used: looking twice would take as long as a record."""
 
@@ -237,22 +239,26 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 def texts_checked(call: _Call) -> _Call:
     """Return a call that raises `InvalidInput`, naming the parameter, for what is no text, or neither True nor False,
-    where its types want one.
+    where its types want one; and what `flags_checked` refuses.
     """  # fmt: skip
-    return _checked(call, {**_TEXTS, **_FLAGS})
+    return _checked(call, {*_TEXTS, *_FLAGS})
 
 
 def flags_checked(call: _Call) -> _Call:
-    """Return a call that raises `InvalidInput` for what is neither True nor False where its types want that."""
+    """Return a call that raises `InvalidInput`, naming the parameter, for what is neither True nor False, no path or no
+    function where its types want that.
+    """  # fmt: skip
     return _checked(call, _FLAGS)
 
 
-def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
+def _checked(call: _Call, kinds: Collection[str]) -> _Call:
     parameters = inspect.signature(call).parameters.values()
     checked_parameters = [
         (at, parameter.name, str(parameter.annotation))
         for at, parameter in enumerate(parameters)
         if parameter.annotation in kinds
+        or parameter.annotation in _PATHS
+        or str(parameter.annotation).startswith(_FUNCTION)
     ]
     if not checked_parameters or call.__name__ in _OFTEN:
         return call
@@ -266,10 +272,17 @@ def _checked(call: _Call, kinds: Mapping[str, str]) -> _Call:
                 value = kwargs[what]
             else:
                 continue
+            if value is None and kind.endswith("None"):
+                continue
             if kind in _FLAGS:
                 if not isinstance(value, bool):
                     raise InvalidInput(f"{what} must be {_FLAGS[kind]}, not {quoted(value)}.", argument=what)
-            elif not isinstance(value, str) and (value is not None or kind == "str"):
+            elif kind in _PATHS:
+                parse_place(value, what)
+            elif kind.startswith(_FUNCTION):
+                if not callable(value):
+                    raise InvalidInput(f"{what} must be a function, not {quoted(value)}.", argument=what)
+            elif not isinstance(value, str):
                 raise InvalidInput(f"{what} must be {_TEXTS[kind]}, not {quoted(value)}.", argument=what)
         return call(*args, **kwargs)
 

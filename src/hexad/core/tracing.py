@@ -14,6 +14,7 @@ from datetime import timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.arguments import quoted
 from hexad.core.clock import Clock
 from hexad.errors import InvalidInput
 
@@ -41,6 +42,8 @@ _listeners: list[Listener] = []
 
 def listen(listener: Listener) -> Callable[[], None]:
     """Call `listener` with every span that finishes from now on; returns a function that stops it."""
+    if not callable(listener):
+        raise InvalidInput(f"listener must be a function, not {quoted(listener)}.", argument="listener")
     _listeners.append(listener)
     return lambda: _listeners.remove(listener)
 

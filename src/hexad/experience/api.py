@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from hexad.core.actor import Actor
-from hexad.core.arguments import all_texts_checked, parse_choice, word_list
+from hexad.core.arguments import all_texts_checked, parse_choice, parse_offset, word_list
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.experience.arguments import (
@@ -511,7 +511,12 @@ class Xdb:
     ) -> list[TagApplication]:
         """Return the uses of a tag, by session and tick, in one session or in all (None, `"*"`); raises `NotFound`."""
         session = None if session_id == ALL_SESSIONS else session_id
-        return self._tagging.applications(tag_name_or_id, session_id=session, limit=limit, offset=offset)
+        return self._tagging.applications(
+            tag_name_or_id,
+            session_id=session,
+            limit=whole_number(limit, "limit", low=1),
+            offset=parse_offset(offset),
+        )
 
     def get_tags_for_timestep(self, timestep_id: str, *, inherited: bool = False) -> list[Tag]:
         """Return the tags on a timestep, on its event, and on ranges that hold it, in the order of their use.

@@ -120,6 +120,11 @@ class GovernanceFacade:
         extra: Mapping[str, JSONValue] | None = None,
     ) -> Decision:
         """Record what `said` holds as the memory that `draft` describes; `extra` stands in its value besides."""
+        for given, kind, name in ((said, DecisionText, "said"), (draft, Draft, "draft")):
+            if not isinstance(given, kind):
+                raise InvalidInput(f"{name} must be a {kind.__name__}, not {quoted(given)}.", argument=name)
+        if extra is not None and not isinstance(extra, Mapping):
+            raise InvalidInput(f"extra must be a mapping or None, not {quoted(extra)}.", argument="extra")
         value: dict[str, JSONValue] = {
             **(extra or {}),
             "title": said.title,

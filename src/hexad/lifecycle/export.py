@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidInput
 from hexad.privacy.export import json_pieces
 from hexad.privacy.report import ExportItem
 from hexad.services import export_sections
@@ -21,4 +23,8 @@ def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
     >>> held["memories"][0]["raw"], held["documents"]
     ('Ann leads the release.', [])
     """
+    if not isinstance(items, Iterable):
+        raise InvalidInput(
+            f"items = {quoted(items)} cannot be used; give what `Hexad.export` returns.", argument="items"
+        )
     yield from json_pieces(items, export_sections())

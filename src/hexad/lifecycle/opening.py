@@ -19,7 +19,7 @@ from hexad.config import (
     store_root,
 )
 from hexad.core.actor import Actor, parse_actor
-from hexad.core.arguments import parse_path
+from hexad.core.arguments import parse_path, parse_text, quoted
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource, TimeSortedIds
@@ -99,13 +99,15 @@ def open(
     `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
     that refuses, `InvalidInput` for a setting that cannot be used.
     """
+    _require_sources(clock, ids)
+    parse_text(purpose, "purpose")
+    layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
     clock = clock or SystemClock()
     if path is not None and str(path) == MEMORY:
         temporary = TemporaryDirectory(prefix="hexad-")
         directory = Path(temporary.name) / STORE_DIRECTORY
     else:
         temporary, directory = None, directory_of(path, create=create and not readonly)
-    layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
     try:
         settings = load_settings(directory)
         _check_settings(settings, embedder, generator)
@@ -173,6 +175,17 @@ def _actor(value: str | Mapping[str, str] | Actor | None, settings: Settings) ->
         return actor
     with _naming(settings, "role"):
         return parse_actor(replace(actor, role=settings.role))
+
+
+def _require_sources(clock: Clock | None, ids: IdSource | None) -> None:
+    """Raise `InvalidInput` for a clock that tells no time, and for a source of ids that makes none."""
+    for value, name, methods in ((clock, "clock", ("now", "monotonic")), (ids, "ids", ("new",))):
+        if value is not None and not all(callable(getattr(value, method, None)) for method in methods):
+            raise InvalidInput(
+                f"{name} = {quoted(value)} cannot be used; give an object with "
+                f"{' and '.join(f'`{method}`' for method in methods)}, or None for the default.",
+                argument=name,
+            )
 
 
 def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:

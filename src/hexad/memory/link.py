@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hexad.core.arguments import is_text, quoted
 from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
@@ -86,6 +87,8 @@ class Linked:
 
 def check_link_kind(kind: str) -> str:
     """Return the kind of a link; raises `InvalidInput` for what cannot be one."""
+    if not is_text(kind):
+        raise InvalidInput(f"kind must be a string, not {quoted(kind)}.", argument="kind")
     words = kind.replace("-", "").replace("_", "")
     if not words or len(kind) > LINK_KIND_LIMIT or not words.isalnum() or kind != kind.lower():
         raise InvalidInput(

@@ -30,7 +30,7 @@ from hexad.memory.tables.spaces import Space, SpaceSummaries, SpaceSummary
 from hexad.memory.tables.visibility import JudgedRow
 from hexad.providers.spending import BudgetLine
 from hexad.spaces.access import require_whole
-from hexad.spaces.files.document import Step, space_document, space_file, write_space_file
+from hexad.spaces.files.document import space_document, space_file, write_space_file
 from hexad.spaces.files.reader import (
     LEXON_SPACES,
     ParsedSpace,
@@ -357,7 +357,7 @@ class SpacesFacade:
 
     # Spaces as files --------------------------------------------------------------------------------------------
 
-    def write_file(self, name: str, *, progress: Step | None = None) -> Path:
+    def write_file(self, name: str, *, progress: Callable[[int], None] | None = None) -> Path:
         """Write the space as `spaces/<name>.json` in the store's folder and return the path.
 
         The same state gives the same bytes. `progress` is told how many objects are written. A reader of the file
@@ -387,7 +387,7 @@ class SpacesFacade:
         name: str | None = None,
         dry_run: bool = False,
         trust: Trust | str | None = None,
-        progress: Step | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> ReadReport:
         """Merge a space's file, Hexad's or Lexon's, into its space, or into the space `name`; by id.
 
@@ -447,7 +447,7 @@ class SpacesFacade:
         include_archived: bool = True,
         force: bool = False,
         freeze_clock: datetime | str | None = None,
-        progress: Step | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> ExportReport:
         """Write the space as a signed bundle to `out`, else to its policy's `export_path`, else to `exports/`.
 
@@ -509,7 +509,7 @@ class SpacesFacade:
         dry_run: bool = False,
         merge: bool = False,
         trust: Trust | str | None = None,
-        progress: Step | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> RestoreReport:
         """Verify a signed export, then bring its space back: ids, times, pins, what is archived, policies.
 
@@ -546,7 +546,7 @@ class SpacesFacade:
         name: str | None,
         *,
         dry_run: bool,
-        progress: Step | None,
+        progress: Callable[[int], None] | None,
         what: str = "read_file",
         detail: Mapping[str, JSONValue] | None = None,
         whole: bool = False,

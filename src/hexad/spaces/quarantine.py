@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hexad.core.actor import AS_OWNER
-from hexad.core.arguments import parse_whole
+from hexad.core.arguments import parse_whole, texts_checked
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import format_time
 from hexad.core.erasure import masked_item
@@ -74,6 +74,7 @@ class QuarantineFacade:
         filters = Filters(spaces=None if space is None else (space,))
         return self._stores.memories.count_where(filters, status=Status.QUARANTINED)
 
+    @texts_checked
     def get(self, memory_id: str) -> Memory:
         """Return one memory that waits, or was judged. Raises `NotFound`, and `Conflict` for one that never waited."""
         self._require()
@@ -87,6 +88,7 @@ class QuarantineFacade:
             raise Conflict(f"Memory {memory_id!r} is {memory.status}, and never waited for a review.")
         return memory
 
+    @texts_checked
     def release(self, memory_id: str, *, why: str, by: str | None = None) -> Memory:
         """Let a memory in: it is recalled from now on, beside what it contradicted. A rejected one too.
 
@@ -96,6 +98,7 @@ class QuarantineFacade:
         """
         return self._judge(memory_id, RELEASED, why=why, by=by)
 
+    @texts_checked
     def reject(self, memory_id: str, *, why: str, by: str | None = None) -> Memory:
         """Turn a memory away: it is archived, and the same text is not taken again. Raises what `release` does."""
         return self._judge(memory_id, REJECTED, why=why, by=by)

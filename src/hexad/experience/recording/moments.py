@@ -132,7 +132,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
     Secrets go out of everything but generated tokens: those mean something together only. Concepts whose lens may not
     be seen go before the strongest are chosen.
     """
-    kind = KIND_BY_WORD.get(event_type)
+    kind = KIND_BY_WORD.get(event_type) if isinstance(event_type, str) else None
     if kind is None:
         kind = KIND_CODES[parse_choice(EventType, event_type, "event_type")]
     flags = 0

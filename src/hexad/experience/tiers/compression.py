@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import parse_whole, quoted
+from hexad.core.arguments import parse_whole, quoted, value_list
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.errors import InvalidInput
@@ -81,6 +81,16 @@ def compress_records(
     """  # fmt: skip
     target = _level(target_level)
     parse_whole(k, "k", least=1)
+    strange = [
+        record
+        for record in value_list(records, "records", of="records")
+        if not isinstance(record, CompressedRecord)
+    ]
+    if strange:
+        raise InvalidInput(
+            f"records hold {quoted(strange[0])}, which is no CompressedRecord; give those of `recall`.",
+            argument="records",
+        )
     if not records:
         raise InvalidInput("There is no record to compress; give at least one.")
     coarser = [record for record in records if record.level > target]

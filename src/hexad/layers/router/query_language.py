@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from hexad.core.arguments import is_text, quoted
+from hexad.core.arguments import is_text, quoted, value_list
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Status
 
@@ -69,7 +69,7 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     """Return what a text asks for. `names` are the pairs that count, None all; the others stay words.
 
     What cannot be understood is left out and named in `problems`: half a text is what somebody is still typing.
-    Raises `InvalidInput` for what is no text.
+    Raises `InvalidInput` for what is no text, or no list of names.
 
     >>> found = parse_query_text('layer:project kind:decision since:2w "auth flow" tokens')
     >>> found.layers, found.kinds, found.since, found.phrases, found.words
@@ -79,9 +79,8 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     """
     if not is_text(typed):
         raise InvalidInput(f"The query must be a string, not {quoted(typed)}.")
-    known_parts_by_name = (
-        _PARTS if names is None else {name: part for name, part in _PARTS.items() if name in names}
-    )
+    chosen = None if names is None else value_list(names, "names", of="names of parts")
+    known_parts_by_name = {name: part for name, part in _PARTS.items() if chosen is None or name in chosen}
     query = QueryText()
     for token in _TOKEN.findall(typed):
         if token.startswith('"'):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.core.arguments import is_text, quoted
+from hexad.core.arguments import is_text, parse_text, quoted
 from hexad.database.codec import from_micros, parse
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import Conflict, InvalidInput, NotFound
@@ -52,6 +52,7 @@ class MemoryNames:
         """
         if not is_text(id_or_path):
             raise InvalidInput(f"The id or path must be a string, not {quoted(id_or_path)}.")
+        parse_text(space, "space")
         where = f" in space {space!r}" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
         # Paths have an index within each space, so the spaces come first; ids have one of their own.

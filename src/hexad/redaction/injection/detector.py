@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidInput
 from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.redaction.injection.shapes import InjectionRule
@@ -120,7 +122,11 @@ def instructions_in(text: str) -> tuple[str, ...]:
     ('exfiltration', 'override')
     >>> instructions_in("Ignore the lint warnings above.")
     ()
+
+    Raises `InvalidInput` for what is no text.
     """
+    if not isinstance(text, str):
+        raise InvalidInput(f"text must be a string, not {quoted(text)}.", argument="text")
     low = text.lower()
     words = set(_WORD.findall(low))
     kinds = set(_kinds(text, words if low.isascii() else None))
@@ -211,9 +217,9 @@ def _spoken_of(low: str, match: re.Match[str]) -> bool:
     """Whether it stands in quotation marks in a text that speaks of such words."""
     start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
     around = low[start:end]
-    for quoted in _QUOTED.finditer(around):
-        if start + quoted.start() <= match.start() < start + quoted.end():
-            outside = around[: quoted.start()] + " " + around[quoted.end() :]
+    for mention in _QUOTED.finditer(around):
+        if start + mention.start() <= match.start() < start + mention.end():
+            outside = around[: mention.start()] + " " + around[mention.end() :]
             return _SPOKEN_OF.search(outside) is not None
     return False
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from hexad.core.arguments import parse_time
+from hexad.core.arguments import parse_path, parse_time
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
@@ -161,7 +161,7 @@ def verify_export(file: str | Path, *, trusted_key: str | None = None, own: OwnF
     Raises `IntegrityError` saying what does not match, `NotFound` when there is no such file, `AccessDenied` for one
     that is encrypted: `hx.spaces.verify` checks it where its store is open.
     """
-    path = Path(file)
+    path = parse_path(file, "file")
     try:
         bundle = load_json(path, own)
     except InvalidSpace as error:

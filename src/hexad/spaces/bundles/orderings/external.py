@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final, Protocol
 
-from hexad.core.arguments import said_by
+from hexad.core.arguments import quoted, said_by
 from hexad.errors import InvalidInput, ProviderError
 from hexad.memory.policy import BACKEND_ALIASES, Backend
 from hexad.text.normalize import whole_characters
@@ -72,6 +72,11 @@ def _checked(pair: object) -> tuple[str, float]:
 def resolve_orderings(value: Mapping[str, OrderingSpec] | None) -> dict[str, NamedOrdering]:
     """Return the orderings by name, lower-case; raises `InvalidInput` for a name or an object that cannot be used."""
     orderings: dict[str, NamedOrdering] = {}
+    if value is not None and not isinstance(value, Mapping):
+        raise InvalidInput(
+            f"orderings = {quoted(value)} cannot be used; give a mapping of names to orderings.",
+            argument="orderings",
+        )
     for name, ordering in (value or {}).items():
         key = name.strip().lower() if isinstance(name, str) else ""
         if not key or not key.isprintable():
