@@ -283,10 +283,7 @@ def _require_same(source: apsw.Connection, copy: apsw.Connection, path: Path) ->
 
 def _counts(con: apsw.Connection) -> dict[str, object]:
     names = con.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").fetchall()
-    return {
-        str(name): cast("int", con.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0])
-        for (name,) in names
-    }
+    return {str(name): con.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for (name,) in names}
 
 
 def _unreadable(path: Path) -> IntegrityError:
