@@ -95,19 +95,46 @@ def test_the_model_is_loaded_once_also_when_many_ask_at_once(monkeypatch):
     loads = []
     real = minilm._session
 
-    def counted(model, *, threads):
-        loads.append(threads)
-        return real(model, threads=threads)
+    def counted(model, *, folded=True):
+        loads.append(folded)
+        return real(model, folded=folded)
 
     monkeypatch.setattr(minilm, "_session", counted)
     embedder = MiniLmEmbedder(threads=1)
-    workers = [threading.Thread(target=embedder.embed_query, args=("word",)) for _ in range(4)]
+    workers = [threading.Thread(target=embedder.embed, args=(["word"],)) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
 
-    assert [1] == loads
+    assert [True] == loads
+
+
+def test_a_first_question_alone_does_without_the_slow_part_of_loading(monkeypatch):
+    loads = []
+    real = minilm._session
+
+    def counted(model, *, folded=True):
+        loads.append(folded)
+        return real(model, folded=folded)
+
+    monkeypatch.setattr(minilm, "_session", counted)
+    embedder = MiniLmEmbedder()
+    first, second = (
+        embedder.embed_query("Where is the harbour?"),
+        embedder.embed_query("Where is the harbour?"),
+    )
+
+    assert [False, True] == loads
+    np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_texts_that_are_embedded_side_by_side_have_the_vectors_of_one_after_the_other():
+    texts = [f"{number} herons stand in the shallow water. " * (number % 7 + 1) for number in range(40)]
+
+    together, alone = MiniLmEmbedder(threads=2).embed(texts), MiniLmEmbedder(threads=1).embed(texts)
+
+    np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
 def test_a_model_from_another_place_is_used_when_it_is_the_same_file(tmp_path, embedder):

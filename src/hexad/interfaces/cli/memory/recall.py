@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Show each hit's score in parts, and what was considered.")
 @click.option(
     "--semantic/--lexical",
-    default=False,
-    help="Also search by meaning, which loads the embedder; default: full text alone, which is fast.",
+    default=None,
+    help="Insist on meaning, or search by words alone, which is faster; default: by both, as far as there are vectors.",
 )
 @click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
 def recall(
-    query: str, *, semantic: bool, explain: bool, follow_links: bool, no_feedback: bool, **options: Any
+    query: str, *, semantic: bool | None, explain: bool, follow_links: bool, no_feedback: bool, **options: Any
 ) -> None:
     """Print what best answers QUERY, best first.
 
     Prints nothing on stdout, with exit code 0, when nothing is relevant.
     """
-    with state().opened(embeds=semantic) as hx:
+    with state().opened(embeds=semantic is not False) as hx:
         hits = hx.recall(
             query,
             space=several(options.pop("spaces")),
@@ -57,7 +57,7 @@ def recall(
             layers=several(options.pop("layers")),
             feedback=not no_feedback,
             explain=explain,
-            semantic=semantic or None,
+            semantic=semantic,
             follow_links=follow_links,
             **options,
         )
