@@ -430,7 +430,7 @@ def _user_keys(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _table(values: Mapping[str, Any], name: str) -> Mapping[str, object]:
-    return values.get(name, {})
+    return dict(values.get(name, {}))
 
 
 def _privacy(values: Mapping[str, object]) -> Mapping[str, object]:
