@@ -255,7 +255,7 @@ BROAD_EXCEPTS = {
         "hexad.layers.router.parallel",
         "attempt",
     ): "whatever goes wrong in one layer, the others answer and its name is reported",
-    ("hexad.providers.budgets.metering", "_said"): "the caller's own generator may raise anything",
+    ("hexad.providers.budgets.metering", "_answer_of"): "the caller's own generator may raise anything",
     (
         "hexad.providers.generators.hosted",
         "_Call._attempt",

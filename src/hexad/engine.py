@@ -575,7 +575,7 @@ class Hexad:
 
         Whoever has a role is shown its own. Raises as `feedback` does.
         """
-        return self._services.feedback().given(what, limit=limit)
+        return self._services.feedback().verdicts(what, limit=limit)
 
     def retract_feedback(self, id: str) -> Feedback:
         """Take back what was said, by its id, and return it: answers are as if it had never been said.

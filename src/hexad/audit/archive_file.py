@@ -55,7 +55,7 @@ class ArchivedEntry:
         """The record's hash."""
         return hashlib.sha256(self.body).digest()
 
-    def said(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """Return what the record says in the clear."""
         record: dict[str, Any] = json.loads(self.body)
         return record
@@ -170,7 +170,7 @@ class ArchiveFile:
             seq += 1 << level
         raise self._damaged("it has another end than that of an archive")
 
-    def kept(self) -> Iterator[ArchivedEntry]:
+    def entries(self) -> Iterator[ArchivedEntry]:
         """Yield its records alone."""
         return (item for item in self.items() if isinstance(item, ArchivedEntry))
 
@@ -185,7 +185,7 @@ class ArchiveFile:
                 frontier.add(item.level, item.top)
                 before = ""
                 continue
-            record = self._said(item)
+            record = self._record_fields(item)
             if record["seq"] != item.seq or (before and record["prev"] != before):
                 raise self._damaged(f"audit-{item.seq} does not follow the one before it")
             if record["payload"] is None and item.ciphertext is not None:
@@ -200,7 +200,7 @@ class ArchiveFile:
             raise self._damaged("it does not hold what its first line says")
         return self.archive()
 
-    def _said(self, record: ArchivedEntry) -> dict[str, Any]:
+    def _record_fields(self, record: ArchivedEntry) -> dict[str, Any]:
         try:
             entry: dict[str, Any] = json.loads(record.body)
             return {name: entry[name] for name in ("seq", "prev", "payload")}

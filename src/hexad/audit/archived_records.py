@@ -69,7 +69,7 @@ class KeptContents(NamedTuple):
     """Whether an erasure that goes by subject or session comes upon it."""
 
 
-def whose(kept_contents: Sequence[KeptContents]) -> str:
+def owners_digest(kept_contents: Sequence[KeptContents]) -> str:
     """Return the hash by which the record of an archive says whose the contents of a run are; erasing changes nothing
     of it.
     """  # fmt: skip
@@ -177,7 +177,7 @@ class Gaps:
         )
         return [row[0] for row in rows]
 
-    def kept(self, first: int, past: int) -> list[KeptContents]:
+    def contents_of_run(self, first: int, past: int) -> list[KeptContents]:
         """Return what is kept of the contents of a run's archived records."""
         rows = self._db.query(
             "SELECT a.seq, coalesce(o.ref, x''), a.nonce, o.session, a.tick,"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, written
-from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, whose
+from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, owners_digest
 from hexad.audit.checkpoint import Checkpoint, Verifier, cover, root_of, sign
 from hexad.audit.incidents import Incidents
 from hexad.audit.ledger import Ledger
@@ -220,7 +220,7 @@ class Archiver:
         """Compare an archive with the ledger, record by record, and return its runs."""
         opened.check()
         runs = list[Run]()
-        for run in _runs_of(opened.kept()):
+        for run in _runs_of(opened.entries()):
             live = self._ledger.gaps.leaving(run[0].seq, run[-1].seq + 1)
             for record, there in itertools.zip_longest(run, live):
                 if record is None or there is None or (record.seq, record.body) != (there[0], there[1]):
@@ -249,7 +249,7 @@ class Archiver:
             number = ledger.size()
             gaps = [ledger.gaps.gap_of(first, past, named_by=number) for first, past in runs]
             ledger.gaps.take_out(gaps, unmarked)
-            kept_contents = [ledger.gaps.kept(gap.first, gap.past) for gap in gaps]
+            kept_contents = [ledger.gaps.contents_of_run(gap.first, gap.past) for gap in gaps]
             detail = _detail(opened, gaps, kept_contents, by=by)
             ledger.append([NewAuditRecord(kind=ARCHIVE, at=self._clock.now(), subject=SYSTEM, detail=detail)])
         return opened.archive(record_id=f"audit-{number}", more=more)
@@ -269,7 +269,7 @@ def _detail(
         "size": opened.checkpoint.size,
         "root": opened.checkpoint.root.hex(),
         "runs": [
-            [gap.first, gap.past, gap.commitment(), len(contents), whose(contents)]
+            [gap.first, gap.past, gap.commitment(), len(contents), owners_digest(contents)]
             for gap, contents in zip(gaps, kept_contents, strict=True)
         ],
     }

@@ -1,4 +1,4 @@
-"""Destroying contents of the ledger: which are meant, and how the record of it names them."""
+"""Destroying contents of the ledger: which are count_selected, and how the record of it names them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def destroy(ledger: Ledger, works: Sequence[Work]) -> dict[str, JSONValue]:
     return {"contents": count, "seqs": _ranges(seqs), "subjects": sorted(references)}
 
 
-def meant(ledger: Ledger, works: Sequence[Work]) -> int:
+def count_selected(ledger: Ledger, works: Sequence[Work]) -> int:
     """Return how many contents `destroy` would take."""
     sessions = set[int]()
     for work in works:

@@ -21,7 +21,7 @@ from hexad.audit.checkpoint import (
     root_of,
     sign,
 )
-from hexad.audit.erase_contents import destroy, meant
+from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.incidents import Incidents, Shown, lines, span_of, times_of
 from hexad.audit.ledger import ERASURE, LedgerQuery, holds
 from hexad.audit.open import Key, open_with_key
@@ -145,8 +145,8 @@ class Marking:
         queries = [self._incidents.asked(span) for span in spans]
         for path in archives:
             archive, _ = self._desk.archiver.named(Path(path))
-            for record in archive.kept():
-                document = record.said()
+            for record in archive.entries():
+                document = record.record()
                 if any(holds(each, document) for each in queries):
                     shown = Shown.of(
                         ledger, record.seq, record.body, ledger.gaps.nonce(record.seq), record.ciphertext
@@ -244,7 +244,7 @@ class AuditLog:
             records, where = self._archived(parse_path(archive, "archive"), within)
             found_records = list(itertools.islice(records, offset, offset + limit))
         self._desk.note(
-            QUERY, {"reviewer": reviewer.name, "shown": len(found_records), **_said(query), **where}
+            QUERY, {"reviewer": reviewer.name, "shown": len(found_records), **_query_fields(query), **where}
         )
         return list(map(without_secrets, found_records))
 
@@ -266,7 +266,7 @@ class AuditLog:
         reviewer = self._desk.admitted(reviewer_credential)
         within = replace(_within(query, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
         shown = self._ledger.count(within)
-        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_said(query)})
+        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_query_fields(query)})
         return self._pages(within)
 
     def export_to(
@@ -315,8 +315,8 @@ class AuditLog:
         archive_file, seq = self._desk.archiver.named(path)
 
         def records() -> Iterator[AuditRecord]:
-            for record in archive_file.kept():
-                if holds(query, record.said()):
+            for record in archive_file.entries():
+                if holds(query, record.record()):
                     nonce = self._ledger.gaps.nonce(record.seq)
                     yield self._ledger.revealed(record.seq, record.body, nonce, record.ciphertext)
 
@@ -352,7 +352,7 @@ class AuditLog:
         ticks: JSONValue = None if query.ticks is None else [list(query.ticks)]
         work: dict[str, JSONValue] = {"session": session_id, "ticks": ticks, "subject": subject}
         if dry_run:
-            count = meant(self._ledger, [work])
+            count = count_selected(self._ledger, [work])
             seq = self._desk.note(PLANNED, {"reviewer": reviewer.name, "contents": count})
             return Destroyed(record_id=f"audit-{seq}", contents=count, cleared=False, dry_run=True)
         with self._ledger.db.transaction():
@@ -512,7 +512,7 @@ def _asked(
     )
 
 
-def _said(query: LedgerQuery) -> dict[str, JSONValue]:
+def _query_fields(query: LedgerQuery) -> dict[str, JSONValue]:
     """Return how the record of a question repeats it."""
     types = query.event_types
     return {

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
-from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, whose
+from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, owners_digest
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root
 from hexad.audit.ledger import ERASURE, EVENTS, Ledger
@@ -44,7 +44,7 @@ class _ArchivedRunName:
     named_by: int
     commitment: str
     contents: int
-    whose: str
+    owners: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class _Check:
         for archive in self._archives:
             if archive.sha256 not in named:
                 raise _Wrong(archive.first, f"No record of the ledger names the archive {archive.path}.")
-            readers[named[archive.sha256]] = archive.kept()
+            readers[named[archive.sha256]] = archive.entries()
         return readers
 
     def _extend(self, leaves: Sequence[bytes]) -> None:
@@ -204,7 +204,7 @@ class _Check:
             raise _Wrong(
                 first, f"Of the archived records from audit-{first} on some are in the ledger again."
             )
-        kept_contents = self._ledger.gaps.kept(first, past)
+        kept_contents = self._ledger.gaps.contents_of_run(first, past)
         self._compare_keys(kept_contents, first, named)
         self.archived += past - first
         self.contents += len(kept_contents)
@@ -224,7 +224,9 @@ class _Check:
     ) -> None:
         if len(kept_contents) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
-        if whose(kept_contents) != named.whose or not all(contents.found for contents in kept_contents):
+        if owners_digest(kept_contents) != named.owners or not all(
+            contents.found for contents in kept_contents
+        ):
             raise _Wrong(
                 first,
                 f"Whose the archived contents from audit-{first} on are, or of which ticks, was changed.",
@@ -376,7 +378,7 @@ def _beside(ledger: Ledger) -> _Beside:
         with suppress(TypeError, ValueError, AttributeError):
             for first, past, commitment, contents, of in detail.get("runs", ()):
                 runs[first, past] = _ArchivedRunName(
-                    named_by=number, commitment=commitment, contents=contents, whose=of
+                    named_by=number, commitment=commitment, contents=contents, owners=of
                 )
     tiles = ledger.db.query("SELECT level, place, hash FROM tiles")
     return _Beside(

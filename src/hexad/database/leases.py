@@ -127,13 +127,13 @@ class Lease:
         self._fd = -1
 
     @property
-    def held(self) -> bool:
+    def is_held(self) -> bool:
         """Whether this object holds the lease."""
         return self._fd >= 0
 
     def try_acquire(self) -> bool:
         """Return whether the lease is held now; never waits."""
-        if self.held:
+        if self.is_held:
             return True
         fd = files.open_for_locks(self.path)
         with files.operation("lock", self.path, "lock"):
@@ -159,7 +159,7 @@ class Lease:
 
     def release(self) -> None:
         """Give the lease back, if it is held."""
-        if self.held:
+        if self.is_held:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, 0)
             os.close(self._fd)

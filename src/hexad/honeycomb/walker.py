@@ -82,7 +82,7 @@ class PathStep(NamedTuple):
 class DraftPiece(NamedTuple):
     """A piece, before it is compared with the query."""
 
-    said: NodeText
+    text_row: NodeText
     form: PieceForm
     text: str
     tokens: int
@@ -457,8 +457,8 @@ class JitWalker:
     def _cosines(self, taken_pieces: Sequence[DraftPiece], focus: NDArray[np.float64]) -> dict[int, float]:
         import numpy as np
 
-        own = [piece.said.node_id for piece in taken_pieces if piece.said.memory_id is None]
-        memories = [piece.said.node_id for piece in taken_pieces if piece.said.memory_id is not None]
+        own = [piece.text_row.node_id for piece in taken_pieces if piece.text_row.memory_id is None]
+        memories = [piece.text_row.node_id for piece in taken_pieces if piece.text_row.memory_id is not None]
         cosines: dict[int, float] = {}
         contents = nodes_of(self._stores).embeddings_of(own) if own else []
         rows = [

@@ -81,7 +81,7 @@ class IngestService:
         service = IngestService(
             self._context,
             stores,
-            self._catalog.over(stores),
+            self._catalog.with_stores(stores),
             rules=self._rules,
             generator_for=self._generator_for,
             relate=self._relate,

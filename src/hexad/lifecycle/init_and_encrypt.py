@@ -113,7 +113,7 @@ def encrypt(
     if read_record(task.directory) is not None:
         raise Conflict(f"{task.directory} is encrypted already; `hexad rekey` gives it another key.")
     task.unlock(KeyGiven())  # which says so where the record of an encrypted one is gone
-    key_source = task.given(key)
+    key_source = task.key_source(key)
     chosen = choose(provider, key_source, task.settings)
     if dry_run:
         return task.plan(provider=chosen)
@@ -135,7 +135,7 @@ def decrypt(
     Raises as `encrypt` does, `Conflict` for a plain store, `AccessDenied` without its key.
     """
     task = _task(path, "decrypt", user=user, make=not dry_run, progress=progress, clock=clock)
-    key_source = task.given(key)
+    key_source = task.key_source(key)
     old = _opened(task, key_source)
     if dry_run:
         return task.plan(provider=None)
@@ -166,7 +166,7 @@ def rekey(
     meanwhile, `InvalidInput` for a new key that is the old one.
     """
     task = _task(path, "rekey", user=user, make=not dry_run, progress=progress, clock=clock)
-    key_source = task.given(key)
+    key_source = task.key_source(key)
     old = _opened(task, key_source)
     settings = task.settings
     new = KeyGiven.of(new_key, passphrase=settings.new_passphrase, command=settings.new_key_command)
@@ -236,7 +236,7 @@ def _same_secret(record: EncryptionRecord, encryption_record: EncryptionRecord, 
     )
 
 
-def _given(directory: Path, key: Key) -> KeyGiven:
+def _key_source(directory: Path, key: Key) -> KeyGiven:
     return KeyGiven.of(key, **load_settings(directory).key_sources)
 
 
@@ -274,7 +274,7 @@ def _opened(task: KeyChange, key_source: KeyGiven) -> Unlocked:
 
 def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> None:
     """Write the record of a store that is not there yet."""
-    key_source = _given(directory, key)
+    key_source = _key_source(directory, key)
     chosen = choose(provider, key_source, load_settings(directory))
     with alone(directory, "create an encrypted store", clock):
         if (directory / DATABASE).exists():

@@ -109,7 +109,7 @@ class KeyChange:
         """What the store's settings and the environment say."""
         return load_settings(self.directory)
 
-    def given(self, key: Key) -> KeyGiven:
+    def key_source(self, key: Key) -> KeyGiven:
         """Return what there is to open it with."""
         return KeyGiven.of(key, **self.settings.key_sources)
 
@@ -248,7 +248,7 @@ class UserKeyChange(KeyChange):
         """What the environment says: no project has a say."""
         return load_settings(None)
 
-    def given(self, key: Key) -> KeyGiven:
+    def key_source(self, key: Key) -> KeyGiven:
         """Return what there is to open it with."""
         return KeyGiven.of(key, **self.settings.user_keys)
 

@@ -95,7 +95,7 @@ class Conversion:
         bring something into its files first, `StoreLocked` where a program has a database open, `IntegrityError` for
         a file that is damaged, `StorageFailure` for a disk that refuses.
         """
-        with self._held():
+        with self._exclusive_databases():
             self._require()
             try:
                 folder = new_folder(self.directory)
@@ -175,7 +175,7 @@ class Conversion:
     # Databases --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _exclusive_databases(self) -> Iterator[None]:
         """Hold every database, so that nobody reads or writes it, with all that was committed in its file."""
         self._sources: dict[str, apsw.Connection] = {}
         try:

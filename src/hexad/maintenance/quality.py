@@ -179,14 +179,14 @@ class Examination:
             None if memory.fact else junk_rule(memory.text)
         )  # a fact's value says it, however short the words
         if rule is not None:
-            self.found(Flaw.JUNK, rule, [memory.id], memory.text, RULES[rule], self.forget(memory.id))
+            self.report(Flaw.JUNK, rule, [memory.id], memory.text, RULES[rule], self.forget(memory.id))
         self._dates(memory)
         if not memory.supported:
             why = "nothing says where it is from: no source, no citation, nobody known who vouches for it"
             remedy = (
                 "keep its source when you import it" if self._imported else f"hexad memory show {memory.id}"
             )
-            self.found(Flaw.UNSUPPORTED, "provenance", [memory.id], memory.text, why, remedy)
+            self.report(Flaw.UNSUPPORTED, "provenance", [memory.id], memory.text, why, remedy)
         self._alike(memory)
         if memory.valid_to is None or memory.valid_to > self._now:
             self._negated(memory)  # what is over says nothing against what holds now
@@ -197,7 +197,7 @@ class Examination:
             return "leave it out of the import, or delete it there"
         return "; ".join(_FORGET.format(memory_id) for memory_id in ids)
 
-    def found(
+    def report(
         self,
         flaw: Flaw,
         rule: str,
@@ -259,12 +259,12 @@ class Examination:
                 if self._imported
                 else f"hexad forget {memory.id} --purge; and change the secret"
             )
-            self.found(Flaw.SECRET, rules[0], [memory.id], memory.text, why, remedy)
+            self.report(Flaw.SECRET, rules[0], [memory.id], memory.text, why, remedy)
 
     def _dates(self, memory: Audited) -> None:
         if memory.valid_to is not None and memory.valid_to <= self._now:
             why = f"it held until {memory.valid_to:%Y-%m-%d}"
-            self.found(Flaw.STALE, "expired", [memory.id], memory.text, why, self.forget(memory.id))
+            self.report(Flaw.STALE, "expired", [memory.id], memory.text, why, self.forget(memory.id))
         elif (
             memory.touched is not None
             and self._now - memory.touched >= UNUSED
@@ -272,7 +272,7 @@ class Examination:
             and not memory.pinned
         ):
             why = f"of little importance, and neither changed nor recalled since {memory.touched:%Y-%m-%d}"
-            self.found(Flaw.STALE, "unused", [memory.id], memory.text, why, self.forget(memory.id))
+            self.report(Flaw.STALE, "unused", [memory.id], memory.text, why, self.forget(memory.id))
 
     def _alike(self, memory: Audited) -> None:
         """Put a memory into the group of those that say the same, or begin one."""
@@ -307,7 +307,7 @@ class Examination:
         others = [member for member, _ in group if member != keep]
         why = f"{len(others)} say{'s' * (len(others) == 1)} {'almost ' * near}what {keep} says"
         rule = "near" if near else "exact"
-        self.found(
+        self.report(
             Flaw.DUPLICATE, rule, others, self._text_of(keep), why, self.forget(*others[:10]), keep=keep
         )
 
@@ -324,7 +324,7 @@ class Examination:
             remedy = f"look which holds: hexad memory show {other[0]}; hexad memory show {memory.id}"
             if self._imported:
                 remedy = "decide which holds, and delete the other there"
-            self.found(Flaw.CONTRADICTION, "negation", [other[0], memory.id], memory.text, why, remedy)
+            self.report(Flaw.CONTRADICTION, "negation", [other[0], memory.id], memory.text, why, remedy)
 
 
 LISTED: Final = 100
@@ -405,7 +405,7 @@ class QualityAudit:
         other = self._stores.duplicates.echoed(no, passages) if passages else None
         if other is not None:
             why = f"it repeats what a recall handed out of {other}"
-            examination.found(
+            examination.report(
                 Flaw.ECHO, "handed_out", [memory.id], memory.raw, why, examination.forget(memory.id)
             )
 
@@ -425,7 +425,7 @@ class QualityAudit:
         if missing_uri is not None:
             remedy = f"hexad ingest the folder again, which archives it, or hexad forget {memory.id}"
             why = f"its source {missing_uri!r} is not there any more"
-            examination.found(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
+            examination.report(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
 
     def _superseded(self, examination: Examination, replaced: Mapping[str, str], active: set[int]) -> None:
         numbers = self._stores.memories.numbers_named(sorted(replaced))
@@ -433,14 +433,14 @@ class QualityAudit:
             if no in active:
                 text = self._stores.memories.by_no([no])[no].raw
                 why = f"{replaced[older]} supersedes it, and it is still recalled"
-                examination.found(Flaw.STALE, "superseded", [older], text, why, examination.forget(older))
+                examination.report(Flaw.STALE, "superseded", [older], text, why, examination.forget(older))
 
     def _fallen(self, examination: Examination, space: str | None) -> None:
         for review in self._facts.to_review(space=space):
             text = self._text(review.memory_id)
             why = "it rests on something that was superseded or forgotten"
             remedy = f"hexad memory show {review.memory_id}; what still holds, remember again"
-            examination.found(Flaw.STALE, "premise", [review.memory_id], text, why, remedy)
+            examination.report(Flaw.STALE, "premise", [review.memory_id], text, why, remedy)
 
     def _contradictions(self, examination: Examination, space: str | None) -> None:
         for look, space_no in self._facts.contested(space=space):
@@ -462,7 +462,7 @@ class QualityAudit:
                 remedy = (
                     f"remember which holds with subject, attribute and value, or hexad forget {against[0]}"
                 )
-                examination.found(Flaw.CONTRADICTION, "values", against, active[0].text, why, remedy)
+                examination.report(Flaw.CONTRADICTION, "values", against, active[0].text, why, remedy)
 
 
 def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) -> MemoryQuality:
@@ -487,7 +487,7 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
         for other, key in _against(item, values):
             why = f"{other} and {item.source_id} give {key} different values"
             remedy = "decide which holds, and delete the other there"
-            examination.found(Flaw.CONTRADICTION, "values", [other, item.source_id], item.text, why, remedy)
+            examination.report(Flaw.CONTRADICTION, "values", [other, item.source_id], item.text, why, remedy)
     return examination.done(source=spec.path.name, skips=skips, seconds=clock.monotonic() - started)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.audit.admission import Admission
-from hexad.audit.erase_contents import destroy, meant
+from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.open import DATABASE as LEDGER_FILE
 from hexad.audit.open import open_ledger
 from hexad.audit.retention import Keeping
@@ -84,7 +84,7 @@ def ledger_contents(
     opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
     try:
         with opened.db.read():
-            return meant(opened.ledger, works)
+            return count_selected(opened.ledger, works)
     finally:
         opened.close()
 

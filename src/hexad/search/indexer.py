@@ -26,7 +26,7 @@ class Indexer:
         self._stores = stores
         self._fulltext = fulltext
 
-    def over(self, stores: Stores) -> Indexer:
+    def with_stores(self, stores: Stores) -> Indexer:
         """Return a catalog of the same indexes for stores that show something else."""
         return Indexer(stores, self._fulltext)
 

@@ -236,7 +236,7 @@ def _day_of_month(match: re.Match[str], text: str, _now: datetime) -> DatePhrase
         year is None
         and match[f"{key}_o"] is None
         and name in _VERBS
-        and not _BEFORE_DAY.search(_left(match, text))
+        and not _BEFORE_DAY.search(_text_before(match, text))
     ):
         return None  # "up to 5 may join", "march 5 miles"
     if year is None:
@@ -255,7 +255,7 @@ def _month_of_year(match: re.Match[str], _text: str, _now: datetime) -> DatePhra
 
 def _bare_month(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     name = match["b_m"]
-    left = _left(match, text)
+    left = _text_before(match, text)
     before = _PREPOSITION.search(left)
     if before is None:
         # "and June" ends a range; "the June meeting" is a date, "the march" and "June" alone are not.
@@ -371,12 +371,12 @@ def _year(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     return DatePhrase(match.span(), "year", month_span(int(match["j_y"]), 1, months=12))
 
 
-def _left(match: re.Match[str], text: str) -> str:
+def _text_before(match: re.Match[str], text: str) -> str:
     return text[max(match.start() - LEFT_CHARACTERS, 0) : match.start()]
 
 
 def _after_preposition(match: re.Match[str], text: str) -> bool:
-    left = _left(match, text)
+    left = _text_before(match, text)
     return (
         _PREPOSITION.search(left) is not None or re.search(r"(?i)\b(?:on|and|to)\s{1,3}$", left) is not None
     )

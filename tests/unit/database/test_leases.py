@@ -230,4 +230,4 @@ def test_a_lease_is_waited_for_as_long_as_is_asked(tmp_path: Path) -> None:
         child.kill()
         with lease.held_for(wait_s=60.0) as acquired:
             assert acquired
-        assert not lease.held
+        assert not lease.is_held

@@ -69,7 +69,9 @@ class EncryptionRecord:
             raise wrong_key(self.place, key_file=key_file)
         try:
             nonce, wrapped = self.wrapped[:_NONCE_BYTES], self.wrapped[_NONCE_BYTES:]
-            return StoreKeys(_wrapping(master, self.place).decrypt(nonce, wrapped, _said(self.place)))
+            return StoreKeys(
+                _wrapping(master, self.place).decrypt(nonce, wrapped, _associated_data(self.place))
+            )
         except (InvalidTag, ValueError) as error:
             raise _damaged(RECORD, "the data key in it does not open") from error
 
@@ -243,7 +245,7 @@ def establish(
 def wrap(place: KeyPlace, master: bytes, keys: StoreKeys) -> Unlocked:
     """Return the record that opens `keys` with `master`."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    wrapped = nonce + keys.wrapped_by(_wrapping(master, place), nonce, _said(place))
+    wrapped = nonce + keys.wrapped_by(_wrapping(master, place), nonce, _associated_data(place))
     record = EncryptionRecord(place=place, wrapped=wrapped, check=_check(master, place))
     return Unlocked(record=record, keys=keys)
 
@@ -264,7 +266,7 @@ def _fields(place: KeyPlace) -> dict[str, Any]:
     }
 
 
-def _said(place: KeyPlace) -> bytes:
+def _associated_data(place: KeyPlace) -> bytes:
     return json.dumps(_fields(place), sort_keys=True, separators=(",", ":")).encode("utf-8")
 
 

@@ -64,14 +64,14 @@ class ErasedStream:
         self._db, self._sealer, self._give_away = db, sealer, give_away
         self._cold = ColdRanges(db)
 
-    def left(self, sessions: Sequence[int] | None = None) -> bool:
+    def has_files_left(self, sessions: Sequence[int] | None = None) -> bool:
         """Whether a file may still hold erased ticks, of these sessions or of any."""
         erasing = self._cold.erasing()
         return bool(erasing) if sessions is None else not erasing.keys().isdisjoint(sessions)
 
     def take_out(self) -> FileRewrite:
         """Take out of the files what they hold of erased ticks; what another process writes to or holds stays."""
-        if not self.left():
+        if not self.has_files_left():
             return FileRewrite()
         self._give_away()
         size = 0
@@ -517,11 +517,11 @@ class StreamEraser:
         sessions = (
             [int(str(session)) for session in given_sessions] if isinstance(given_sessions, list) else []
         )
-        if not self._files.left(sessions):
+        if not self._files.has_files_left(sessions):
             return True
         rewrite = self._files.take_out()
         book.erased(ROWS, 0, rewrite.bytes)
-        if not self._files.left(sessions):
+        if not self._files.has_files_left(sessions):
             return True
         reason = "; ".join(sorted(rewrite.held_by)) or _NOT_YET
         if reason != waiting.reason:

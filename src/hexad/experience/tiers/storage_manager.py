@@ -116,7 +116,7 @@ class PressureRun:
         self._before = self._bytes
 
     @property
-    def due(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether COLD, or everything, is over its threshold."""
         return self._excess > 0
 
@@ -399,7 +399,7 @@ class StorageManager:
             expiry=self._expiry,
             stop=stop,
         )
-        if not relief.due:
+        if not relief.is_needed:
             return relief.report(Stopped.UNDER_THRESHOLD)
         files.ensure_dir(self._lease.path.parent)
         with self._turn, self._lease.held_for() as mine:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from hexad.ingest.imports.records import Placed, Record, json_value, kept, keys_of, refuse, string, strings
+from hexad.ingest.imports.records import (
+    Placed,
+    Record,
+    json_value,
+    keys_of,
+    origin_of,
+    refuse,
+    string,
+    strings,
+)
 from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.file_place import clean_tags, memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
@@ -113,7 +122,7 @@ def _item(name: str, record: Record, where: str) -> Placed | Skip:
         return Skip(source_id=where, reason=f"{where}: it has no `id`")
     project = string(record, "merged_into_project") or string(record, "project")
     columns = next(columns for each, _, columns in _LISTS if each == name)
-    metadata = kept(FORMAT, original, record, [column for column in columns if column not in _TOLD])
+    metadata = origin_of(FORMAT, original, record, [column for column in columns if column not in _TOLD])
     if project:
         metadata["project"] = project
     return where, Item(

@@ -13,8 +13,8 @@ from hexad.ingest.imports.records import (
     Record,
     json_lines,
     json_value,
-    kept,
     keys_of,
+    origin_of,
     refuse,
     short_hash,
     string,
@@ -120,7 +120,7 @@ def _item(record: object, where: str, times: Mapping[str, datetime]) -> Placed |
         path=memory_path(FORMAT, *(about or ("shared",))),
         time=begun,
         tags=clean_tags(strings(record.get("categories"))),
-        metadata=kept(FORMAT, original, record, _KEPT),
+        metadata=origin_of(FORMAT, original, record, _KEPT),
         claim=ImportedFields(valid_to=ends, data_subjects=about),
     )
 
@@ -137,7 +137,9 @@ def _relation(record: object, where: str) -> Placed | Skip:
                 source_id=original,
                 text=text,
                 path=memory_path(FORMAT, "relations"),
-                metadata=kept(FORMAT, original, record, ("source", "relationship", "target", "destination")),
+                metadata=origin_of(
+                    FORMAT, original, record, ("source", "relationship", "target", "destination")
+                ),
             )
     return Skip(
         source_id=where, reason=f"{where}: it needs `source`, `relationship` and `target`; {keys_of(record)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.ingest.imports.records import LEADS_OUT, Placed, kept, leads_out, refuse, short_hash
+from hexad.ingest.imports.records import LEADS_OUT, Placed, leads_out, origin_of, refuse, short_hash
 from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.files import NOT_READABLE
@@ -67,7 +67,7 @@ def read_memory_md(path: Path) -> Iterator[Placed | Skip]:
     pointers: dict[str, str] = {}
     for note in _notes(files[INDEX], INDEX, files):
         if isinstance(note, _Pointer):
-            pointers[note.file] = note.said
+            pointers[note.file] = note.text
         else:
             yield note
     for name, file in files.items():
@@ -80,7 +80,7 @@ class _Pointer:
     """A line of the index: the file, and what the index says of it."""
 
     file: str
-    said: str
+    text: str
 
 
 def _text(path: Path, name: str) -> str | Skip:
@@ -141,7 +141,7 @@ def _item(original: str, block: _Block, name: str) -> Item:
         path=memory_path(Path(name).stem, *block.trail),
         title=title[:200] or None,
         first_line=block.first,
-        metadata=kept(FORMAT, original, record, ("file", "heading")),
+        metadata=origin_of(FORMAT, original, record, ("file", "heading")),
     )
 
 
@@ -247,7 +247,7 @@ def _file(path: Path, name: str, pointed: str) -> Iterator[Placed | Skip]:
         time=front.time,
         tags=tuple(tag for tag in map(slug, front.tags) if tag),
         first_line=front.lines + 1,
-        metadata=kept(FORMAT, name, record, ("file", "index", "name", "description", "type")),
+        metadata=origin_of(FORMAT, name, record, ("file", "index", "name", "description", "type")),
         claim=ImportedFields(links=tuple(_links(body, name))),
     )
     yield name, (replace(item, kind=kind) if kind else item)

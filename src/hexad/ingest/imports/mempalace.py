@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.ingest.imports.records import LEADS_OUT, Placed, Record, kept, leads_out, refuse, string
+from hexad.ingest.imports.records import LEADS_OUT, Placed, Record, leads_out, origin_of, refuse, string
 from hexad.ingest.sources.decode import mark_of, read_time
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
@@ -118,7 +118,7 @@ def _drawer(drawer: str, lines: Sequence[str], where: str, name: tuple[str, str]
         text=text,
         path=memory_path(wing, room),
         time=read_time(known.get("Filed")),
-        metadata=kept(FORMAT, drawer, record, tuple(record)),
+        metadata=origin_of(FORMAT, drawer, record, tuple(record)),
     )
 
 
@@ -180,7 +180,7 @@ def _triple(
         kind="fact",
         path=memory_path(FORMAT, "graph", who),
         time=begun,
-        metadata=kept(FORMAT, original, row, [name for name in _TRIPLE if name != "id"]),
+        metadata=origin_of(FORMAT, original, row, [name for name in _TRIPLE if name != "id"]),
         claim=ImportedFields(
             subject=who if fact else None,
             attribute=predicate if fact else None,

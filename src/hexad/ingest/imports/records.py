@@ -66,7 +66,7 @@ def json_value(path: Path) -> object:
         ) from error
 
 
-def kept(format: str, original: str, record: Record, names: Sequence[str]) -> dict[str, JSONValue]:
+def origin_of(format: str, original: str, record: Record, names: Sequence[str]) -> dict[str, JSONValue]:
     """Return what is kept of a record: where it is from, its id there, and of the fields those that say something."""
     origin: dict[str, JSONValue] = {"from": format, "id": original}
     for name in names:

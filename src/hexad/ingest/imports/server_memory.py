@@ -14,8 +14,8 @@ from hexad.ingest.imports.records import (
     Placed,
     json_lines,
     json_value,
-    kept,
     keys_of,
+    origin_of,
     refuse,
     short_hash,
     string,
@@ -165,7 +165,7 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
             kind="entity",
             path=path,
             title=name[:200],
-            metadata=kept(FORMAT, name, record, ("entityType",)),
+            metadata=origin_of(FORMAT, name, record, ("entityType",)),
             claim=ImportedFields(
                 subject=name,
                 attribute="type" if entity.type else None,
@@ -183,7 +183,7 @@ def _items(name: str, entity: _Entity, entities: Mapping[str, _Entity]) -> Itera
                 text=line,
                 kind="observation",
                 path=path,
-                metadata=kept(FORMAT, name, record, ("entityType",)),
+                metadata=origin_of(FORMAT, name, record, ("entityType",)),
                 claim=ImportedFields(links=(("about", _entity_id(name)),)),
             ),
         )

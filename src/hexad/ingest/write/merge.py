@@ -245,7 +245,7 @@ def carried(write: PreparedDraft, old: Memory, new: Memory) -> PreparedDraft:
     meaning = replace(write.meaning, tags=new.tags)
     if old.content_hash == new.content_hash and _keeps_chunks(write, old):
         meaning = replace(meaning, spans=_sections(old))
-    return write.said(carried, meaning)
+    return write.with_draft(carried, meaning)
 
 
 def _keeps_chunks(write: PreparedDraft, old: Memory) -> bool:
@@ -274,7 +274,7 @@ def _sections(old: Memory) -> tuple[Section, ...]:
 def with_tags(write: PreparedDraft, tags: tuple[str, ...]) -> PreparedDraft:
     """Return the same with these tags."""
     meaning: Meaning = replace(write.meaning, tags=tags)
-    return write.said(replace(write.draft, tags=tags), meaning)
+    return write.with_draft(replace(write.draft, tags=tags), meaning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +298,7 @@ class FactLine:
         line = [row for row in self.facts.line(look, space_no=space_no) if family_of(row.kind) == family]
         if len(line) < 2:
             return memory
-        return self._told(memory, line, self._arranged(line, now=now), now=now)
+        return self._with_notes(memory, line, self._arranged(line, now=now), now=now)
 
     def arrange(self, look: str, *, space_no: int, now: datetime) -> None:
         """Bring the facts of a key to where they stand by now: what was to come may have come."""
@@ -322,7 +322,7 @@ class FactLine:
                 self.facts.set_supersedes(row.no, older.id)
         return [row for row in line if row.status is Status.ACTIVE and row.no not in fallen_numbers]
 
-    def _told(
+    def _with_notes(
         self, memory: Memory, line: Sequence[FactRow], standing: Sequence[FactRow], *, now: datetime
     ) -> Memory:
         own = next(row for row in line if row.id == memory.id)

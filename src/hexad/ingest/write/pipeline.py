@@ -152,7 +152,7 @@ class Pipeline:
         ids = tuple(memories[no].id for no in dict.fromkeys(numbers))
         least = least_trust([write.draft.trust, *(memory.trust for memory in memories.values())])
         new_write = replace(write, author=write.draft.trust)
-        return new_write.said(replace(write.draft, trust=least, derived_from=ids), write.meaning)
+        return new_write.with_draft(replace(write.draft, trust=least, derived_from=ids), write.meaning)
 
     def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:
         draft = write.draft
@@ -174,7 +174,9 @@ class Pipeline:
         objection = self._guard.objection(write, memory, policies, space_no=space_no)
         if objection is not None:
             held_memory = (
-                self._held(write, space_no=space_no) if source_no is None and draft.id is None else None
+                self._waiting_memory(write, space_no=space_no)
+                if source_no is None and draft.id is None
+                else None
             )
             if held_memory is not None:
                 return held_memory
@@ -231,7 +233,7 @@ class Pipeline:
         if old.status is Status.ARCHIVED and not write.draft.revives:
             return replace(old, receipt=Receipt(outcome=Outcome.UNCHANGED))
         if weaker(write, old):
-            return self._beside(write, old, policies, space_no=space_no)
+            return self._insert_waiting(write, old, policies, space_no=space_no)
         new = self._guard.superseded(merged(old, new_memory(write, old.id), write))
         judged = settled(old, new)
         objection = None
@@ -252,14 +254,16 @@ class Pipeline:
         )
         return self._index(no, carried(write, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
 
-    def _beside(self, write: PreparedDraft, old: Memory, policies: Policies, *, space_no: int) -> Memory:
+    def _insert_waiting(
+        self, write: PreparedDraft, old: Memory, policies: Policies, *, space_no: int
+    ) -> Memory:
         """Keep what is trusted less beside the memory that it would change: it waits, that one stays as it is."""
         if old.content_hash == write.content_hash:
             note = f"Memory {old.id!r} says so already, and is trusted more; nothing else of it was changed."
             return replace(
                 old, receipt=self._receipt(replace(write, notes=(*write.notes, note)), Outcome.UNCHANGED)
             )
-        held_memory = self._held(write, space_no=space_no)
+        held_memory = self._waiting_memory(write, space_no=space_no)
         if held_memory is not None:
             return held_memory
         memory = replace(
@@ -277,7 +281,7 @@ class Pipeline:
             no, _waiting(write, objection), memory, Outcome.CREATED, policies, space_no=space_no
         )
 
-    def _held(self, write: PreparedDraft, *, space_no: int) -> Memory | None:
+    def _waiting_memory(self, write: PreparedDraft, *, space_no: int) -> Memory | None:
         """Return the memory of this text that waits already, or was rejected."""
         identity = self._stores.memories.identify_held(space_no, write.content_hash)
         if identity is None:
@@ -343,7 +347,7 @@ class Pipeline:
     @staticmethod
     def _judged(write: PreparedDraft, memory: Memory) -> Memory:
         """Return the memory as rules that pin see it: without what was made of the text's own words."""
-        meaning = write.told
+        meaning = write.model_meaning
         if meaning is None:
             return memory
         return replace(memory, path=meaning.path, tags=meaning.tags, relevance=meaning.relevance)

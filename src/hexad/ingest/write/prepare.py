@@ -111,7 +111,7 @@ class PreparedDraft:
     home: str
     rules: RedactionRules | None
     now: datetime
-    told: Meaning | None = None
+    model_meaning: Meaning | None = None
     spans: tuple[Section, ...] | None = None
     fresh: bool = False
     pinned: bool | None = None
@@ -125,7 +125,7 @@ class PreparedDraft:
         """The clean draft."""
         return self.clean.draft
 
-    def said(self, draft: Draft, meaning: Meaning) -> PreparedDraft:
+    def with_draft(self, draft: Draft, meaning: Meaning) -> PreparedDraft:
         """Return the same with another draft and what it means."""
         return replace(self, clean=replace(self.clean, draft=draft), meaning=meaning)
 
@@ -180,7 +180,7 @@ class Preparer:
             now=draft.now or self._clock.now(),
             spans=spans,
             notes=notes,
-            instructions=instructions_in(_said(cleaned.draft)),
+            instructions=instructions_in(_shown_text(cleaned.draft)),
         )
         return write if draft.extract is None else self._extracted(write)
 
@@ -195,7 +195,9 @@ class Preparer:
             model_may_pin=policies.model_may_pin,
         )
         local = self._extractor.local(request)
-        write = replace(write, told=None if policies.model_may_pin else self._told(write, local.path))
+        write = replace(
+            write, model_meaning=None if policies.model_may_pin else self._model_meaning(write, local.path)
+        )
         assert draft.extract is not None
         waits = self._gate.holds(draft, content_hash=write.content_hash)
         if waits and not draft.extract.refresh:
@@ -219,7 +221,7 @@ class Preparer:
         )
 
     @staticmethod
-    def _told(write: PreparedDraft, path: str) -> Meaning:
+    def _model_meaning(write: PreparedDraft, path: str) -> Meaning:
         draft = write.draft
         assert draft.extract is not None
         # Without a hint, the last part of the path is from the text.
@@ -249,7 +251,7 @@ class Preparer:
         return completed(stored, located)
 
 
-def _said(draft: Draft) -> str:
+def _shown_text(draft: Draft) -> str:
     """Return all that a reader of the memory may be shown of a draft."""
     parts = [
         draft.text,

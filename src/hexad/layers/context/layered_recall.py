@@ -117,7 +117,7 @@ class Then:
         memory = hit.memory
         if memory.subject is None and memory.attribute is None:
             return hit if _stood(memory, self._when, None) else None
-        fact = self._held(memory)
+        fact = self._fact_then(memory)
         if fact is None:
             return None
         if fact.id == memory.id:
@@ -127,7 +127,7 @@ class Then:
             hit, memory=old, chunk=None, layer=layer_of(old), replaced=None, why=(*hit.why, _since(fact))
         )
 
-    def _held(self, memory: Memory) -> Fact | None:
+    def _fact_then(self, memory: Memory) -> Fact | None:
         """Return the fact of a memory's key that held then: the memory's own, else the last of the line."""
         line = self._line(memory)
         own = next((row for row in line if row.id == memory.id), None)
@@ -170,7 +170,7 @@ class Then:
             if memory.subject is None and memory.attribute is None:
                 holds, why = _stood(memory, self._when, ended.get(no)), "another one took its place since"
             else:
-                fact = self._held(memory)
+                fact = self._fact_then(memory)
                 holds = fact is not None and fact.id == memory.id
                 why = "" if fact is None else _since(fact)
             if holds:

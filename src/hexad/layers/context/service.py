@@ -143,7 +143,7 @@ class ContextService:
     def _sources(self) -> Mapping[MemoryLayer, Source]:
         """Return what gives each layer that there is; the code graph has none yet."""
         db, roles = self._context.db, self._stores.roles
-        shared = SharedRecall(self._recaller.beside(QuestionCache))
+        shared = SharedRecall(self._recaller.with_query_embedder(QuestionCache))
 
         def recalled(name: MemoryLayer) -> LayerSource:
             return RecalledLayer(name, shared, self._stores.memories)

@@ -100,7 +100,7 @@ class FeedbackService:
             self._stored.put(new)
             return self._stored_feedback(new.id)
 
-    def given(self, what: object | None, *, limit: int | None) -> list[Feedback]:
+    def verdicts(self, what: object | None, *, limit: int | None) -> list[Feedback]:
         """Return what was said, the last first: of one memory, or of all."""
         parse_whole(1 if limit is None else limit, "limit", least=1)
         no = None
@@ -110,7 +110,7 @@ class FeedbackService:
                 raise InvalidInput(
                     f"{quoted(what)} is no memory; feedback is listed by memories, or all of it."
                 )
-        return self._stored.given(memory_no=no, limit=limit)
+        return self._stored.verdicts(memory_no=no, limit=limit)
 
     def retract(self, feedback_id: str) -> Feedback:
         """Take a verdict back, with what it did, and return it."""

@@ -60,7 +60,7 @@ class Feedbacks:
     def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None, actor: str) -> None:
         self._db, self._roles, self._actor = db, roles, actor
 
-    def given(self, *, memory_no: int | None = None, limit: int | None = None) -> list[Feedback]:
+    def verdicts(self, *, memory_no: int | None = None, limit: int | None = None) -> list[Feedback]:
         """Return verdicts, the last given first."""
         where, params = self._visibility_sql()
         rows = self._db.query(

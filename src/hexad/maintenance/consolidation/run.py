@@ -156,7 +156,7 @@ class Consolidation:
             skipped=left_alone(run.alone),
             before=before,
             after=after,
-            warnings=(*run.warnings, *map(_over, (size for size in after.values() if size.is_over))),
+            warnings=(*run.warnings, *map(_overrun_note, (size for size in after.values() if size.is_over))),
             interrupted=run.interrupted,
         )
 
@@ -343,7 +343,7 @@ class Consolidation:
         }
 
 
-def _over(size: LayerSize) -> str:
+def _overrun_note(size: LayerSize) -> str:
     parts = []
     if size.quota is not None and size.count > size.quota:
         parts.append(f"{size.count:,} of {size.quota:,} items")

@@ -79,7 +79,7 @@ def harvest(working_set: WorkingSet) -> Iterator[Harvest]:
         or working_set.outcome
     ):
         yield Harvest(kind=TASK, text=summary_of(working_set), trust=Trust.AGENT, importance=0.4)
-    for what, text, trust in _said(working_set):
+    for what, text, trust in _commitments(working_set):
         yield Harvest(
             kind=what.value,
             text=text,
@@ -128,10 +128,10 @@ def summary_of(working_set: WorkingSet) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _said(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Trust]]:
+def _commitments(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Trust]]:
     """Return what was said that binds, each once, as it was said by whoever is trusted most."""
     commitments: dict[tuple[Commitment, str], tuple[str, Trust]] = {}
-    for text, trust in _told(working_set):
+    for text, trust in _spoken_texts(working_set):
         for statement in statements(text):
             key = (statement.what, fold(statement.text))
             if key not in commitments or commitments[key][1].rank < trust.rank:
@@ -139,7 +139,7 @@ def _said(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Trust]]:
     return [(what, text, trust) for (what, _), (text, trust) in commitments.items()][:STATEMENTS_LIMIT]
 
 
-def _told(working_set: WorkingSet) -> Iterator[tuple[str, Trust]]:
+def _spoken_texts(working_set: WorkingSet) -> Iterator[tuple[str, Trust]]:
     """Yield the texts of people and agents, the oldest first, with who vouches for each."""
     for line in working_set.conversation_summary.splitlines():
         role, mark, text = line.partition(": ")

@@ -31,9 +31,9 @@ class Decisions:
         self._columns = (
             "d.id, d.title, d.description, d.rationale, d.alternatives_json, d.links_json, d.created_by, d.created_at,"
             " d.project_id, d.erased_at, d.receipt, m.id, s.name, m.status, m.trust, m.importance, m.metadata,"
-            f" (SELECT o.id FROM decision_records o WHERE o.no = d.supersedes{self._told('o')}),"
+            f" (SELECT o.id FROM decision_records o WHERE o.no = d.supersedes{self._visibility_sql('o')}),"
             " (SELECT json_group_array(n.id ORDER BY n.no) FROM decision_records n WHERE n.supersedes = d.no"
-            f"{self._told('n')})"
+            f"{self._visibility_sql('n')})"
         )
 
     # Reading ------------------------------------------------------------------------------------------------------
@@ -126,11 +126,11 @@ class Decisions:
     def _where(self, where: str, **params: SQLValue) -> list[Decision]:
         if self._roles is not None:
             params["roles"] = json.dumps(self._roles)
-            where = f"d.memory_no IS NOT NULL{self._told('d')} AND {where}"
+            where = f"d.memory_no IS NOT NULL{self._visibility_sql('d')} AND {where}"
         rows = self._db.query(f"SELECT {self._columns} {_FROM} WHERE {where}", params)
         return [_decision(row) for row in rows]
 
-    def _told(self, alias: str) -> str:
+    def _visibility_sql(self, alias: str) -> str:
         """Return ` AND …` that a decision's memory may be seen; it takes the parameter `:roles`."""
         if self._roles is None:
             return ""

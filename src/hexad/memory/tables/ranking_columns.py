@@ -76,7 +76,7 @@ class Places:
         )
         return {row[0] for row in rows}
 
-    def beside(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
+    def neighbours_of(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
         wanted_places = {
             (place.session_no, place.position + step)

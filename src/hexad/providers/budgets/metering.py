@@ -188,7 +188,7 @@ class MeteredGenerator:
 
     def _place(self, model: str | None) -> tuple[str, str]:
         """Return the provider and the model that a prompt goes to; raises `ProviderError` for what is neither."""
-        place = _said(
+        place = _answer_of(
             lambda: self._generator.provider_of(model),
             f"The provider_of of {_called(self._generator)}",
             charged=False,
@@ -202,7 +202,7 @@ class MeteredGenerator:
 
     def _answer(self, prompt: Prompt, place: str) -> Reply:
         """Return the generator's reply with nothing in it that no reply can have; raises `ProviderError`."""
-        reply = _said(lambda: self._generator.generate(prompt), f"Generator {place!r}", charged=True)
+        reply = _answer_of(lambda: self._generator.generate(prompt), f"Generator {place!r}", charged=True)
         if not isinstance(reply, Reply):
             raise ProviderError(f"Generator {place!r} returned {type(reply).__name__}; return a hexad.Reply.")
         if not isinstance(reply.text, str):
@@ -217,7 +217,7 @@ class MeteredGenerator:
         return Spend(input_tokens=tokens, output_tokens=prompt.max_tokens or self._max_tokens)
 
 
-def _said(call: Callable[[], object], who: str, *, charged: bool) -> object:
+def _answer_of(call: Callable[[], object], who: str, *, charged: bool) -> object:
     """Return what a generator says; raises `ProviderError` where it raises what no generator may."""
     try:
         return call()

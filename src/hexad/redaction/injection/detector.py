@@ -195,7 +195,7 @@ def _says(rule: InjectionRule, low: str, match: re.Match[str]) -> bool:
     """Whether what matches is meant: no name in code, nothing that is said not to be done, or only spoken of."""
     if _IDENTIFIER.fullmatch(match.group()):
         return False
-    return not (rule.spoken and _told(low, match)) and not _spoken_of(low, match)
+    return not (rule.spoken and _is_negated_or_reported(low, match)) and not _spoken_of(low, match)
 
 
 def _some_of(pattern: re.Pattern[str], low: str) -> Iterator[re.Match[str]]:
@@ -205,7 +205,7 @@ def _some_of(pattern: re.Pattern[str], low: str) -> Iterator[re.Match[str]]:
             return
 
 
-def _told(low: str, match: re.Match[str]) -> bool:
+def _is_negated_or_reported(low: str, match: re.Match[str]) -> bool:
     """Whether the words before say that it is not to be done, or that somebody else does it."""
     before = low[max(0, match.start() - 48) : match.start()]
     if _NOT.search(before):

@@ -216,7 +216,7 @@ class Evidence:
     matched: bool
 
     @property
-    def found(self) -> bool:
+    def is_relevant(self) -> bool:
         """Whether anything in the store is relevant to the question."""
         if self.rows < SMALL_STORE_ROWS and self.matched:
             return True

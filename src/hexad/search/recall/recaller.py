@@ -156,7 +156,7 @@ class Recaller:
         self._changes = changes
         self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
 
-    def beside(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
+    def with_query_embedder(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
         """Return a recaller of the same store with its own way to embed a question; it notes no handouts."""
         return Recaller(
             self._stores,
@@ -281,7 +281,7 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        if answer is not searched and not evidence.found:
+        if answer is not searched and not evidence.is_relevant:
             evidence = replace(evidence, best_cosine=None)  # of a part of the vectors: the words may say more
         return Candidates(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
 
@@ -331,12 +331,12 @@ class Recaller:
         )
         numbers = {*found_candidates.lexical, *nearest}
         places = self._stores.places.of(numbers)
-        neighbours = self._stores.places.beside(
+        neighbours = self._stores.places.neighbours_of(
             places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
         )
-        found_candidates.beside = frozenset(neighbours)
+        found_candidates.neighbours = frozenset(neighbours)
         found_candidates.updates = self._stores.updates.of(places, until=options.as_of)
-        missing = {*found_candidates.beside, *found_candidates.brought} - set(places)
+        missing = {*found_candidates.neighbours, *found_candidates.brought} - set(places)
         if not filters.empty:
             missing = self._stores.places.passing(missing, filters)
         places.update(self._stores.places.of(missing))
@@ -414,7 +414,7 @@ class Recaller:
         chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
         later = successors(self._stores, candidates.updates, memories) if candidates.updates else {}
-        before = {overrun.by: overrun.was for overrun in candidates.over.values()}
+        before = {overrun.by: overrun.was for overrun in candidates.overdue.values()}
         hits: list[tuple[int, Hit]] = []
         spent = 0
         for candidate in kept_candidates:
@@ -453,9 +453,9 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            candidates.over = self._overdue(self._stores, keys, now=now)
+            candidates.overdue = self._overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
-        ranked = ranking.ranked if candidates.evidence.found else ()
+        ranked = ranking.ranked if candidates.evidence.is_relevant else ()
         for candidate in ranked:
             place = ranking.places[candidate.no]
             if len(kept_hits) == options.limit:
@@ -463,10 +463,10 @@ class Recaller:
                     dropped.append(dropped_for(place, candidate, f"after the limit of {options.limit}"))
                     continue
                 break
-            if candidate.no in candidates.over:
+            if candidate.no in candidates.overdue:
                 dropped.append(
                     dropped_for(
-                        place, candidate, f"it is over: {candidates.over[candidate.no].by} holds by now"
+                        place, candidate, f"it is over: {candidates.overdue[candidate.no].by} holds by now"
                     )
                 )
             elif not admitted(candidates, candidate.no, floor):

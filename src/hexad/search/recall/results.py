@@ -48,10 +48,10 @@ class Candidates:
     answer: VectorAnswer | None
     evidence: Evidence
     speakers: tuple[str, ...] = ()
-    beside: frozenset[int] = frozenset()
+    neighbours: frozenset[int] = frozenset()
     updates: Sequence[UpdateLink] = ()
     boosts: Mapping[int, Boost] = field(default_factory=dict)
-    over: Mapping[int, OverdueFact] = field(default_factory=dict)
+    overdue: Mapping[int, OverdueFact] = field(default_factory=dict)
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -153,7 +153,7 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
 
 def admitted(candidates: Candidates, no: int, floor: float) -> bool:
     """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
-    if no in candidates.lexical or no in candidates.beside or no in candidates.brought:
+    if no in candidates.lexical or no in candidates.neighbours or no in candidates.brought:
         return True
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
     return near is not None and near[0] >= floor

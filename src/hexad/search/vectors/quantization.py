@@ -104,17 +104,17 @@ def largest(form: EmbeddingFormat) -> float:
     """Return the largest number that a format holds."""
     import numpy as np
 
-    return float(np.finfo(_held(form)).max)
+    return float(np.finfo(_dtype(form)).max)
 
 
 def smallest(form: EmbeddingFormat) -> float:
     """Return the smallest number that a format holds with all of its digits; below, they fade to zero."""
     import numpy as np
 
-    return float(np.finfo(_held(form)).tiny)
+    return float(np.finfo(_dtype(form)).tiny)
 
 
-def _held(form: EmbeddingFormat) -> type[np.float16 | np.float32]:
+def _dtype(form: EmbeddingFormat) -> type[np.float16 | np.float32]:
     import numpy as np
 
     return np.float16 if form is EmbeddingFormat.FLOAT16 else np.float32

@@ -166,7 +166,7 @@ class ContextHook:
                 f"it has {', '.join(known_parameter_names)}."
             )
 
-        def found(bound: inspect.BoundArguments) -> str:
+        def context_of(bound: inspect.BoundArguments) -> str:
             full = inspect.BoundArguments(signature, bound.arguments.copy())
             full.apply_defaults()
             arguments = {
@@ -179,7 +179,7 @@ class ContextHook:
                 raise InvalidInput(f"{name} was called without {missing[0]!r}, which its topic is made from.")
             return topic(**arguments)
 
-        return found
+        return context_of
 
 
 def _signature(function: Callable[..., object]) -> inspect.Signature:

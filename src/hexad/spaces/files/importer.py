@@ -147,13 +147,15 @@ def same_objects(
     for batch in batches(sorted(theirs)):
         memories, origins = stores.memories.by_no(batch), stores.origins.get(batch)
         for no in batch:
-            parsed_object = _kept(theirs[no], memories[no], origins.get(no))
+            parsed_object = _unchanged_object(theirs[no], memories[no], origins.get(no))
             if parsed_object is not None:
                 parsed_objects[parsed_object.id] = parsed_object
     return parsed_objects
 
 
-def _kept(parsed_object: ParsedObject, memory: Memory, origin: Origin | None) -> ParsedObject | None:
+def _unchanged_object(
+    parsed_object: ParsedObject, memory: Memory, origin: Origin | None
+) -> ParsedObject | None:
     """Return an object as it is to be kept if it says what the memory is; None when it does not.
 
     What was read first is kept when the file says all of it anew: that it is still the same can be seen of both.
@@ -455,9 +457,9 @@ class SpaceImporter:
             draft,
             space=name,
             imported=True,
-            summary_micro=_said(masked, "summary_micro"),
-            summary_short=_said(masked, "summary_short"),
-            summary_long=_said(masked, "summary_long"),
+            summary_micro=_text_field(masked, "summary_micro"),
+            summary_short=_text_field(masked, "summary_short"),
+            summary_long=_text_field(masked, "summary_long"),
         )
         return replace(
             parsed_object, draft=draft, object=masked, redacted=dump(masked) != dump(parsed_object.object)
@@ -584,7 +586,7 @@ class SpaceImporter:
         origins.put_space(space.no, origin)
 
 
-def _said(object: Mapping[str, JSONValue], key: str) -> str | None:
+def _text_field(object: Mapping[str, JSONValue], key: str) -> str | None:
     value = object.get(key)
     return value if isinstance(value, str) and value else None
 

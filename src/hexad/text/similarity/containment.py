@@ -38,7 +38,7 @@ _NEW_WORDS_LIMIT: Final = 3
 class _Word:
     """A word or a sign: as it was written, folded, without its plural where it is no name; `capitals` for US and IT."""
 
-    said: str
+    written: str
     folded: str
     stem: str
     capitals: bool
@@ -125,7 +125,7 @@ def puts_otherwise(text: str, known: str) -> bool:
                 return False
             if word.folded in STOP_WORDS:
                 continue
-            name = at > 0 and mine.cased and word.said != word.said.lower()
+            name = at > 0 and mine.cased and word.written != word.written.lower()
             if name or not word.folded.isalpha():
                 return False
             new.add(word.folded)
