@@ -10,7 +10,7 @@ import pytest
 from hexad.text.noise import junk_rule
 from hexad.text.similarity.containment import without_negation
 
-DATA = Path(__file__).parents[3] / "data" / "memories"
+DATA = Path(__file__).parents[2] / "data" / "memories"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    go()\nValueError: no'
 
 
