@@ -29,7 +29,7 @@ from hexad.database.component import (
 from hexad.database.connection import Database
 from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.store_context import StoreContext
-from hexad.lifecycle.schema import migrations
+from hexad.lifecycle import init_and_encrypt, key_change, schema
 from opener import Opener
 
 DDL = """
@@ -153,9 +153,9 @@ CODE_GRAPH = Component(
 @pytest.fixture(autouse=True)
 def code_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     everything = (*services.components(), CODE_GRAPH)
-    for module in ("services", "lifecycle.schema", "lifecycle.key_change", "lifecycle.init_and_encrypt"):
-        monkeypatch.setattr(f"hexad.{module}.components", lambda: everything)
-    monkeypatch.setattr("hexad.lifecycle.schema.SCHEMA_VERSION", NEXT)
+    for module in (services, schema, key_change, init_and_encrypt):  # each loaded before the first is changed
+        monkeypatch.setattr(module, "components", lambda: everything)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", NEXT)
 
 
 def test_the_schema_has_its_tables(hx):
@@ -269,7 +269,7 @@ def test_a_change_of_keys_waits_for_what_is_not_in_its_files(graph):
 
 def test_every_migration_has_a_name_and_the_newest_is_the_version(monkeypatch):
     monkeypatch.undo()
-    steps = migrations()
+    steps = schema.migrations()
 
     assert list(range(1, services.SCHEMA_VERSION + 1)) == [migration.number for migration in steps]
     assert all(migration.name for migration in steps)
