@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hexad
 from hexad import Hexad, StoreLocked, services
-from hexad.core.erasure import Erased, ErasureBook, ErasurePlan, Selection
+from hexad.core.erasure import ErasureBook, Selection
 from hexad.database.component import (
     OF_SESSIONS,
     Component,
@@ -47,10 +46,6 @@ NEXT = services.SCHEMA_VERSION + 1
 class CallsEraser:
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def plan(self, selection: Selection, beside: ErasurePlan) -> ErasurePlan:
-        count = self._db.query("SELECT count(*) FROM calls WHERE session = ?", (selection.session,))[0][0]
-        return replace(beside, erased=(*beside.erased, Erased(place="calls", count=count)))
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
         with self._db.transaction() as con:
@@ -198,8 +193,10 @@ def test_a_purge_removes_and_counts_its_rows(hx):
     assert 1 == {erased.place: erased.count for erased in receipt.erased}["calls of memories"]
     assert ["stop"] == callees(hx)
 
-    receipt = hx.wipe("session", session="s", confirm=True).receipts[0]
-    assert 1 == {erased.place: erased.count for erased in receipt.erased}["calls"]
+    for dry_run in (True, False):
+        assert ["stop"] == callees(hx)
+        receipt = hx.wipe("session", session="s", confirm=True, dry_run=dry_run).receipts[0]
+        assert 1 == {erased.place: erased.count for erased in receipt.erased}["calls"]
     assert [] == callees(hx)
 
 
