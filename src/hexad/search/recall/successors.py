@@ -9,7 +9,7 @@ from hexad.memory.query import Successor
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, UpdateLink
 
-NEAR: Final = 0.2
+NEAR: Final = 0.35
 """Of two that are linked less surely the newer stands first where it is at most this share of the best score behind."""
 _STEP: Final = 1e-6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -25,6 +26,10 @@ class Update(NamedTuple):
     confidence: float
 
 
+WEAK: Final = 0.4
+"""How sure it is that of two values that may both hold the later one is meant."""
+
+
 def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update | None:
     """Return whether `new` takes the place of `old`; None for what is only similar.
 
@@ -39,30 +44,78 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
     newer = claims(new) if isinstance(new, str) else new
     best: Update | None = None
     for was in older:
-        if was.past or was.ended:
+        if was.ended:
             continue
         for now in newer:
-            update = _update(was, now)
+            update = _past_update(was, now) if was.past or now.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
     return best
 
 
 def _update(was: Claim, now: Claim) -> Update | None:
-    if now.past or not _one_subject(was, now):
+    if now.past or (was.person and now.person and was.speaker != now.speaker and was.speaker and now.speaker):
+        return None
+    if was.former and (set(was.former) & set(now.former) or was.words == now.words):
+        return None  # what says how it came to be so is said again
+    if now.ended and not was.negative and (update := _ended(was, now)) is not None:
+        return update
+    if was.owners != now.owners and was.subject & now.subject:
+        return None
+    if now.former and (update := _taken_over(was, now)) is not None:
+        return update
+    if was.opening != now.opening and was.opening and now.opening:
+        return None
+    if was.places and now.places and not was.places & now.places:
+        return None
+    if not _one_subject(was, now):
         return None
     named = _former(was, now)
     if named is not None:
         return named
     if now.negative or was.negative:
         return _turned(was, now)
-    if not was.value or not now.value or now.adds:
+    if not was.value or not now.value or now.adds or was.words == now.words:
         return None
     if not (was.verb or was.topic) or not (now.verb or now.topic):
         return None
+    if (
+        was.preposition == "by"
+        and now.named
+        and now.changes
+        and was.subject
+        and was.subject <= _stems(now.value)
+    ):
+        return Update(UpdateReason.VALUE, 0.75)  # was done by somebody, somebody else does it
     if (update := _same_words(was, now)) is not None:
         return update
     return _other_value(was, now)
+
+
+def _past_update(was: Claim, now: Claim) -> Update | None:
+    """Compare two things that were done: of "it was sold to Ann" and "it was sold to Ben" the later may count."""
+    if not (was.past and now.past) or was.preposition != now.preposition or stem(was.verb) != stem(now.verb):
+        return None
+    update = _update(replace(was, past=False), replace(now, past=False))
+    return None if update is None else Update(update.reason, WEAK)
+
+
+def _ended(was: Claim, now: Claim) -> Update | None:
+    """Whether the newer says of all that the older says that it is so no more."""
+    if not was.words or was.words - now.words - {stem(was.verb)} or was.words == {stem(was.verb)}:
+        return None
+    if was.person != now.person and not was.subject & now.words:
+        return None
+    return Update(UpdateReason.ENDED, 0.9)
+
+
+def _taken_over(was: Claim, now: Claim) -> Update | None:
+    """Whether the newer says the same of something else, and names the older's subject as what was."""
+    for former in now.former:
+        rest = was.words - former
+        if former & was.words and former <= was.words and len(rest) > 1 and rest <= now.words:
+            return Update(UpdateReason.FORMER, 0.95)
+    return None
 
 
 def _one_subject(was: Claim, now: Claim) -> bool:
@@ -79,20 +132,23 @@ def _one_subject(was: Claim, now: Claim) -> bool:
 
 
 def _former(was: Claim, now: Claim) -> Update | None:
-    value = frozenset(token.stem for token in was.value)
+    value = _stems(was.value) | was.qualifiers
     for former in now.former:
         shared = value & former
         if not shared or not (former <= was.words or shared == value):
             continue
-        mine, theirs = was.topic - former, (now.topic | _stems(now.value)) - former
+        rest = frozenset() if _stems(was.value) & shared else _stems(was.value)
+        mine, theirs = _words_of(was.topic | rest) - former, (now.topic | _stems(now.value)) - former
         about = mine & (now.words | now.around)
         if mine and not about and not (was.person and now.person and not was.subject):
             # Another thing may have had the same value.
-            if now.subject or now.qualifiers or not now.person or (was.subject and not was.attributive):
+            if now.subject or now.qualifiers or not now.person:
+                continue
+            if was.subject and not (was.attributive and was.verb in {"", "be"} and not was.preposition):
                 continue
             return Update(UpdateReason.FORMER, 0.75)
         extra = now.topic - was.words - former
-        if extra and mine - now.words:
+        if (extra or now.topic) and (was.subject - former or mine) - now.words - now.around:
             return Update(UpdateReason.FORMER, 0.6 if about else 0.4)
         return Update(UpdateReason.FORMER, 0.95 if theirs or now.value else 0.85)
     return None
@@ -117,15 +173,27 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
     if _same_value(was.value, now.value) or not _comparable(was.value, now.value):
         return None
     if not _related(was, now):
-        return None
+        if not (now.changes and stem(was.verb) == stem(now.verb) and was.topic == now.topic and was.topic):
+            return None
+        return Update(UpdateReason.VALUE, WEAK)
     common = mine & theirs
     known = now.words | (now.around if now.pronoun else frozenset())
-    only_was = was.topic - known
-    only_now = now.topic - was.words - english.CHANGE
+    only_was = _uncovered(was.topic, known)
+    only_now = _uncovered(now.topic - english.CHANGE, was.words)
+    if now.verb in english.CHANGE and was.topic <= now.qualifiers:
+        only_now -= now.subject  # who has changed it
     if only_was and only_now:
         return None
     if not (was.topic & known) and not common and not (was.person and now.person and not was.subject):
         return None
+    if (
+        was.verb in english.CHANGE
+        and now.verb in english.CHANGE
+        and was.named
+        and not was.attributive
+        and not common
+    ):
+        return Update(UpdateReason.VALUE, 0.5)
     functional = _functional(was)
     if not only_was and not only_now:
         confidence = (
@@ -144,6 +212,8 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
     """Whether two clauses are one but for a value: what differs stands behind the verb, and is no more than that."""
     mine = [token for token in was.tokens if token.low not in _SAID_OF_TIME]
     theirs = [token for token in now.tokens if token.low not in _SAID_OF_TIME]
+    if was.inverse or now.inverse:
+        return None
     at = 0
     while at < min(len(mine), len(theirs)) and mine[at].stem == theirs[at].stem:
         at += 1
@@ -160,8 +230,14 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
         return None
     if not any(token.content for token in before) or not _comparable(*parts) or _same_value(*parts):
         return None
+    if any(token.low in _FINITE for token in after):
+        return None
     number = all(any(token.number for token in part) for part in parts)
-    leads = any(token.low in _LINKS for token in before)
+    if any(token.low in {":", "="} for token in after):
+        return None
+    if len(before) == 1 and before[0].named and all(len(part) == 1 and part[0].number for part in parts):
+        return Update(UpdateReason.VALUE, WEAK)  # iOS 15 is the minimum
+    leads = any(token.low in _LINKS for token in before) and was.preposition == now.preposition
     if not leads or (after and after[0].content and not number):
         return None
     if not number and not _functional(was):
@@ -172,6 +248,14 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
 _SAID_OF_TIME: Final = english.ADVERBS | {"the", "a", "an", ",", "new", "old"}
 _FINITE: Final = english.BE | english.HAVE | english.DO | english.MODALS
 _LINKS: Final = _FINITE | english.PREPOSITIONS | english.CONJUNCTIONS | {":", "="}
+
+
+def _words_of(stems: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem for stem in stems if not stem[0].isdigit())
+
+
+def _uncovered(words: frozenset[str], known: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if not any(_alike(word, other) for other in known))
 
 
 def _stems(value: Sequence[Token]) -> frozenset[str]:
@@ -196,9 +280,9 @@ def _alike(word: str, other: str) -> bool:
 
 def _comparable(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
     """Whether two values may be values of one attribute: numbers with the same unit, or words."""
-    was, now = [t for t in mine if t.number], [t for t in theirs if t.number]
+    was, now = [token for token in mine if token.number], [token for token in theirs if token.number]
     if bool(was) != bool(now):
-        return False
+        return any(map(is_day, mine)) and any(map(is_day, theirs))
     if was and was[0].unit and now[0].unit and was[0].unit != now[0].unit:
         return was[0].unit in _TIMES and now[0].unit in _TIMES
     if was:
@@ -214,18 +298,42 @@ _TIMES: Final = frozenset({"ms", "s", "sec", "min", "h", "kb", "mb", "gb", "tb",
 def _related(was: Claim, now: Claim) -> bool:
     """Whether two verbs may say the same of a subject."""
     if stem(was.verb) == stem(now.verb):
-        return True
-    if "" in {was.verb, now.verb} or "be" in {was.verb, now.verb}:
-        return True
+        return _same_shape(was, now)
+    copulas = {"", "be", "set"}
+    if was.verb in copulas and now.verb in copulas:
+        return _same_shape(was, now)
     if any(was.verb in verbs and now.verb in verbs for verbs in english.RELATIONS.values()):
         return True
-    return now.verb in english.CHANGE and now.preposition
+    if now.verb in english.CHANGE and now.preposition and was.verb not in english.HAVE:
+        return was.preposition not in {"each", "every", "for"} or any(
+            t.number or is_day(t) for t in was.value
+        )
+    return was.verb in english.CHANGE and (now.verb in copulas or now.preposition == was.preposition)
+
+
+_PLACES: Final = frozenset({"in", "on", "at", "into", "onto", "inside", "within"})
+
+
+def _same_shape(was: Claim, now: Claim) -> bool:
+    """Whether two values are led to alike: what is "in Oslo" may be "at home", and is not "by train"."""
+    mine, theirs = was.preposition, now.preposition
+    if mine == theirs:
+        named = was.value[0].named == now.value[0].named or bool(was.article) == bool(now.article)
+        return mine != "for" and (named or now.changes or was.verb != "be")
+    if {mine, theirs} <= _PLACES:
+        return any(map(is_day, was.value)) == any(map(is_day, now.value))
+    return "" in {was.verb, now.verb}
 
 
 def _functional(was: Claim) -> bool:
     """Whether only one of the two values can hold: a number, a part of the subject, a place or a time."""
-    if any(token.number for token in was.value):
+    if any(token.number for token in was.value) or was.verb == "":
         return True
-    if was.verb in {"", "be"}:
-        return was.preposition or was.attributive
-    return was.preposition
+    if was.verb == "be":
+        return bool(was.preposition) or was.attributive
+    if was.verb in english.RELATIONS["name"]:
+        return True
+    return bool(was.preposition) and (
+        any(map(is_day, was.value))
+        or any(was.verb in english.RELATIONS[name] for name in ("place", "work", "time", "role"))
+    )

@@ -48,6 +48,7 @@ FIRST_PERSON: Final = _words(
     """
 )
 SPEAKERS: Final = _words("i we us me i'm we're i've we've")
+POSSESSIVES: Final = _words("my our your his her its their")
 THIRD_PERSON: Final = _words(
     """
     he she it they him her them his hers its their theirs that this these those there
@@ -58,7 +59,7 @@ PRONOUNS: Final = (
     | THIRD_PERSON
     | _words(
         """
-    you your yours who everyone everybody someone somebody nobody one everything something nothing anything
+    you your yours who everyone everybody someone somebody nobody  everything something nothing anything
     it's he's she's they're that's there's
     """
     )
@@ -75,15 +76,15 @@ ADVERBS: Final = _words(
     quite rather anymore nowadays here there then always usually mostly often sometimes basically officially
     permanently fully completely entirely instead longer soon later yesterday tonight tomorrow ago too well
     even exactly please meanwhile presently henceforth onwards onward forward any more once ever yes no okay
-    ok right so apparently turns turned
+    ok right so apparently
     """
 )
 NOW: Final = _words("now nowadays currently today anymore instead henceforth presently")
 PLANS: Final = _words(
     """
-    plan plans planning want wants wanted hope hopes hoping consider considers considering considered think
+      planning want wants wanted hope hopes hoping consider considers considering considered think
     thinks thinking propose proposes proposed proposing suggest suggests suggested suggesting evaluate
-    evaluates evaluating wonder wondering intend intends might may could would should will shall won't 'll
+    evaluates evaluating wonder wondering intend intends might  could would should will shall won't 'll
     'd wouldn't shouldn't couldn't maybe perhaps possibly probably try tries trying tried discuss discussed
     discussing imagine suppose supposed wish wishes wished expect expects expecting almost nearly thought
     idea proposal going gonna whether i'll we'll i'd we'd i'd'
@@ -96,7 +97,7 @@ CONDITIONS: Final = _words(
 )
 HEARSAY: Final = _words(
     """
-    says said say claims claimed claim wrote writes according rumor rumour asked asks reads quoted
+    says said say claims claimed claim wrote writes according rumor rumour    quoted
     """
 )
 ADDS: Final = _words(
@@ -114,9 +115,9 @@ GONE: Final = _words(
 IRREGULAR: Final = _words(
     """
     ate drank met saw came ran made said told gave got found lost won sent spent built kept held led left
-    felt heard read wrote spoke broke brought bought caught drew drove fed flew forgot fought knew laid lay
-    lent meant paid put rode rang sang sat sold shot showed shut slept stood stole taught thought threw
-    understood woke wore had did was were went took began chose cost hit let quit split spread beat bet
+    felt heard  wrote spoke broke brought bought caught drew drove fed flew forgot fought knew laid
+    lent meant paid  rode rang sang sat sold shot showed  slept stood stole taught thought threw
+    understood woke wore had did was were went took began chose
     shipped
     """
 )
@@ -160,6 +161,16 @@ ROLES: Final = _words(
 )
 """Verbs whose subject is the value: somebody who leads, owns or maintains something."""
 
+CORRECTIONS: Final = _words(
+    "actually correction corrected no oops sorry wrong update misread typo correct scratch mistake fix"
+)
+"""What a sentence begins with that puts another one right."""
+NUMBERS: Final = _words(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter dozen
+    """
+)
 RELATIONS: Final = {
     "place": _words(
         """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 from hexad.text.claims import english
@@ -22,7 +23,7 @@ _LABELLED_LINES: Final = 3
 """In a longer text a label says something of what stands above it."""
 _TOKEN: Final = re.compile(
     r"(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
-    r"|(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s-\s|\.)"
+    r"|(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
 )
 _ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
 
@@ -80,9 +81,14 @@ class Claim:
     negative: bool = False
     ended: bool = False
     past: bool = False
-    preposition: bool = False
+    preposition: str = ""
     article: str = ""
     attributive: bool = False
+    owners: int = 0
+    speaker: str = ""
+    opening: str = ""
+    places: frozenset[str] = frozenset()
+    inverse: bool = False
     named: bool = False
     adds: bool = False
     tokens: tuple[Token, ...] = ()
@@ -101,9 +107,9 @@ def stem(word: str) -> str:
     >>> [stem(word) for word in ("lives", "living", "databases", "policies", "moved")]
     ['liv', 'liv', 'databas', 'policy', 'mov']
     """
-    if len(word) < 4 or not word.isalpha():
+    if len(word) < 4 or not word.replace("-", "").isalpha():
         return word
-    word = word.replace("our", "or").replace("ise", "ize")
+    word = word.replace("our", "or").replace("ise", "ize").removeprefix("re-")
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         base = word.removesuffix(ending)
         if base != word and len(base) >= 3 and not word.endswith("ss"):
@@ -132,8 +138,11 @@ def tokens_of(text: str) -> list[Token]:
             elif short is not None:
                 base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
                 tokens += [Token(base, base.lower(), base.lower()), Token(tail, tail, tail)]
+            elif word.lower() in english.NUMBERS:
+                tokens.append(Token(word, word.lower(), word.lower(), number=word.lower()))
             else:
-                tokens.append(Token(word, word.lower(), stem(word.lower())))
+                low = word.lower() + ("." if tokens and word in {"A", "May"} else "")  # team A, the month
+                tokens.append(Token(word, low, stem(low)))
         else:
             mark = "→" if match["arrow"] else match[0].strip() or "-"
             tokens.append(Token(mark, mark, mark))
@@ -164,12 +173,25 @@ def claims(text: str) -> tuple[Claim, ...]:
         sentence = _LIST.sub("", text[start:end].strip())
         if _QUOTED.search(sentence):
             continue
+        speaker, sentence = _without_speaker(sentence)
         tokens = tokens_of(sentence)
+        if tokens and tokens[0].low in english.CONDITIONS:
+            continue
+        corrects = any(token.low in english.CORRECTIONS for token in tokens[:4])
         for clause in _clauses(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
             said = frozenset(token.stem for token in clause if token.content)
             if claim is not None and (claim.verb or len(spans) <= _LABELLED_LINES):
-                found.append(replace(claim, around=around, words=said, before=before))
+                found.append(
+                    replace(
+                        claim,
+                        around=around | claim.around,
+                        words=said,
+                        before=before,
+                        speaker=speaker,
+                        changes=claim.changes or corrects,
+                    )
+                )
                 if len(found) == CLAIMS_LIMIT:
                     return tuple(found)
             around = (around | said) if len(said) < 3 else said
@@ -177,31 +199,65 @@ def claims(text: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
+def _without_speaker(sentence: str) -> tuple[str, str]:
+    """Return who speaks, "" for the user and where nobody is named, and what is said."""
+    match = _SPEAKER.match(sentence)
+    if match is None:
+        return "", sentence
+    rest = sentence[match.end() :]
+    tokens = tokens_of(rest)
+    found = _verb(tokens)
+    if found is None or any(token.low in {"(", "/", "-"} for token in tokens[: found[0]]):
+        return "", sentence
+    if found[0] and tokens[found[0] - 1].low == ",":
+        return "", sentence
+    name = match[1].lower()
+    return ("" if name in _ROLES or " " in name else name), rest
+
+
 def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Part a sentence where another clause begins: at a semicolon or dash, and at a comma between two verbs."""
+    """Part a sentence where another clause begins: at a semicolon or dash, and between two verbs."""
     clause: list[Token] = []
     for at, token in enumerate(tokens):
-        following = tokens[at + 1].low if at + 1 < len(tokens) else ""
-        ends = token.low in {";", "—", "–", "-", "|", "."} or (
-            token.low == ","
-            and (
-                following in {"but", "so", "and", "while", "which", "because", "since"}
-                or (_verb(clause) is not None and _opens_clause(tokens[at + 1 :]))
-            )
-        )
-        if ends:
+        if token.low in _DASHES and 0 < len(clause) < _LABEL_WORDS and _verb(clause) is None:
+            clause.append(Token(":", ":", ":"))
+        elif token.low in _DASHES or token.low in {";", "."} or _is_between(clause, tokens, at):
             if clause:
                 yield clause
-            clause = []
-        else:
+            clause = [token] if token.low == "(" else []
+        elif token.low != ")":
             clause.append(token)
     if clause:
         yield clause
 
 
+_DASHES: Final = frozenset({"—", "–", "-", "|", "/"})
+_LABEL_WORDS: Final = 4
+_SHORT: Final = 7
+_PHRASE_WORDS: Final = 4
+
+
+def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bool:
+    """Whether the clause so far ends at a token, because another one begins behind it."""
+    low = tokens[at].low
+    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    if low == "(":
+        return _former_at(tokens, at + 1) is None if at + 1 < len(tokens) else True
+    if low == ",":
+        return following in {"but", "so", "and", "while", "which", "because", "since"} or (
+            _verb(clause) is not None and _opens_clause(tokens[at + 1 :])
+        )
+    if low in {"and", "but", "so", "means"}:
+        return (
+            following in english.POSSESSIVES | english.SPEAKERS | {"the", "it", "she", "he", "they", "we"}
+            or (at + 1 < len(tokens) and tokens[at + 1].written[0].isupper())
+        ) and (_opens_clause(tokens[at + 1 :]) and _verb(clause) is not None)
+    return False
+
+
 def _opens_clause(rest: Sequence[Token]) -> bool:
     found = _verb(rest)
-    return found is not None and 0 < found[0] < 5 and not any(token.low == "," for token in rest[: found[0]])
+    return found is not None and 0 < found[0] < 6 and not any(token.low == "," for token in rest[: found[0]])
 
 
 def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
@@ -210,12 +266,22 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     there = {token.low for token in clause}
     if clause[0].low in english.CONDITIONS or "?" in there:
         return None
-    if there & english.HEARSAY or there & english.PLANS:
+    if (
+        there & english.HEARSAY
+        or there & english.PLANS
+        or ("may" in there and there & (english.CHANGE | english.ENDING))
+    ):
         return None
+    lows = [token.low for token in clause]
+    if any(low in {"plan", "plans"} and after == "to" for low, after in pairwise(lows)):
+        return None
+    ended = _is_ended(lows)
     clause, former = _without_former(clause)
+    if "longer" in there and not ended:
+        former = []
     pivot = _pivot(clause)
     if pivot is None:
-        if not former:
+        if not former and not (1 < len(clause) < _SHORT and clause[0].low not in english.DO):
             return None
         pivot = (len(clause), None, len(clause))
     at, verb, tail_at = pivot
@@ -223,7 +289,34 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
         return None  # a heading, and not what is of a value
     if verb is None and not former and all(token.low in STOP_WORDS for token in clause[:at]):
         return None
-    return _read(clause[:at], verb, clause[tail_at:], clause=clause, former=former, there=there)
+    head = _without_opening(clause[:at])
+    opening = frozenset(token.stem for token in clause[: at - len(head)] if token.content)
+    clause = [*head, *clause[at:]]
+    at, tail_at = len(head), tail_at - at + len(head)
+    claim = _read(head, verb, clause[tail_at:], clause=clause, former=former, there=there)
+    return None if claim is None else replace(claim, ended=ended, around=opening)
+
+
+def _without_opening(head: list[Token]) -> list[Token]:
+    """Return a subject without what stands before it: "Actually, …", "I checked: …"; but "In staging, …" stays."""
+    marks = [at for at, token in enumerate(head) if token.low in {",", ":"}]
+    leads = head[0].low in english.PREPOSITIONS - {"to"} if head else False
+    if not marks or (leads and marks[-1] <= _PHRASE_WORDS) or marks[-1] + 1 >= len(head):
+        return head
+    return head[marks[-1] + 1 :]
+
+
+def _is_ended(lows: Sequence[str]) -> bool:
+    """Whether a clause says that something is so no more."""
+    for at, low in enumerate(lows):
+        if low == "no" and lows[at + 1 : at + 2] == ["longer"]:
+            return not (
+                at + 2 < len(lows) and lows[at + 2].endswith("ing") and not set(lows[:at]) & english.BE
+            )
+    negative = bool(set(lows) & english.NEGATIONS)
+    return (negative and bool(set(lows) & {"anymore", "more", "longer"})) or bool(
+        set(lows) & {"stopped", "quit"}
+    )
 
 
 def _read(
@@ -241,27 +334,27 @@ def _read(
     if not change_verb and (low in english.IRREGULAR or low.endswith("ed")) and "from" in there:
         former = []  # who flew from Oslo to Rome lives somewhere
     negative = bool(set(lows) & english.NEGATIONS)
-    ended = bool(former) and bool(there & {"longer", "anymore", "more", "stopped"})
-    past = (
-        verb is not None
-        and not former
-        and not there & english.NOW
-        and (low in english.IRREGULAR or low.endswith("ed"))
-        and not change_verb
-        and not _passive(lows, low)
-    ) or bool(there & english.PAST and not there & english.NOW and not former)
-    value, qualifiers, preposition = _value(tail, change=change_verb)
+    value, qualifiers, places, preposition, adjective = _value(
+        tail, change=change_verb, copula=low in english.BE
+    )
+    past = not former and _is_past(low, lows, there, settles=preposition in _TO)
+    low = adjective or low
+    if low == "replaced" and preposition == "by":
+        former.append(tuple(token for token in head if token.content))
+        head = []
     if low in english.BE and value and value[-1].low in english.GONE:
         former.append(tuple(token for token in head if token.content))
-        head, value = [], []
-    if not value and not former:
+        head, value, past = [], [], False
+    if not value and not former and verb is not None:
         return None
     own = [token for token in head if token.content and token.low not in english.CHANGE]
     if verb is None and head and head[-1].content and "→" in lows and len(own) > 1:
         former.append((own.pop(),))
     subject = frozenset(token.stem for token in own)
     heads = {token.low for token in head}
-    if _inverse(own, head, low, tail, passive=_passive(lows, low)):
+    inverse = _inverse(own, head, low, tail, passive=_passive(lows, low))
+    if inverse:
+        preposition = "by" if low in english.ROLES else ""
         subject, value = frozenset(token.stem for token in value) | qualifiers, own
         qualifiers, heads = set(), {token.low for token in tail}
     return Claim(
@@ -271,18 +364,35 @@ def _read(
         qualifiers=frozenset(qualifiers),
         former=tuple(frozenset(token.stem for token in tokens) for tokens in former),
         former_words=tuple(tuple(token.low for token in tokens) for tokens in former),
-        changes=bool(former or change_verb or there & english.NOW or "new" in there),
+        changes=bool(former or change_verb or there & english.NOW or there & {"new", "since"}),
+        opening=next((token.low for token in head if token.low in {"old", "new", *english.PREPOSITIONS}), ""),
         person=bool(heads & english.SPEAKERS) or not heads,
         pronoun=bool(heads & english.THIRD_PERSON) and not subject,
         negative=negative,
-        ended=ended,
         past=past,
         preposition=preposition,
         attributive=len(subject) > 1 or bool(heads & {"my", "our", "'s", "of", "the"}),
         named=bool(own) and head[0].content and head[0].written[0].isupper(),
-        adds=bool(there & english.ADDS),
+        adds=bool(there & english.ADDS) or ("well" in there and "as" in there),
+        owners=sum(token.low == "'s" for token in head),
         tokens=tuple(clause),
+        places=frozenset(places),
+        article=next((token.low for token in tail[:2] if token.low in {"a", "an", "the"}), ""),
+        inverse=inverse,
     )
+
+
+def _is_past(verb: str, lows: Sequence[str], there: set[str], *, settles: bool) -> bool:
+    """Whether a clause tells what happened or was; not what has changed since, such as what "moved to" a place."""
+    if not there & english.NOW and there & english.PAST:
+        return True
+    if verb in english.CHANGE:
+        if settles or verb in _OPEN_CHANGES:
+            return False
+    elif there & english.NOW:
+        return False
+    told = verb in _PASTS or verb in english.IRREGULAR or verb.endswith("ed")
+    return told and not _passive(lows, verb)
 
 
 def _inverse(
@@ -299,7 +409,11 @@ def _inverse(
         return True
     if verb == "took" and tail and tail[0].low == "over":
         return True
-    return verb in english.BE and any(token.low in {"my", "our", "the", "'s"} for token in tail[:3])
+    return (
+        verb in english.BE
+        and any(token.low in {"my", "our", "the", "'s"} for token in tail[:3])
+        and not (tail and tail[0].low in english.PREPOSITIONS)
+    )
 
 
 def _passive(lows: Sequence[str], verb: str) -> bool:
@@ -367,9 +481,14 @@ def _copula(clause: Sequence[Token], at: int) -> bool:
 
 def _participle(clause: Sequence[Token], at: int) -> bool:
     low = clause[at].low
-    if not low.isalpha():
+    if not low.replace("-", "").isalpha():
         return False
-    known = low in english.CHANGE or any(low in verbs for verbs in english.RELATIONS.values())
+    known = (
+        low in english.CHANGE
+        or low in english.IRREGULAR
+        or low in {"given", "taken", "done", "drawn"}
+        or any(low in verbs for verbs in english.RELATIONS.values())
+    )
     if clause[at - 1].low in english.DO | english.MODALS | english.NEGATIONS | {"to"} and low.isalpha():
         return low not in _CLOSED
     following = clause[at + 1].low if at + 1 < len(clause) else ""
@@ -394,11 +513,15 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
         return (low in english.CHANGE or low in english.ENDING) and following is not None
     if before in english.DETERMINERS | english.PREPOSITIONS | {"'s"}:
         return False
-    if before in english.PRONOUNS and before not in {"my", "our", "your", "his", "her", "its", "their"}:
+    if before in english.PRONOUNS and before not in english.POSSESSIVES:
         return True
-    if before in english.ADVERBS and at >= 2 and clause[at - 2].low in english.PRONOUNS:
+    if before in english.POSSESSIVES:
+        return False
+    if before in english.ADVERBS and at >= 2 and clause[at - 2].low in english.PRONOUNS - english.POSSESSIVES:
         return True
-    if following is None or following.low in english.CHANGE:
+    if following is None:
+        return low.endswith("ed") and at > 0 and clause[at - 1].content
+    if following.low in english.CHANGE:
         return False
     if low in english.ROLES or (
         low.endswith(("ed", "s")) and (low in english.CHANGE or low in english.ENDING)
@@ -415,7 +538,8 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
         return opens or (following.content and not following.low.endswith("s"))
     if low.endswith("ed"):
         return True
-    return clause[at - 1].low.endswith("s") and opens
+    known = low in english.CHANGE or any(low in verbs for verbs in english.RELATIONS.values())
+    return clause[at - 1].low.endswith("s") and (opens or known)
 
 
 # What is said ---------------------------------------------------------------------------------------------------
@@ -428,8 +552,10 @@ _OPENS_GROUP: Final = (english.PREPOSITIONS - {"up", "down", "out", "off", "per"
 }  # fmt: skip
 
 
-def _value(tail: Sequence[Token], *, change: bool) -> tuple[list[Token], set[str], bool]:
-    """Return the value, the words that say of what else it is said, and whether a preposition leads to it."""
+def _value(
+    tail: Sequence[Token], *, change: bool, copula: bool
+) -> tuple[list[Token], set[str], set[str], str, str]:
+    """Return the value, the words that say of what else it is said, and the preposition that leads to it."""
     groups: list[tuple[str, list[Token]]] = [("", [])]
     for token in tail:
         if token.low in _CUTS:
@@ -438,36 +564,54 @@ def _value(tail: Sequence[Token], *, change: bool) -> tuple[list[Token], set[str
             groups.append((token.low, []))
         elif token.content:
             groups[-1][1].append(token)
+    article = any(token.low in english.DETERMINERS for token in tail[:2])
     groups = [group for group in groups if group[1]]
     if not groups:
-        return [], set(), False
-    chosen = 0
-    if change or groups[0][0] == "":
-        to = [
-            at for at, (before, _) in enumerate(groups) if before in {"to", "into", "onto", "→", "with", "by"}
-        ]
-        if to and (change or len(groups) == 1):
-            chosen = to[0]
-    timed = any(word.number is not None or is_day(word) for word in groups[chosen][1])
-    if timed:  # a day and a time of day are one value
-        groups[chosen][1].extend(
-            word
-            for at, (_, words) in enumerate(groups)
-            if at != chosen
-            for word in words
-            if word.number or is_day(word)
-        )
-        groups = [
-            (before, words if at == chosen else [word for word in words if not (word.number or is_day(word))])
-            for at, (before, words) in enumerate(groups)
-        ]
-    qualifiers = {
-        token.stem
-        for at, (before, words) in enumerate(groups)
-        if at != chosen and before not in {",", "(", ")", "as"} and not _dates(before, words)
-        for token in words
-    }
-    return groups[chosen][1][:8], qualifiers, groups[chosen][0] != ""
+        return [], set(), set(), "", ""
+    chosen, adjective = 0, ""
+    to = [at for at, (before, _) in enumerate(groups) if before in _TO]
+    if to and (change or (groups[0][0] == "" and len(groups) == 1)):
+        chosen = to[0]
+    elif (
+        copula
+        and len(groups) > 1
+        and groups[0][0] == ""
+        and not article
+        and _is_adjective(groups[0][1])
+        and groups[1][0] not in _TIMES
+    ):
+        chosen, adjective = 1, groups[0][1][0].low  # allergic to nuts, due in June
+    prepositions, words = groups[chosen][0], groups[chosen][1]
+    if any(
+        word.number is not None or is_day(word) for word in words
+    ):  # a day and a time of day are one value
+        for at, (_, others) in enumerate(groups):
+            if at != chosen:
+                words.extend(word for word in others if word.number is not None or is_day(word))
+                others[:] = [word for word in others if word.number is None and not is_day(word)]
+    leading = groups[0][1] if adjective else None
+    qualifiers: set[str] = set()
+    places: set[str] = set()  # of what is, and not of what is done, they may say more of the value
+    for at, (before, others) in enumerate(groups):
+        if at == chosen or before in _ASIDE or _dates(before, others) or others is leading:
+            continue
+        aside = copula and not prepositions and before in {"in", "on", "at", "with", "from"}
+        (places if aside else qualifiers).update(token.stem for token in others)
+    if len(words) > 1 and words[-1].low == "one":
+        words.pop()  # a grey one
+    return words[:8], qualifiers, places, prepositions, adjective
+
+
+_TIMES: Final = frozenset({"since", "after", "before", "until"})
+_ASIDE: Final = frozenset({",", "(", ")", "since"})
+_TO: Final = frozenset({"to", "into", "onto", "→", "with", "by"})
+_OPEN_CHANGES: Final = frozenset(
+    "join joins joined hired adopt adopted become becomes became named chose picked".split()
+)
+
+
+def _is_adjective(words: Sequence[Token]) -> bool:
+    return len(words) == 1 and words[0].written.islower() and words[0].number is None
 
 
 _CALENDAR: Final = frozenset(
