@@ -455,3 +455,10 @@ def test_every_character_survives_a_terminal_that_cannot_show_it(stocked):
 
     assert 0 == process.returncode
     assert b"\\u8d77" in process.stdout
+
+
+def test_a_list_that_may_be_cut_counts_in_good_english(stocked):
+    assert "1 memory shown; there may be more" in stocked("memory", "list", "--limit", "1").err
+    stocked("remember", "The crane is oiled on Mondays.")
+    stocked("remember", "The pier is swept on Sundays.")
+    assert "2 memories shown; there may be more" in stocked("memory", "list", "--limit", "2").err

@@ -483,7 +483,8 @@ class Tagging:
                 )
             uses = self._applications.count(tag.id)
             if not force and (uses or tag.tag_type is TagType.BUD):
-                what = f"is used {uses} times" if uses else "is a bud"
+                times = "once" if uses == 1 else f"{uses} times"
+                what = f"is used {times}" if uses else "is a bud"
                 raise Conflict(
                     f"Tag {tag.name!r} {what};",
                     remedy="with {force=True} it is removed, and its uses with it.",

@@ -43,9 +43,8 @@ def coverage_note(stores: Stores, *, background: bool) -> str | None:
     coverage = coverage_of(stores)
     if not coverage.waiting:
         return None
-    words = (
-        f"Searched by meaning: {coverage.share()} % of {coverage.memories:,} memories; the rest by words. "
-    )
+    memories = "1 memory" if coverage.memories == 1 else f"{coverage.memories:,} memories"
+    words = f"Searched by meaning: {coverage.share()} % of {memories}; the rest by words. "
     if stores.meta.get(EMBEDDING_PAUSED):
         return f"{words}The rest waits for a budget."
     rate = float(stores.meta.get(EMBEDDING_RATE) or 0.0)

@@ -311,9 +311,9 @@ def note(text: str) -> None:
     click.echo(click.style(text, dim=True), err=True)
 
 
-def note_more(limit: int, nouns: str) -> None:
-    """Say of a list that was cut at its limit how to see the rest."""
-    note(f"{limit:,} of at least {limit:,} {nouns}; use --limit or --offset to see more.")
+def note_more(items: str) -> None:
+    """Say of a list that may be cut at its limit how to see the rest; `items` is its length with its noun."""
+    note(f"{items} shown; there may be more, which --limit and --offset show.")
 
 
 def warn(text: str) -> None:

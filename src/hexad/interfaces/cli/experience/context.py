@@ -153,7 +153,7 @@ def _compactions_lines(records: list[CompactionRecord], limit: int) -> Iterator[
     if not records:
         note("Nothing has left a context window.")
     elif len(records) == limit:
-        note_more(limit, "compactions")
+        note_more(count(limit, "compaction"))
 
 
 def _compaction_lines(record: CompactionRecord, *, room: int) -> Iterator[str]:
@@ -231,7 +231,7 @@ def _compressed_lines(
     if not records:
         note("No COLD record matches.")
     elif len(records) == limit and record is None:
-        note_more(limit, "records")
+        note_more(count(limit, "record"))
 
 
 def _record_of(hx: Hexad, record: str) -> CompressedRecord:

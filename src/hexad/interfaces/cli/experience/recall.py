@@ -20,7 +20,7 @@ from hexad.interfaces.cli.experience.options import (
 )
 from hexad.interfaces.cli.experience.render import event_lines, step_table
 from hexad.interfaces.cli.output.progress import waiting
-from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, show, table_room, width
+from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, show, table_room, width
 
 if TYPE_CHECKING:
     from hexad import EventRecord, Hexad, TimestepRecord
@@ -220,4 +220,4 @@ def _print_events_lines(events: Sequence[EventRecord], query: str, limit: int | 
 
 def _more(number: int, limit: int) -> None:
     if number == limit and not state().json:
-        note_more(limit, "results")
+        note_more(count(limit, "result"))

@@ -51,7 +51,7 @@ def _print_lines(tags: Sequence[Tag], nothing: str, limit: int | None) -> Iterat
         return
     yield from tag_table(tags, room=table_room())
     if len(tags) == limit:
-        note_more(limit, "tags")
+        note_more(count(limit, "tag"))
 
 
 @tags.command("list")
@@ -130,7 +130,7 @@ def _whole_tag_lines(
     else:
         note("No uses.")
     if len(uses) == limit:
-        note_more(limit, "uses")
+        note_more(count(limit, "use"))
 
 
 def _tag_lines(tag: Tag, concepts: Sequence[str], *, room: int) -> Iterator[str]:

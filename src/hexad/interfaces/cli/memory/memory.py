@@ -110,7 +110,7 @@ def _list_lines(memories: list[Memory], chosen: str | None, limit: int) -> Itera
         return
     yield from memory_table(memories, room=table_room(), status=chosen is None)
     if len(memories) == limit:
-        note_more(limit, "memories")
+        note_more(count(limit, "memory", "memories"))
 
 
 def _refuse_others(*, allowed: tuple[str, ...]) -> None:

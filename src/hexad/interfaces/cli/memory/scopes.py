@@ -75,7 +75,7 @@ def _list_scope_lines(
         )
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
     if len(memories) == limit:
-        note_more(limit, "memories")
+        note_more(count(limit, "memory", "memories"))
 
 
 def _list_user(*, limit: int, offset: int) -> None:
@@ -98,7 +98,7 @@ def _list_user_lines(rows: list[tuple[str, dict[str, Any]]], offset: int, limit:
     if not rows:
         note("Nothing is held of you." if not offset else f"Nothing comes after the first {offset:,}.")
     if len(rows) == limit:
-        note_more(limit, "rows")
+        note_more(count(limit, "row"))
 
 
 def wipe_scope(scope: str, session: str | None, *, dry_run: bool, yes: bool) -> None:
