@@ -374,6 +374,7 @@ class Hexad:
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
+        min_relevance: float | None = None,
         follow_links: bool = False,
         association: float = 0.0,
         feedback: bool = True,
@@ -384,7 +385,10 @@ class Hexad:
         with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
         `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
-        some. `explain` adds what was considered and dropped, and why. `follow_links` adds under `linked` what the hits
+        some. Each hit carries `relevance`, 0 to 1: how likely it answers. `min_relevance` leaves out what has less;
+        0 gives everything, in order; None gives the best `limit`, or nothing where even the best one has so little that
+        the question is most likely about something else. `explain` adds what was considered and dropped, and why.
+        `follow_links` adds under `linked` what the hits
         are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
         of its neighbours in the honeycomb; off by default, for it helps some collections and not others. `feedback`
         False leaves out what was said of earlier answers.
@@ -419,6 +423,7 @@ class Hexad:
             max_tokens=max_tokens,
             explain=explain,
             semantic=semantic,
+            min_relevance=min_relevance,
             follow_links=follow_links,
             association=association,
             feedback=feedback,

@@ -293,6 +293,7 @@ class GovernanceFacade:
 
     def _recalled(self, text: str, *, space: str | None, limit: int) -> list[Decision]:
         options = RecallOptions(
+            near=True,
             filters=Filters(
                 spaces=None if space is None else (space,), kinds=(DECISION,), roles=self._stores.roles
             ),

@@ -81,6 +81,7 @@ class SharedRecall:
             if question.hits is None:
                 # Of repeats the layers decide which one stays, not the rank.
                 options = RecallOptions(
+                    near=True,
                     filters=query.filters,
                     limit=SHARED,
                     folds=False,
@@ -134,7 +135,7 @@ class RecalledLayer:
             not is_beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
         ):  # others fill the answer
             options = RecallOptions(
-                filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
+                near=True, filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
             )
             hits = self._shared.recaller.recall(query.text, options)
         words = understand(query.text, now=query.now).wanted

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import overload
+from typing import Final, overload
 
-from hexad.core.as_json import as_json
+from hexad.core.as_json import as_json, plain
 from hexad.core.json_types import JSONValue
+from hexad.errors import InvalidInput
 from hexad.memory.link import Linked
 from hexad.memory.memory import Chunk, Memory
 
@@ -31,6 +33,14 @@ class Filters:
     text: tuple[str, ...] | None = None
     pinned: bool | None = None
     origins: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.since is not None and self.until is not None and self.until < self.since:
+            raise InvalidInput(
+                f"until = {self.until.isoformat()} is before since = {self.since.isoformat()}: nothing is between "
+                "them. Give the earlier time as since.",
+                argument="until",
+            )
 
     @property
     def empty(self) -> bool:
@@ -72,14 +82,25 @@ class Successor:
         return as_json(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_SHOWN: Final = 60
+_LISTED: Final = 20
+
+
+def _first_words(text: str) -> str:
+    line = " ".join(text[: 4 * _SHOWN].split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hit:
     """One recalled memory and why it was recalled.
 
     `parts` maps a signal to its contribution; the values sum to `score`. `why` says in words what each arm
-    saw. `chunk` is the span that answers best, `text` its text and `lines` its lines in the source.
-    `replaced` is what the memory took the place of, where it is the current value of something that was otherwise.
-    `superseded_by` is what by its words seems to have taken the memory's place since.
+    saw. `relevance`, 0 to 1, is how likely the memory answers the question, and means the same in every store
+    (docs/concepts.md); it says nothing of the order, which `score` gives. `chunk` is the span that answers best,
+    `text` its text and `lines` its lines in the source. `replaced` is what the memory took the place of, where it is
+    the current value of something that was otherwise. `superseded_by` is what by its words seems to have taken the
+    memory's place since.
     """
 
     memory: Memory
@@ -90,6 +111,7 @@ class Hit:
     why: tuple[str, ...] = ()
     replaced: Replaced | None = None
     superseded_by: Successor | None = None
+    relevance: float = 0.0
 
     @property
     def id(self) -> str:
@@ -133,11 +155,37 @@ class Hit:
         first, last = self.chunk.first_line, self.chunk.last_line
         return f"{place}:{first}" if first == last else f"{place}:{first}-{last}"
 
+    def __repr__(self) -> str:
+        return f"<Hit {self.id} {self.relevance:.2f} {self.location}: {_first_words(self.text)}>"
+
+    def passage(self) -> dict[str, JSONValue]:
+        """Return what an answer needs as JSON: the span, where it stands, and why; not the memory's own record."""
+        memory = self.memory
+        return {
+            "id": self.id,
+            "relevance": self.relevance,
+            "score": round(self.score, 4),
+            "text": self.text,
+            "space": memory.space,
+            "location": self.location,
+            "lines": list(self.lines) if self.lines else None,
+            "kind": memory.kind,
+            "layer": self.layer,
+            "time": plain(memory.valid_from or memory.created_at),
+            "why": list(self.why),
+            **({"speaker": memory.turn.speaker} if memory.turn is not None and memory.turn.speaker else {}),
+            **({"instruction_like": list(self.instruction_like)} if self.instruction_like else {}),
+            **({"needs_review": True} if self.needs_review else {}),
+            **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
+            **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
+        }
+
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the hit as JSON, the memory's own record under `memory`."""
         return {
             "id": self.id,
             "score": self.score,
+            "relevance": self.relevance,
             "parts": dict(self.parts),
             "layer": self.layer,
             "why": list(self.why),
@@ -179,7 +227,11 @@ class Explanation:
         return as_json(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+PASSAGES_BYTES: Final = 20_000
+"""What the passages of an answer may fill together, as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hits(Sequence[Hit]):
     """The answer to a recall, best first; empty when nothing is relevant.
 
@@ -208,10 +260,35 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.items)
 
-    def to_dict(self) -> dict[str, JSONValue]:
-        """Return the answer as JSON."""
+    def __repr__(self) -> str:
+        lines = [f"<Hits: {len(self.items):,}, {self.mode}>"]
+        lines += [f"{number:>2}. {hit!r}" for number, hit in enumerate(self.items[:_LISTED], start=1)]
+        if len(self.items) > _LISTED:
+            lines.append(f"    and {len(self.items) - _LISTED:,} more")
+        return "\n".join(lines)
+
+    def passages(self, *, max_bytes: int = PASSAGES_BYTES) -> list[dict[str, JSONValue]]:
+        """Return the hits as JSON without the memories' whole records, together at most `max_bytes` of UTF-8.
+
+        Longer texts are cut first, all to one length, and say so under `cut`; what still does not fit is left out
+        from the end.
+        """
+        passages = [hit.passage() for hit in self.items]
+        while passages and _size([{**passage, "text": ""} for passage in passages]) > max_bytes:
+            passages.pop()
+        texts = [str(passage["text"]) for passage in passages]
+        length = max((len(text) for text in texts), default=0)
+        while length and _size(passages) > max_bytes:
+            length = length * 4 // 5
+            for passage, text in zip(passages, texts, strict=True):
+                if len(text) > length:
+                    passage.update(text=text[:length].rstrip(), cut=True)
+        return passages
+
+    def to_dict(self, *, full: bool = True) -> dict[str, JSONValue]:
+        """Return the answer as JSON; `full` False gives `passages` instead of whole records."""
         return {
-            "hits": [hit.to_dict() for hit in self.items],
+            "hits": [hit.to_dict() for hit in self.items] if full else list[JSONValue](self.passages()),
             "mode": self.mode,
             "late": list(self.late),
             "dropped": [{"id": d.memory_id, "reason": d.reason, "score": d.score} for d in self.dropped],
@@ -219,3 +296,8 @@ class Hits(Sequence[Hit]):
             "explanation": self.explanation.to_dict() if self.explanation else None,
             **({"linked": [linked.to_dict() for linked in self.linked]} if self.linked else {}),
         }
+
+
+def _size(value: object) -> int:
+    """Return how many bytes a value fills as the JSON that commands print."""
+    return len(json.dumps(value, ensure_ascii=False, indent=2).encode())

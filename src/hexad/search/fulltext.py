@@ -14,6 +14,7 @@ from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql
+from hexad.text.literals import literal_pattern, match_phrases
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -203,3 +204,17 @@ class FullText:
             TextMatch(chunk_no=no, memory_no=memory, bm25=bm25)
             for no, memory, bm25 in self._db.query(sql, params)
         ]
+
+    def holding(self, literal: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
+        """Return the best of the chunks that hold `literal` as it is written, but for its case.
+
+        The index knows words alone: of `limit` chunks with the same words in a row the texts are compared.
+        """
+        matches = self.search(match_phrases([literal]), limit=limit, filters=filters)
+        texts = self._db.query(
+            "SELECT no, context || char(10) || body FROM chunk_texts WHERE no IN (SELECT value FROM json_each(?))",
+            (json.dumps([match.chunk_no for match in matches]),),
+        )
+        pattern = literal_pattern(literal)
+        holding = {no for no, text in texts if pattern.search(text)}
+        return [match for match in matches if match.chunk_no in holding]

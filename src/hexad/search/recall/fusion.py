@@ -1,9 +1,10 @@
 """How full text and vectors are weighed against each other: pure arithmetic on candidates.
 
 Each arm says how sure it is of this question. Full text counts with the square of its gap, how far its best hit
-stands above its tenth; vectors count with their peak, how far their best stands above the store's mean. So a
-weak arm cannot drag a strong one down, with one set of weights for conversations, documents and code. Turns of a
-conversation are also heard through their neighbours, the best turn of their session, and who speaks.
+stands above its tenth, or where fewer match by how much of the question the best one has; vectors count with their
+peak, how far their best stands above the store's mean. So a weak arm cannot drag a strong one down, with one set of
+weights for conversations, documents and code. Turns of a conversation are also heard through their neighbours, the
+best turn of their session, and who speaks.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final, NamedTuple
-
-from hexad.search.vectors.index import VectorAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +27,12 @@ class FusionWeights:
     session: float = 4.0  # times gap: what the best turn of the session adds to its turns
     speaker: float = 3.0
     dated: float = 2.0  # the question names a time, and the memory is from then
+    exact: float = 6.0  # it holds what the question names literally: times the rarity of that
     question: float = 0.75  # a text that itself asks is a weaker answer
     short: float = 0.7  # so is one of few words: times the logarithm of its share of `short_words`
     short_words: int = 25
-    # Below so many rows neither a gap nor a peak means anything: both arms count with fixed shares.
+    # Below so many rows neither a gap nor a peak means anything.
     small_store_rows: int = 30
-    small_gap: float = 0.577  # 12 · 0.577² = 4
     small_peak: float = 3.5
     small_deviation: float = 0.05  # floor
 
@@ -53,6 +52,7 @@ class Candidate(NamedTuple):
     dated: bool = False
     asks: bool = False
     words: int = 1
+    exact: float = 0.0
 
 
 class CosineSpread(NamedTuple):
@@ -65,8 +65,8 @@ class CosineSpread(NamedTuple):
 class Fusion:
     """The scores of all candidates of one question, and the parts of any of them.
 
-    `spread` None means that full text answers alone; `rows` is how many chunks the store has. `gap` and `peak`
-    say how sure the arms were.
+    `spread` None means that full text answers alone; `rows` is how many chunks the store has, `share` how much of
+    the question's weight the best full-text hit has. `gap` and `peak` say how sure the arms were.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Fusion:
         spread: CosineSpread | None,
         *,
         rows: int,
+        share: float = 1.0,
         weights: FusionWeights = DEFAULT_WEIGHTS,
     ) -> None:
         small = rows < weights.small_store_rows
@@ -86,11 +87,13 @@ class Fusion:
             for own, candidate in zip(bm25, candidates, strict=True)
         ]
         best = max(self._lexical, default=0.0) or 1.0
-        self.gap = weights.small_gap if small else lexical_gap(self._lexical, rank=weights.gap_rank)
+        # Where few match nothing stands at the rank: a word that met by accident would count as a sure hit.
+        few = small or sum(score > 0 for score in bm25) < weights.gap_rank
+        self.gap = share**2 if few else lexical_gap(self._lexical, rank=weights.gap_rank)
         # Alone, full text has nothing to be balanced against.
-        share = self.gap if spread is not None else 1.0
+        sure = self.gap if spread is not None else 1.0
         self._best = best
-        self._lexical_weight = weights.lexical * share**2
+        self._lexical_weight = weights.lexical * sure**2
         self._session_weight = weights.session * self.gap
         self._sessions = _best_of_sessions(candidates, self._lexical)
         self._z: list[float] | None = None
@@ -147,6 +150,8 @@ class Fusion:
             parts["speaker"] = weights.speaker
         if candidate.dated:
             parts["date"] = weights.dated
+        if candidate.exact:
+            parts["exact"] = weights.exact * candidate.exact
         if candidate.asks:
             parts["question"] = -weights.question
         if self._added:
@@ -161,6 +166,11 @@ class Fusion:
 
     def _score(self, index: int) -> float:
         return sum(self.parts(index).values())
+
+
+def rarity(count: int, rows: int) -> float:
+    """Return how telling something is that `count` of `rows` chunks hold: 1 for one, towards 0 for all of them."""
+    return 1.0 - log(count) / log(rows + 1) if count else 0.0
 
 
 def lexical_gap(scores: Sequence[float], *, rank: int) -> float:
@@ -188,72 +198,3 @@ def _best_of_sessions(candidates: Sequence[Candidate], lexical: Sequence[float])
         if candidate.session is not None and score > best.get(candidate.session, -1.0):
             best[candidate.session] = score
     return best
-
-
-EVIDENCE: Final = 0.5
-"""Best cosine and half the matched share of the question together below this: neither arm has found anything."""
-EVIDENCE_LEXICAL: Final = 0.2
-"""The matched share alone, where there are no vectors."""
-SMALL_STORE_ROWS: Final = 30
-"""Below this bm25 knows no rare words: one that matches at all is evidence."""
-EVIDENCE_SMALL: Final = 0.35
-"""The best cosine that is evidence alone in a small store, where no words match."""
-DEVIATIONS_PER_COSINE: Final = 8.0
-"""For embedders whose cosines are not known: so many deviations over the mean stand for a cosine of 1."""
-NEAR_DEVIATIONS: Final = 1.0
-"""A memory without any word of the question is left out unless its cosine is this far over the mean."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What speaks for an answer at all. `share` is the best bm25 as a share of the question's own weight."""
-
-    share: float
-    best_cosine: float | None
-    best_z: float
-    calibrated: bool
-    rows: int
-    matched: bool
-
-    @property
-    def is_relevant(self) -> bool:
-        """Whether anything in the store is relevant to the question."""
-        if self.rows < SMALL_STORE_ROWS and self.matched:
-            return True
-        if self.best_cosine is None:
-            return self.share >= EVIDENCE_LEXICAL
-        # The thresholds were measured with the default embedder. Others spread their cosines differently: for them
-        # a cosine far over the mean counts too, so that an empty answer is rarer rather than a real one lost.
-        nearness = self.best_cosine
-        if not self.calibrated:
-            nearness = max(nearness, self.best_z / DEVIATIONS_PER_COSINE)
-        if self.rows < SMALL_STORE_ROWS:
-            return self.best_cosine >= EVIDENCE_SMALL
-        return nearness + 0.5 * self.share >= EVIDENCE
-
-
-def matched_share(
-    best_bm25: float, frequencies: Mapping[str, int], terms: Sequence[str], *, rows: int
-) -> float:
-    """Return the best bm25 as a share, at most 1, of the summed weight of all terms, absent ones included.
-
-    To bm25 a word of more than half of the rows weighs nothing, though the best match surely holds it: it counts
-    with its own small weight, so that a question of such words alone is answered.
-    """
-    counts = [frequencies.get(term, 0) for term in terms]
-    mass = sum(_weight(count, rows) for count in counts)
-    common = sum(_weight(count, rows) for count in counts if 2 * count > rows)
-    return min(1.0, (best_bm25 + common) / mass) if mass > 0 else float(best_bm25 > 0)
-
-
-def _weight(count: int, rows: int) -> float:
-    return log(1 + max(rows - count + 0.5, 0.5) / (count + 0.5))
-
-
-def near_floor(answer: VectorAnswer | None) -> float:
-    """Return the cosine from which meaning alone lets a memory into the answer."""
-    if answer is None:
-        return 0.0
-    if answer.vectors < SMALL_STORE_ROWS:
-        return EVIDENCE_SMALL  # of few values none is far from the mean: the greatest z of n is (n - 1) / sqrt(n)
-    return answer.mean + NEAR_DEVIATIONS * answer.deviation

@@ -13,6 +13,7 @@ from hexad.errors import InvalidInput, LimitExceeded
 from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
+from hexad.text.literals import exact_tokens, is_joined_numbers, quoted_phrases
 from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
@@ -25,26 +26,41 @@ _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "human", "ai",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """A question taken apart: words to search for, words left out, the names and dates in it."""
+    """A question taken apart: words to search for, words left out, the names and dates in it.
+
+    `phrases` stood in quotation marks, `tokens` stand for themselves: versions, ids, numbers, flags. Of `numbers`,
+    the tokens that are numbers joined by signs, no part is in `wanted`: `8.2.0` is not an 8, a 2 and a 0.
+    """
 
     wanted: tuple[str, ...]
     ignored: tuple[str, ...]
     words: frozenset[str]
     dates: DateRange | None
+    phrases: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
 
 def understand(question: str, *, now: datetime) -> Terms:
     """Return the words of a question that say what it is about; all of them when nothing else is left."""
-    found_words = _WORD.findall(question)
-    words = dict.fromkeys(word.lower() for word in found_words)
-    words.update(dict.fromkeys(word.lower() for word in split_identifiers(question)))
+    dates, phrases = date_range(question, now=now), quoted_phrases(question)
+    tokens = tuple(token for token in exact_tokens(question, dates=dates is None) if token not in phrases)
+    numbers = tuple(token for token in tokens if is_joined_numbers(token))
+    rest = question
+    for number in numbers:
+        rest = rest.replace(number, " ")
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(rest))
+    words.update(dict.fromkeys(word.lower() for word in split_identifiers(rest)))
     telling = [word for word in words if word not in STOP_WORDS and word not in QUESTION_WORDS]
-    wanted_terms = (telling or list(words))[:TERMS_MOST]
+    wanted_terms = (telling or ([] if numbers else list(words)))[:TERMS_MOST]
     return Terms(
         wanted=tuple(wanted_terms),
         ignored=tuple(word for word in words if word not in set(wanted_terms)),
         words=frozenset(word.casefold() for word in words),  # as the names of speakers are kept
-        dates=date_range(question, now=now),
+        dates=dates,
+        phrases=phrases,
+        tokens=tokens,
+        numbers=numbers,
     )
 
 
@@ -93,6 +109,8 @@ class RecallOptions:
     feedback: bool = True
     asked: str | None = None
     as_of: datetime | None = None  # what took another's place later does not count
+    min_relevance: float | None = None  # None: an answer whose best hit falls below the default is empty
+    near: bool = False  # leave out what has neither a word of the question nor comes near its meaning
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:
@@ -104,12 +122,11 @@ class RecallOptions:
             raise InvalidInput(
                 f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
             )
-        share = self.association
-        if not is_number(share, 0, 1):
-            raise InvalidInput(
-                f"association = {quoted(share)} cannot be used; give a number from 0 to 1.",
-                argument="association",
-            )
+        for name, share in (("association", self.association), ("min_relevance", self.min_relevance)):
+            if not (is_number(share, 0, 1) or (share is None and name == "min_relevance")):
+                raise InvalidInput(
+                    f"{name} = {quoted(share)} cannot be used; give a number from 0 to 1.", argument=name
+                )
 
 
 def check_query(query: str) -> str:

@@ -22,7 +22,7 @@ from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.fulltext import FullText, TextMatch
 from hexad.search.recall.candidate_vectors import CandidateVectors
-from hexad.search.recall.fusion import Candidate, CosineSpread, Evidence, Fusion, matched_share, near_floor
+from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
 from hexad.search.recall.query_terms import (
     RecallOptions,
     Terms,
@@ -32,6 +32,7 @@ from hexad.search.recall.query_terms import (
     understand,
 )
 from hexad.search.recall.recall_log import RecallLog
+from hexad.search.recall.relevance import Evidence, leads, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -39,11 +40,11 @@ from hexad.search.recall.results import (
     Ranking,
     Seed,
     Seeds,
-    admitted,
     best_chunk,
     dropped_for,
     explain,
     follow,
+    is_near,
     layer_of,
     more_linked,
     why_of,
@@ -71,6 +72,10 @@ FILTERED_ENOUGH: Final = 100
 TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
 FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
+
+_TOO_LITTLE: Final = (
+    "nothing in the store seems to answer the question; min_relevance=0 shows what is nearest"
+)
 
 IndexSource = Callable[[], VectorIndex | None]
 
@@ -201,7 +206,7 @@ class Recaller:
 
     def rank(self, query: str, filters: Filters, *, limit: int) -> Seeds:
         """Return what `recall` would find, without its texts: for walks that go on from there."""
-        options = RecallOptions(filters=filters, limit=limit)
+        options = RecallOptions(filters=filters, limit=limit, near=True)
         terms = understand(check_query(query), now=self._clock.now())
         vector, failure = self._vector(query, options)
         with self._stores.db.read():
@@ -261,20 +266,32 @@ class Recaller:
         lexical: dict[int, TextMatch] = {}
         for text_match in matches:  # best first: a memory counts with its best chunk
             lexical.setdefault(text_match.memory_no, text_match)
+        literals, required, numbers = self._literals(terms, options.filters, rows=rows)
+        for matches in numbers.values():
+            for text_match in matches:
+                known = lexical.get(text_match.memory_no)
+                lexical[text_match.memory_no] = (
+                    text_match if known is None else replace(known, bm25=known.bm25 + text_match.bm25)
+                )
+        if numbers:
+            lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
+        frequencies = {**frequencies, **{number: len(matches) for number, matches in numbers.items()}}
         answer = None
         if vector is not None and (index := self._index()) is not None:
             answer = index.search(
-                vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=tuple(lexical)
+                vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=(*lexical, *literals)
             )
         searched = answer
         if vector is not None and self._on_the_spot is not None:
             answer = self._on_the_spot.extend(answer, vector, lexical)
-        best = next(iter(lexical.values()), None)
+        best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
         nearest = (
             max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
         )
         evidence = Evidence(
-            share=matched_share(best.bm25 if best else 0.0, frequencies, terms.wanted, rows=rows),
+            share=matched_share(
+                best.bm25 if best else 0.0, frequencies, (*terms.wanted, *terms.numbers), rows=rows
+            ),
             best_cosine=nearest,
             best_z=0.0 if answer is None else ((nearest or 0.0) - answer.mean) / max(answer.deviation, 1e-6),
             calibrated=self._calibrated,
@@ -283,7 +300,37 @@ class Recaller:
         )
         if answer is not searched and not evidence.is_relevant:
             evidence = replace(evidence, best_cosine=None)  # of a part of the vectors: the words may say more
-        return Candidates(terms=terms, match=match, lexical=lexical, answer=answer, evidence=evidence)
+        return Candidates(
+            terms=terms,
+            match=match,
+            lexical=lexical,
+            answer=answer,
+            evidence=evidence,
+            literals=literals,
+            required=required,
+        )
+
+    def _literals(
+        self, terms: Terms, filters: Filters, *, rows: int
+    ) -> tuple[dict[int, dict[str, float]], frozenset[int] | None, dict[str, list[TextMatch]]]:
+        """Return which memories hold what the question names literally, which hold all its phrases, which its numbers.
+
+        The second is None for a question without phrases, and for one whose phrases nothing holds together.
+        """
+        literals: dict[int, dict[str, float]] = {}
+        required: frozenset[int] | None = None
+        numbers: dict[str, list[TextMatch]] = {}
+        for literal in (*terms.phrases, *terms.tokens):
+            matches = self._fulltext.holding(literal, limit=LEXICAL_POOL, filters=filters)
+            holders = frozenset(match.memory_no for match in matches)
+            weight = rarity(len(matches), rows)
+            for no in holders:
+                literals.setdefault(no, {})[literal] = weight
+            if literal in terms.phrases:
+                required = holders if required is None else required & holders
+            elif literal in terms.numbers:
+                numbers[literal] = matches
+        return literals, required or None, numbers
 
     def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
         """Return the best matches that pass the filters.
@@ -329,7 +376,10 @@ class Recaller:
             if found_candidates.answer is not None
             else []
         )
-        numbers = {*found_candidates.lexical, *nearest}
+        numbers = {*found_candidates.lexical, *nearest, *found_candidates.literals}
+        required = found_candidates.required
+        if required is not None:
+            numbers &= required
         places = self._stores.places.of(numbers)
         neighbours = self._stores.places.neighbours_of(
             places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
@@ -337,6 +387,8 @@ class Recaller:
         found_candidates.neighbours = frozenset(neighbours)
         found_candidates.updates = self._stores.updates.of(places, until=options.as_of)
         missing = {*found_candidates.neighbours, *found_candidates.brought} - set(places)
+        if required is not None:
+            missing &= required
         if not filters.empty:
             missing = self._stores.places.passing(missing, filters)
         places.update(self._stores.places.of(missing))
@@ -344,7 +396,8 @@ class Recaller:
         candidates = self._candidates(found_candidates, places, order)
         answer = found_candidates.answer
         spread = CosineSpread(answer.mean, answer.deviation) if answer is not None else None
-        fusion = Fusion(candidates, spread, rows=found_candidates.evidence.rows)
+        evidence = found_candidates.evidence
+        fusion = Fusion(candidates, spread, rows=evidence.rows, share=evidence.share)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._rings(order)
@@ -356,7 +409,13 @@ class Recaller:
             seats = {no: seat for seat, no in enumerate(order)}
             fusion.lift(lifts(found_candidates.updates, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        ranked = [RankedHit(order[index], fusion.scores[index], index) for index in best]
+        ahead = leads(
+            [fusion.scores[index] for index in best], [places[order[index]].content_hash for index in best]
+        )
+        ranked = [
+            RankedHit(order[index], fusion.scores[index], index, evidence.relevance(lead=lead, rank=rank))
+            for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
+        ]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
 
     def _candidates(
@@ -374,6 +433,7 @@ class Recaller:
         named_ones = {no: name for no, name in speakers.items() if named(name, found_candidates.terms.words)}
         found_candidates.speakers = tuple(sorted(named_ones.values()))
         dates = found_candidates.terms.dates
+        named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
         candidates: list[Candidate] = []
         for no in order:
             place = places[no]
@@ -395,6 +455,7 @@ class Recaller:
                     dated=dates is not None and dates.covers(from_micros(place.happened_at)),
                     asks=bool(place.asks),
                     words=place.words,
+                    exact=sum(found_candidates.literals.get(no, {}).values()) / max(named_literals, 1),
                 )
             )
         return candidates
@@ -426,6 +487,7 @@ class Recaller:
                 memory=memory,
                 chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
                 score=candidate.score,
+                relevance=candidate.relevance,
                 parts=parts,
                 layer=layer_of(memory),
                 why=why_of(candidates, candidate.no, parts),
@@ -455,37 +517,43 @@ class Recaller:
         if keys := self._stores.places.begun(ranking.places, now=now):
             candidates.overdue = self._overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
-        ranked = ranking.ranked if candidates.evidence.is_relevant else ()
-        for candidate in ranked:
+        silent = options.min_relevance is None and not candidates.evidence.is_relevant
+        for candidate in ranking.ranked:
             place = ranking.places[candidate.no]
-            if len(kept_hits) == options.limit:
-                if len(dropped) < EXPLAINED:
-                    dropped.append(dropped_for(place, candidate, f"after the limit of {options.limit}"))
-                    continue
-                break
-            if candidate.no in candidates.overdue:
-                dropped.append(
-                    dropped_for(
-                        place, candidate, f"it is over: {candidates.overdue[candidate.no].by} holds by now"
-                    )
-                )
-            elif not admitted(candidates, candidate.no, floor):
-                dropped.append(
-                    dropped_for(place, candidate, "neither its words nor its meaning come near the question")
-                )
+            if silent or candidate.relevance < (options.min_relevance or 0.0):
+                reason = _TOO_LITTLE if silent else f"its relevance is below {options.min_relevance}"
+            elif len(kept_hits) == options.limit:
+                reason = f"after the limit of {options.limit}"
+            elif candidate.no in candidates.overdue:
+                reason = f"it is over: {candidates.overdue[candidate.no].by} holds by now"
+            elif options.near and not is_near(candidates, candidate.no, floor):
+                reason = "neither its words nor its meaning come near the question"
             elif options.folds and place.content_hash in seen:
-                dropped.append(
-                    dropped_for(place, candidate, f"repeats {seen[place.content_hash]} word for word")
-                )
+                reason = f"repeats {seen[place.content_hash]} word for word"
             else:
                 seen[place.content_hash] = place.id
                 kept_hits.append(candidate)
+                continue
+            if len(dropped) >= EXPLAINED and (silent or len(kept_hits) == options.limit):
+                break
+            dropped.append(dropped_for(place, candidate, reason))
         return kept_hits, dropped
 
     def _ms(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 3)
 
     def _notes(
+        self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
+    ) -> tuple[str, ...]:
+        if candidates.terms.phrases and candidates.required is None:
+            phrases = " and ".join(f"“{phrase}”" for phrase in candidates.terms.phrases)
+            return (
+                f"No memory holds {phrases} as written: answered by words and meaning.",
+                *self._mode_notes(options, candidates, failure),
+            )
+        return self._mode_notes(options, candidates, failure)
+
+    def _mode_notes(
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
         if failure is not None:

@@ -15,8 +15,9 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
-from hexad.search.recall.fusion import Evidence, Fusion
+from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.query_terms import Terms
+from hexad.search.recall.relevance import Evidence
 from hexad.search.vectors.index import VectorAnswer
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Candidates:
     updates: Sequence[UpdateLink] = ()
     boosts: Mapping[int, Boost] = field(default_factory=dict)
     overdue: Mapping[int, OverdueFact] = field(default_factory=dict)
+    literals: Mapping[int, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # by memory: what it holds, how rare
+    required: frozenset[int] | None = None
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -98,11 +103,12 @@ class Seeds(NamedTuple):
 
 
 class RankedHit(NamedTuple):
-    """One candidate with its score; `seat` is its place in the fusion."""
+    """One candidate with its score and how likely it is right; `seat` is its place in the fusion."""
 
     no: int
     score: float
     seat: int
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +144,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append(f"full text rank {candidates.text_ranks[no]} (bm25 {candidates.lexical[no].bm25:.2f})")
     if candidates.answer is not None and no in candidates.answer.best:
         why.append(f"vector rank {candidates.vector_ranks[no]} (cosine {candidates.answer.best[no][0]:.2f})")
+    if no in candidates.literals:
+        why.append(f"holds {', '.join(candidates.literals[no])} as written")
     if parts.get("session"):
         why.append("its session speaks of it")
     if parts.get("speaker"):
@@ -151,8 +159,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     return tuple(why)
 
 
-def admitted(candidates: Candidates, no: int, floor: float) -> bool:
-    """Return whether a memory may be in the answer: by a word, by its neighbour, or by meaning."""
+def is_near(candidates: Candidates, no: int, floor: float) -> bool:
+    """Return whether a memory is near the question: by a word, by its neighbour, by what it replaces, or by meaning."""
     if no in candidates.lexical or no in candidates.neighbours or no in candidates.brought:
         return True
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
@@ -174,6 +182,7 @@ def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, floa
             {
                 "id": ranking.places[candidate.no].id,
                 "score": candidate.score,
+                "relevance": candidate.relevance,
                 "parts": dict(parts),
                 "why": list(why_of(candidates, candidate.no, parts)),
             }

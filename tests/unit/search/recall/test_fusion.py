@@ -22,6 +22,7 @@ candidates = st.lists(
         dated=st.booleans(),
         crowding=st.floats(-1, 1),
         words=st.integers(0, 200),
+        exact=st.floats(0, 1),
     ),
     max_size=14,
 )

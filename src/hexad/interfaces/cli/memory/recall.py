@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("query")
 @click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits.")
+@click.option(
+    "--min-relevance",
+    type=float,
+    help="Leave out hits of less relevance, 0 to 1; 0 leaves out none. Default: all, or none if all have little.",
+)
 @click.option("--max-tokens", type=int, help="Token budget for the texts of all hits.")
 @click.option("--kind", "kinds", multiple=True, help="Only this kind; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; repeated: with all of them.")
@@ -40,9 +45,19 @@ if TYPE_CHECKING:
     default=None,
     help="Insist on meaning, or search by words alone, which is faster; default: by both, as far as there are vectors.",
 )
+@click.option(
+    "--full", is_flag=True, help="With --json: each hit's whole record, not only the passage that answers."
+)
 @click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
 def recall(
-    query: str, *, semantic: bool | None, explain: bool, follow_links: bool, no_feedback: bool, **options: Any
+    query: str,
+    *,
+    semantic: bool | None,
+    explain: bool,
+    follow_links: bool,
+    no_feedback: bool,
+    full: bool,
+    **options: Any,
 ) -> None:
     """Print what best answers QUERY, best first.
 
@@ -61,7 +76,11 @@ def recall(
             follow_links=follow_links,
             **options,
         )
-    show(hits if explain or follow_links else [*hits], table=_lines(hits, query=query))
+    shown: object = None
+    if state().json:
+        answer = hits.to_dict(full=full)
+        shown = answer if explain or follow_links else answer["hits"]
+    show(shown, table=_lines(hits, query=query))
     for line in hits.notes:
         note(
             line.replace("semantic=True", "--semantic")
