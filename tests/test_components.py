@@ -248,6 +248,7 @@ def test_its_files_are_encrypted_and_get_new_keys(graph):
     with hexad.open(store, key=NEW, embedder=None, background=False) as hx:
         assert hashes == callees(hx)
         assert [] == hx.check()
+        assert b"main -> run" == b"".join(hx.decrypted(graph))
         graph.write_bytes(b"main -> stop")
         assert [f"{graph} is not encrypted"] == [problem.split(",")[0] for problem in hx.check()]
     hexad.decrypt(store, key=NEW)

@@ -17,7 +17,7 @@ COMPONENT: Final = Component(
             label="ledger (audit.db)",
             place=1,
         ),
-        FileGroup(pattern="audit/audit.key", form=Treatment.FILE, purpose=SECRETS),
-        FileGroup(pattern="audit/*", form=Treatment.FILE, purpose=AUDIT_DB),
+        FileGroup(pattern="audit/audit.key", form=Treatment.FILE, purpose=SECRETS, hidden=True),
+        FileGroup(pattern="audit/*", form=Treatment.FILE, purpose=AUDIT_DB, hidden=True),
     ),
 )

@@ -121,7 +121,8 @@ class FileGroup:
     """Files of a store that are treated alike: the one with a name, or those that a pattern takes in (`stream/*`).
 
     `purpose` is what their key is for, and `label` what people call them, in the order of `place`. A link among files
-    with `links` leads to a file of somebody else's; any other stands in the way of a change of the encryption.
+    with `links` leads to a file of somebody else's; any other stands in the way of a change of the encryption. Those
+    that are `hidden` are shown to nobody, decrypted or not.
     """
 
     pattern: str
@@ -130,6 +131,7 @@ class FileGroup:
     label: str = ""
     place: int = 100
     links: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

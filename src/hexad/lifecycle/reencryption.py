@@ -17,7 +17,7 @@ import apsw
 from hexad.config import DATABASE
 from hexad.database import files
 from hexad.database.component import HeldStore, StoreFile, Treatment
-from hexad.database.encryption.cipher import MEMORY_DB, STREAM, FileCipher, StoreKeys, is_sealed
+from hexad.database.encryption.cipher import MEMORY_DB, FileCipher, StoreKeys, is_sealed
 from hexad.database.encryption.file_swap import Switch, give_up, new_folder, switch
 from hexad.database.encryption.inventory import Inventory
 from hexad.database.encryption.record import RECORD, EncryptionRecord
@@ -157,10 +157,6 @@ class Conversion:
         with files.operation("read", path, "read"), path.open("rb") as file:
             head = file.read(_PIECE_BYTES)
             if not is_sealed(head):
-                if self._old is not None and purpose == STREAM:
-                    raise IntegrityError(
-                        f"{path} is not encrypted, though its store is. `hexad check` says more; nothing was changed."
-                    )
                 # A file that somebody laid into an encrypted store: from now on it is sealed too.
                 while head:
                     yield head

@@ -14,15 +14,10 @@ from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.component import Component, ExportSection
 from hexad.database.encryption.cipher import (
-    AUDIT_DB,
-    CACHE,
-    DOCUMENTS,
-    EXPORTS,
     HEADER_BYTES,
-    SECRETS,
-    STREAM,
     is_sealed,
 )
+from hexad.database.encryption.inventory import Inventory, inventory_of
 from hexad.database.encryption.sealed_files import SealedReader
 from hexad.database.encryption.store_files import unsealed
 from hexad.database.files import operation, stream_write
@@ -41,9 +36,6 @@ from hexad.spaces.access import require_owner
 FORMAT: Final = "hexad-export"
 VERSION: Final = 1
 _TICKS: Final = 10_000
-_SHOWN: Final = (EXPORTS, DOCUMENTS, STREAM, CACHE)
-"""What the owner may read of: not the keys, and of the ledger nothing."""
-_HIDDEN: Final = (SECRETS, AUDIT_DB)
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
     "ledger": "the contents of the audit ledger in audit/; reviewers get them with a credential: `hexad audit export`",
@@ -146,7 +138,8 @@ class Exporter:
             raise InvalidInput(f"{path} is a folder; name a file in it.")
         if not path.is_file():
             raise NotFound(f"There is no file {str(file)!r}; check the path.")
-        if crypt is not None and path.resolve() in _databases(self._context.directory):
+        inventory = inventory_of(self._components)
+        if crypt is not None and path.resolve() in _databases(self._context.directory, inventory):
             raise InvalidInput(
                 f"{path} is a database, encrypted by SQLite: `hexad memory export --scope project` writes what "
                 "memory.db holds, `hexad audit export` what the ledger holds."
@@ -155,7 +148,7 @@ class Exporter:
             head = stream.read(HEADER_BYTES)
         if not is_sealed(head):
             raise InvalidInput(f"{path} is not an encrypted file: there is nothing to decrypt.")
-        for cipher in () if crypt is None else map(crypt.cipher, _SHOWN):
+        for cipher in () if crypt is None else map(crypt.cipher, inventory.purposes(hidden=False)):
             try:
                 with SealedReader(path, cipher) as reader:
                     if not reader.read(1):
@@ -163,7 +156,7 @@ class Exporter:
             except IntegrityError:
                 continue  # of another purpose, or not ours
             return unsealed(path, cipher)
-        for cipher in () if crypt is None else map(crypt.cipher, _HIDDEN):
+        for cipher in () if crypt is None else map(crypt.cipher, inventory.purposes(hidden=True)):
             with contextlib.suppress(IntegrityError), SealedReader(path, cipher) as reader:
                 if not reader.read(1):
                     cipher.read(path)
@@ -258,9 +251,9 @@ class Exporter:
                         yield step.to_dict()
 
 
-def _databases(directory: Path) -> set[Path]:
+def _databases(directory: Path, inventory: Inventory) -> set[Path]:
     """Return the files of the store's databases, and of their logs."""
-    there = (directory.resolve() / "memory.db", directory.resolve() / "audit" / "audit.db")
+    there = [directory.resolve() / name for name in inventory.databases]
     return {path.with_name(path.name + end) for path in there for end in ("", "-wal")}
 
 

@@ -31,6 +31,7 @@ _SHARED: Final = (
         purpose=SECRETS,
         label="keys of the store and of its ledger",
         place=6,
+        hidden=True,
     ),
     *(
         FileGroup(pattern=name, form=Treatment.KEPT)
@@ -47,14 +48,19 @@ class Inventory:
         self._groups, self.hooks = tuple(groups), tuple(hooks)
         self._named = {group.pattern: group for group in self._groups if "*" not in group.pattern}
         self._patterns = [group for group in self._groups if "*" in group.pattern]
-        self._databases = [name for name, group in self._named.items() if group.form is Treatment.DATABASE]
+        self.databases = [name for name, group in self._named.items() if group.form is Treatment.DATABASE]
         self._folders = {PurePosixPath(group.pattern).parts[0] for group in self._patterns}
 
     @property
     def expected_names(self) -> set[str]:
         """What may lie directly in the store's folder."""
-        databases = {f"{name}{end}" for name in self._databases for end in _DATABASE_ENDS if "/" not in name}
+        databases = {f"{name}{end}" for name in self.databases for end in _DATABASE_ENDS if "/" not in name}
         return {PurePosixPath(name).parts[0] for name in self._named} | databases | self._folders | {_OPENERS}
+
+    def purposes(self, *, hidden: bool) -> list[str]:
+        """Return what the keys of sealed files are for: of those that are shown to nobody, or of the others."""
+        groups = [group for group in self._groups if group.purpose and group.form is not Treatment.DATABASE]
+        return list(dict.fromkeys(group.purpose for group in groups if group.hidden is hidden))
 
     @property
     def ciphers(self) -> dict[str, str]:
@@ -90,7 +96,7 @@ class Inventory:
     def _group_of(self, name: str) -> FileGroup:
         if (group := self._named.get(name)) is not None:
             return group
-        if any(name.startswith(f"{database}-") for database in self._databases):
+        if any(name.startswith(f"{database}-") for database in self.databases):
             return _DROPPED if name.endswith(_LOG_ENDS) else _KEPT
         last = PurePosixPath(name).name
         if last.endswith(".lock"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hexad.database.component import Execute, HeldStore, KeyChangeHooks, Unprepared
+from hexad.database.encryption.cipher import STREAM, is_sealed
 from hexad.database.files import operation
 from hexad.errors import IntegrityError
 from hexad.experience.stream.frames import HEADER_BYTES, SEALED_HEADER_BYTES
@@ -38,6 +39,20 @@ def _require_sealed_and_whole(store: HeldStore) -> None:
                 raise IntegrityError(
                     f"{path} is not what was written: its SHA-256 is another one. Put a backup in its place; "
                     "nothing was changed."
+                )
+    _require_encrypted(store)
+
+
+def _require_encrypted(store: HeldStore) -> None:
+    """Raise `IntegrityError` for a readable file in an encrypted store: nobody but the stream writes here."""
+    for file in store.files:
+        if store.encrypted and file.purpose == STREAM:
+            path = store.directory / file.name
+            with operation("read", path, "read"), path.open("rb") as content:
+                head = content.read(HEADER_BYTES)
+            if not is_sealed(head):
+                raise IntegrityError(
+                    f"{path} is not encrypted, though its store is. `hexad check` says more; nothing was changed."
                 )
 
 
