@@ -65,7 +65,7 @@ class KeptContents(NamedTuple):
     nonce: bytes | None
     session: str | None
     tick: int | None
-    found: bool
+    is_erasable: bool
     """Whether an erasure that goes by subject or session comes upon it."""
 
 

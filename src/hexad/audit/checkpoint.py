@@ -283,19 +283,19 @@ class Verifier:
         return f"{self.name}+{self.key_id.hex()}+{key}"
 
     @classmethod
-    def parse(cls, given: str) -> Verifier:
+    def parse(cls, text: str) -> Verifier:
         """Return the key of its text form, `name+id+Base64`; raises `InvalidInput`."""
-        name, plus, rest = given.strip().partition("+")
+        name, plus, rest = text.strip().partition("+")
         key_id, second, encoded = rest.partition("+")
         try:
             key = base64.b64decode(encoded, validate=True)
         except binascii.Error as error:
-            raise _no_key(given) from error
+            raise _no_key(text) from error
         if not (plus and second and name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_BYTES:
-            raise _no_key(given)
+            raise _no_key(text)
         verifier = cls(name=check_key_name(name), public_key=key[1:])
         if verifier.key_id.hex() != key_id:
-            raise InvalidInput(f"The key {given!r} has the id {verifier.key_id.hex()}, not {key_id}.")
+            raise InvalidInput(f"The key {text!r} has the id {verifier.key_id.hex()}, not {key_id}.")
         return verifier
 
 

@@ -225,7 +225,7 @@ class _Check:
         if len(kept_contents) != named.contents:
             raise _Wrong(first, f"Keys to archived contents are missing or were added from audit-{first} on.")
         if owners_digest(kept_contents) != named.owners or not all(
-            contents.found for contents in kept_contents
+            contents.is_erasable for contents in kept_contents
         ):
             raise _Wrong(
                 first,

@@ -83,11 +83,11 @@ class WorkingCopies:
             # Another process may have changed the document meanwhile, and have written its copy before this one.
             seen, written = document.revision, document
 
-    def remove(self, document: Document, said: Collection[str]) -> None:
-        """Remove a document's copy if it says something of which `said` has the hash, and folders left empty."""
+    def remove(self, document: Document, hashes: Collection[str]) -> None:
+        """Remove a document's copy if it says something of which `hashes` has the hash, and folders left empty."""
         file = self.file(document)
         text = self.read(file)
-        if text is None or content_hash(text) not in said:
+        if text is None or content_hash(text) not in hashes:
             return
         unlink_copy(self.directory, file)
 

@@ -550,11 +550,11 @@ class EvidencePackages:
         path = self._package_path(submission_id_or_path)
         return self._problems(path)
 
-    def _package_path(self, given: str | Path) -> Path:
-        places = [_place(given)]
-        if isinstance(given, str):
+    def _package_path(self, value: str | Path) -> Path:
+        places = [_place(value)]
+        if isinstance(value, str):
             with contextlib.suppress(InvalidInput):  # no id, so it is a path
-                places.insert(0, self._default(check_submission_id(given)))
+                places.insert(0, self._default(check_submission_id(value)))
         for path in places:
             with files.operation("open", path, "look at"):
                 there = path.is_dir()
@@ -563,11 +563,11 @@ class EvidencePackages:
                     self._finish(path)
             if path.is_dir():
                 return path
-        if _place(given).is_file():
+        if _place(value).is_file():
             raise NotFound(
-                f"{str(given)!r} is a file; a package is the folder with all of its files. Give that."
+                f"{str(value)!r} is a file; a package is the folder with all of its files. Give that."
             )
-        raise NotFound(f"There is no package {str(given)!r};", remedy="`{export_submission}` makes one.")
+        raise NotFound(f"There is no package {str(value)!r};", remedy="`{export_submission}` makes one.")
 
     def _problems(self, path: Path) -> list[str]:
         try:

@@ -268,5 +268,5 @@ def make_user_layer(folder: Path, clock: Clock) -> None:
     """Make an empty user layer where there is none, so that it can be encrypted before anything is known."""
     if not is_there(folder):
         open_user_store(
-            folder, user_id="", clock=clock, given=KeyGiven(), readonly=False, purpose="hexad encrypt"
+            folder, user_id="", clock=clock, key_source=KeyGiven(), readonly=False, purpose="hexad encrypt"
         ).close()

@@ -223,18 +223,18 @@ class EmbeddingJob:
         return numbers
 
     def _embed_affordable(
-        self, group: Sequence[int], space: str | None, turn: _Turn, over: dict[str, BudgetExceeded]
+        self, group: Sequence[int], space: str | None, turn: _Turn, refusals: dict[str, BudgetExceeded]
     ) -> int:
-        """Embed a group, or what its space's budget still pays for; the rest goes on waiting, and `over` knows."""
+        """Embed a group, or what its space's budget still pays for; the rest goes on waiting, and `refusals` knows."""
         try:
             return len(group) if self._embed(group, space, turn) else 0
         except BudgetExceeded as error:
             if len(group) == 1:
-                over[space or ""] = error
+                refusals[space or ""] = error
                 self._stores.tasks.postpone(EMBED, group, owner=self._owner)
                 return 0
         done = 0
-        while done < len(group) and self._embed_affordable(group[done : done + 1], space, turn, over):
+        while done < len(group) and self._embed_affordable(group[done : done + 1], space, turn, refusals):
             done += 1
         self._stores.tasks.postpone(EMBED, group[done:], owner=self._owner)
         return done

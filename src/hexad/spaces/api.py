@@ -522,7 +522,7 @@ class SpacesFacade:
         """
         verified = self.verify(file, trusted_key=trusted_key)
         parsed = parse_space(
-            verified.document, file=verified.file, said=verified.space, renamed=name is not None
+            verified.document, file=verified.file, default_name=verified.space, renamed=name is not None
         )
         parsed = replace(parsed, trust=_trust_limit(trust))
         target = parsed.name if name is None else name

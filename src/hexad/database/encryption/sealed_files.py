@@ -227,10 +227,10 @@ class Failures:
                     self._errors.popitem(last=False)
             raise OSError(mark) from error
 
-    def behind(self, said: str) -> HexadError | None:
+    def behind(self, message: str) -> HexadError | None:
         """Return the error that DuckDB speaks of, None when it is another one."""
         with self._lock:
-            return next((error for mark, error in self._errors.items() if mark in said), None)
+            return next((error for mark, error in self._errors.items() if mark in message), None)
 
 
 def require_fsspec() -> None:

@@ -340,9 +340,9 @@ class RowRemoval:
                 departed.append(target.no)
             elif hit:
                 new = (rest[0][0], rest[-1][1]) if target.ticks else None
-                if target.said or new != target.ticks:
+                if target.has_text or new != target.ticks:
                     narrowed[target.no] = new
-                    notes += target.said
+                    notes += target.has_text
         book.erased(APPLICATIONS, self._targets.remove_applications(departed))
         self._targets.narrow_applications(narrowed)
         book.erased(NOTES, notes)

@@ -304,12 +304,12 @@ _TARGETED: Final = ("tag_applications", "comments")
 
 @dataclass(frozen=True, slots=True)
 class ErasedTarget:
-    """A tag application or a comment on ticks, an event, or both; `said` says whether it has a text of its own."""
+    """A tag application or a comment on ticks, an event, or both; `has_text` says whether it has a text of its own."""
 
     no: int
     event_id: str | None
     ticks: tuple[int, int] | None
-    said: bool
+    has_text: bool
 
 
 class ErasedTargets:

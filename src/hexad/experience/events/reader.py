@@ -76,7 +76,7 @@ class PieceSources:
     `session` and `event` are asked for alone, None for all. `name` gives what stands for a path in a statement.
     """
 
-    held: Mapping[str, Sequence[SessionRange]]
+    ranges_by_path: Mapping[str, Sequence[SessionRange]]
     sides: Mapping[str, str]
     table: Mapping[str, NDArray[Any]] | None
     departed: TickRanges | None
@@ -176,7 +176,7 @@ def _spans(sources: PieceSources) -> Iterator[tuple[str, int, int, int]]:
     """Yield each source with the sessions that it holds, and their first and last ticks."""
     import numpy as np
 
-    for path, ranges in sources.held.items():
+    for path, ranges in sources.ranges_by_path.items():
         for session_range in ranges:
             if sources.session in (None, session_range.session):
                 yield path, session_range.session, *session_range.ticks
@@ -222,7 +222,7 @@ def _fresh_statements(sources: PieceSources, mixed: set[int]) -> tuple[list[str]
         params.extend(values)
 
     others = [_one_of("session", mixed, negated=True)]
-    for path in sources.held:
+    for path in sources.ranges_by_path:
         if path not in sources.sides:
             add([_READ], others, path, [[sources.name(path)]])
     if sources.table is not None:
@@ -230,7 +230,7 @@ def _fresh_statements(sources: PieceSources, mixed: set[int]) -> tuple[list[str]
     if mixed:
         paths = [
             sources.name(path)
-            for path, session_ranges in sources.held.items()
+            for path, session_ranges in sources.ranges_by_path.items()
             if any(session_range.session in mixed for session_range in session_ranges)
         ]
         reads = [_READ] if paths else []
@@ -476,7 +476,7 @@ class EventReader:
         of = ((path, side) for path in session_ranges for side in sides.get(Path(path).name, ()))
         files = {path: str(self._segments / side.name) for path, side in of}
         piece_sources = PieceSources(
-            held=session_ranges,
+            ranges_by_path=session_ranges,
             sides={path: side for path, side in files.items() if os.path.exists(side)},
             table=table,
             departed=departed,

@@ -182,16 +182,16 @@ class _Spans:
 
 
 def parts_of(
-    places: Mapping[str, NDArray[np.int64]], held: Mapping[str, Sequence[SessionRange]]
+    places: Mapping[str, NDArray[np.int64]], ranges_by_path: Mapping[str, Sequence[SessionRange]]
 ) -> list[SegmentPart]:
     """Return what to read of segments for ranges that are sorted and apart in each session, each row at most once.
 
-    `held` says by the path of each segment which ticks it has of the sessions of `places`.
+    `ranges_by_path` says by the path of each segment which ticks it has of the sessions of `places`.
     """
-    rows = sum(session_range.rows for some in held.values() for session_range in some)
+    rows = sum(session_range.rows for some in ranges_by_path.values() for session_range in some)
     segment_parts = []
     for spans in _spans(places, most=min(_PARTS_LIMIT, 1 + rows // _ROWS_A_PART)):
-        wanted_paths = [path for path, some in held.items() if any(map(spans.meets, some))]
+        wanted_paths = [path for path, some in ranges_by_path.items() if any(map(spans.meets, some))]
         if wanted_paths:
             segment_parts.append(SegmentPart(paths=wanted_paths, condition=spans.condition))
     return segment_parts
@@ -245,13 +245,15 @@ class SealedCounts:
     _known: dict[str, tuple[DepartedTicks, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def count(self, held: Mapping[str, Sequence[SessionRange]], departed: Mapping[int, Ranges]) -> int:
-        """Return how many timesteps of segments are in the stream; `held` says by path what is in the files.
+    def count(
+        self, ranges_by_path: Mapping[str, Sequence[SessionRange]], departed: Mapping[int, Ranges]
+    ) -> int:
+        """Return how many timesteps of segments are in the stream; `ranges_by_path` says by path what is in the files.
 
         Raises `StorageFailure` when a file has gone.
         """
         left, unsure = 0, dict[str, DepartedTicks]()
-        for path, ranges in held.items():
+        for path, ranges in ranges_by_path.items():
             here = [
                 (session_range, intersection(departed.get(session_range.session, ()), [session_range.ticks]))
                 for session_range in ranges

@@ -71,9 +71,9 @@ class StreamIntake:
             self.concepts.clear()
         self.concepts.update(new)
 
-    def subjects(self, given: Iterable[str]) -> tuple[str, ...]:
+    def subjects(self, people: Iterable[str]) -> tuple[str, ...]:
         """Return people whose data something is, as they are; raises `InvalidInput`, also for what holds a secret."""
-        return tuple(self.name(subject, "a data subject") for subject in subject_list(given))
+        return tuple(self.name(subject, "a data subject") for subject in subject_list(people))
 
     def _refuse_any(self, values: list[str], what: str) -> None:
         """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""

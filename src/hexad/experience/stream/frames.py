@@ -307,8 +307,8 @@ def begun(header: Header | None, cipher: FileCipher | None, name: str) -> Frames
     return Frames(frames=[], strings=[""], offset=len(header.data), end=End.OPEN, cipher=opened, name=name)
 
 
-def read_frames(data: bytes, found: Frames, name: str) -> Frames:
-    """Add to `found` the frames of `data`, the bytes from `found.offset` on.
+def read_frames(data: bytes, frames: Frames, name: str) -> Frames:
+    """Add to `frames` the frames of `data`, the bytes from `frames.offset` on.
 
     A frame at the end that is not whole is a write that was cut off and never acknowledged: reading stops before
     it. Raises `IntegrityError`, with file and offset, for one that others follow.
@@ -322,24 +322,24 @@ def read_frames(data: bytes, found: Frames, name: str) -> Frames:
             payload: bytes | memoryview | None
             payload = memoryview(data)[at + _FRAME_HEAD.size : at + _FRAME_HEAD.size + size]
             if zlib.crc32(payload) == crc:
-                if found.cipher is not None:
-                    payload = found.cipher.open(payload, data[at : at + _BOUND], at=found.offset + at)
+                if frames.cipher is not None:
+                    payload = frames.cipher.open(payload, data[at : at + _BOUND], at=frames.offset + at)
                     if payload is None:  # no torn write: these are the bytes that were written, by somebody
-                        raise _damage(name, found.offset + at, "they were changed, or are from another log")
+                        raise _damage(name, frames.offset + at, "they were changed, or are from another log")
                 at += _FRAME_HEAD.size + size
                 if not rows:
-                    found.end = End.CLOSED
+                    frames.end = End.CLOSED
                     break
                 columns, new = _columns(memoryview(payload), rows, strings)
-                found.frames.append(columns)
-                found.strings += new
+                frames.frames.append(columns)
+                frames.strings += new
                 continue
         if _frame_after(data, at):
-            raise _damage(name, found.offset + at, "others follow")
-        found.end = End.TORN
+            raise _damage(name, frames.offset + at, "others follow")
+        frames.end = End.TORN
         break
-    found.offset += at
-    return found
+    frames.offset += at
+    return frames
 
 
 def _damage(name: str, at: int, how: str) -> IntegrityError:

@@ -169,8 +169,8 @@ def begun_at(path: Path) -> int:
     return 0 if header is None else header.begun_at
 
 
-def read_log(path: Path, found: Frames | None = None, *, cipher: FileCipher | None = None) -> Frames | None:
-    """Return what the log holds, None when it is gone. `found` is what was read before: only the rest is read.
+def read_log(path: Path, frames: Frames | None = None, *, cipher: FileCipher | None = None) -> Frames | None:
+    """Return what the log holds, None when it is gone. `frames` is what was read before: only the rest is read.
 
     Raises `IntegrityError` for damage that is not a torn end, and for a plain log where there is a `cipher`.
     """
@@ -179,16 +179,16 @@ def read_log(path: Path, found: Frames | None = None, *, cipher: FileCipher | No
     except FileNotFoundError:
         return None
     try:
-        if found is not None and os.fstat(fd).st_size < found.offset:
-            found = None  # cut after a failed write
-        if found is None:
-            found = begun(read_header(os.pread(fd, SEALED_HEADER_BYTES, 0), str(path)), cipher, str(path))
-            if not found.offset:
-                return found
-        if found.end is End.CLOSED:
-            return found
-        found.end = End.OPEN
-        return read_frames(_rest(fd, found.offset), found, str(path))
+        if frames is not None and os.fstat(fd).st_size < frames.offset:
+            frames = None  # cut after a failed write
+        if frames is None:
+            frames = begun(read_header(os.pread(fd, SEALED_HEADER_BYTES, 0), str(path)), cipher, str(path))
+            if not frames.offset:
+                return frames
+        if frames.end is End.CLOSED:
+            return frames
+        frames.end = End.OPEN
+        return read_frames(_rest(fd, frames.offset), frames, str(path))
     finally:
         os.close(fd)
 

@@ -114,9 +114,9 @@ class ConceptVisibility:
         known_tags = self._tags.by_ids(doubtful) if doubtful else {}
         return frozenset(tag.id for tag in known_tags.values() if tag.concept_id is not None)
 
-    def activations(self, given: Mapping[str, float]) -> Mapping[str, float]:
+    def activations(self, activations: Mapping[str, float]) -> Mapping[str, float]:
         """Return the activations that may be seen."""
-        return given if self._lenses is None else self._lenses.visible(given)
+        return activations if self._lenses is None else self._lenses.visible(activations)
 
     def timesteps(self, records: list[TimestepRecord]) -> list[TimestepRecord]:
         """Return timesteps with what may be seen of their activations."""

@@ -157,11 +157,11 @@ def bucket(level: CompressionLevel, start: datetime) -> tuple[datetime, datetime
         ), datetime.max.replace(tzinfo=UTC)
 
 
-def _peaks(records: Sequence[CompressedRecord], kept: Mapping[str, float]) -> dict[str, float]:
+def _peaks(records: Sequence[CompressedRecord], highest: Mapping[str, float]) -> dict[str, float]:
     peaks: dict[str, float] = {}
     for record in records:
         for concept, peak in record.peaks.items():
-            if concept in kept:
+            if concept in highest:
                 peaks[concept] = max(peak, peaks.get(concept, peak))
     return peaks
 

@@ -41,7 +41,7 @@ class Contracts:
             self._known = text, contract
         return contract
 
-    def set(self, given: Mapping[str, object] | str | Path | None) -> LifecycleContract:
+    def set(self, source: Mapping[str, object] | str | Path | None) -> LifecycleContract:
         """Put a contract in force, from a mapping or a file, or with None end the one there is.
 
         Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what cannot be read as a
@@ -55,7 +55,7 @@ class Contracts:
             )
         self._db.require_writable()
         contract = (
-            LifecycleContract() if given is None else self._without_secrets(parse_contract(_mapping(given)))
+            LifecycleContract() if source is None else self._without_secrets(parse_contract(_mapping(source)))
         )
         check_placed(contract)
         text = json.dumps(contract.document, sort_keys=True) if contract.active else ""

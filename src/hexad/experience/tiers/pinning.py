@@ -166,7 +166,7 @@ class _PinRequest:
     """What was seen when a pin was asked for, before its turn to write came."""
 
     session_no: int
-    found: RangeTotals
+    totals: RangeTotals
     departed: Ranges
     pinned: Sequence[WindowRow]
     used_tokens: int
@@ -241,7 +241,7 @@ class PinnedWindows:
         pinned = self._windows.find(pinned=True, fidelities=[Fidelity.WARM])
         return _PinRequest(
             session_no=number,
-            found=totals[0],
+            totals=totals[0],
             departed=departed,
             pinned=pinned,
             used_tokens=self._tokens(pinned),
@@ -257,12 +257,12 @@ class PinnedWindows:
             )
 
     def _still_so(self, request: _PinRequest) -> bool:
-        return request.departed == self._departed.ranges(request.session_no, request.found.requested) and [
+        return request.departed == self._departed.ranges(request.session_no, request.totals.requested) and [
             (row.no, row.ticks) for row in request.pinned
         ] == [(row.no, row.ticks) for row in self._windows.find(pinned=True, fidelities=[Fidelity.WARM])]
 
     def _pin(self, request: _PinRequest, reason: str | None) -> int:
-        totals = request.found
+        totals = request.totals
         limit = self._warm_quota()
         if request.after_tokens > max(limit, request.used_tokens):
             raise QuotaExceeded(
@@ -430,21 +430,23 @@ class PinnedWindows:
         self._flush()
         return range_totals(self._reader, ranges)
 
-    def submit(self, session_no: int, found: RangeTotals) -> int:
+    def submit(self, session_no: int, totals: RangeTotals) -> int:
         """Keep a range as evidence, in the caller's transaction; returns the window's number, a shared one's too."""
         same = [
-            row for row in self._windows.exactly(session_no, found.ticks) if row.fidelity is not Fidelity.COLD
+            row
+            for row in self._windows.exactly(session_no, totals.ticks)
+            if row.fidelity is not Fidelity.COLD
         ]
         if same:
             strongest = min(same, key=lambda row: (row.fidelity is not Fidelity.SUBMITTED, row.no))
-            self._windows.submit(strongest.no, _holds(found))
+            self._windows.submit(strongest.no, _holds(totals))
             return strongest.no
         return self._windows.insert(
             NewWindow(
                 id=self._ids.new("window"),
                 session_no=session_no,
-                ticks=found.ticks,
-                holds=_holds(found),
+                ticks=totals.ticks,
+                holds=_holds(totals),
                 fidelity=Fidelity.SUBMITTED,
             ),
             at=self._db.clock.now(),

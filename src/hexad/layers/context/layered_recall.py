@@ -103,10 +103,10 @@ class Then:
         self._stores, self._when = stores, when
         self._facts = Facts(stores.db, roles=stores.roles)
 
-    def hits(self, found: Iterable[Hit], question: str, filters: Filters, *, now: datetime) -> list[Hit]:
+    def hits(self, candidates: Iterable[Hit], question: str, filters: Filters, *, now: datetime) -> list[Hit]:
         """Return what held then, of what was found and of what has ended since."""
         hits: dict[str, Hit] = {}
-        for hit in found:
+        for hit in candidates:
             then = self._as_it_was(hit)
             if then is not None:
                 hits.setdefault(then.id, then)

@@ -266,13 +266,13 @@ class SessionFacade:
         return self._manager.inactive_after
 
     @inactive_after.setter
-    def inactive_after(self, given: timedelta) -> None:
-        if not isinstance(given, timedelta) or given <= timedelta(0):
+    def inactive_after(self, duration: timedelta) -> None:
+        if not isinstance(duration, timedelta) or duration <= timedelta(0):
             raise InvalidInput(
-                f"inactive_after = {quoted(given)} cannot be used; give a positive timedelta.",
+                f"inactive_after = {quoted(duration)} cannot be used; give a positive timedelta.",
                 argument="inactive_after",
             )
-        self._manager.set_inactive_after(given)
+        self._manager.set_inactive_after(duration)
 
     def on_task_end(self, listener: Callable[[TaskEnd], None]) -> None:
         """Have `listener` called when a task ends here: another ticket, another branch, a fresh start, or `end`.

@@ -415,9 +415,9 @@ class SessionManager:
                     live.apply(changes.rest(boundary))
             self._save(live, owner=None)
 
-    def set_inactive_after(self, given: timedelta) -> None:
+    def set_inactive_after(self, duration: timedelta) -> None:
         """Say after how long without a change a session rests."""
-        self.inactive_after = given
+        self.inactive_after = duration
         if self._loop.running:
             self._loop.wake()  # it may be waiting for longer
 

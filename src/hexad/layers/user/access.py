@@ -86,7 +86,7 @@ class UserAccess:
             self.folder,
             user_id=self.user_id,
             clock=self._context.clock,
-            given=self._key,
+            key_source=self._key,
             readonly=readonly,
             purpose=self._context.actor.agent or "library",
         )

@@ -261,7 +261,7 @@ class UserFacade:
                 RescoreInput(
                     values=store.projects.values(),
                     patterns=store.patterns.patterns(),
-                    held=store.preferences.all(),
+                    preferences=store.preferences.all(),
                     lowered=json.loads(store.projects.state(LOWERED) or "{}"),
                 ),
                 now=now,
@@ -272,9 +272,9 @@ class UserFacade:
                     store.patterns.put_pattern(pattern)
                 for pattern in result.gone_patterns:
                     store.patterns.remove_pattern(pattern)
-                for row in result.held:
+                for row in result.preferences:
                     store.preferences.put(row)
-                for row in result.gone_held:
+                for row in result.gone_preferences:
                     store.preferences.remove(row.preference.key, row.preference.value)
                 state = {RESCORED_AT: now.isoformat(), LOWERED: json.dumps(result.lowered, sort_keys=True)}
                 store.projects.put_state(state)

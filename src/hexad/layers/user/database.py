@@ -91,7 +91,7 @@ def is_there(folder: Path) -> bool:
 
 
 def open_user_store(
-    folder: Path, *, user_id: str, clock: Clock, given: KeyGiven, readonly: bool, purpose: str
+    folder: Path, *, user_id: str, clock: Clock, key_source: KeyGiven, readonly: bool, purpose: str
 ) -> UserStore:
     """Open the user layer in `folder`, made with mode 0600 where it is not there, unless `readonly`.
 
@@ -103,7 +103,7 @@ def open_user_store(
     try:
         if (folder / FOLDER).exists():
             recover(folder, lock if isinstance(lock, OpenLock) else None)
-        keys = unlock_user(folder, given, lock if isinstance(lock, OpenLock) else None)
+        keys = unlock_user(folder, key_source, lock if isinstance(lock, OpenLock) else None)
         _require_private(folder / DATABASE)
         key = None if keys is None else keys.derive(USER_DB)
         db = Database.open(folder / DATABASE, clock=clock, readonly=readonly, key=key)

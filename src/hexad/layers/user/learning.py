@@ -466,26 +466,26 @@ def _pattern_support(values: Sequence[ProjectValue]) -> dict[str, _PatternSuppor
 
 
 def _weighed_pattern(
-    old: Pattern | None, found: _PatternSupport | None, delta: int, *, support: float, user_id: str
+    old: Pattern | None, pattern_support: _PatternSupport | None, delta: int, *, support: float, user_id: str
 ) -> Pattern:
     if old is None:
-        assert found is not None
+        assert pattern_support is not None
         return Pattern(
             id="",
             user_id=user_id,
             pattern_type=PatternType.PATTERN,
-            description=found.text,
+            description=pattern_support.text,
             evidence_count=delta,
             confidence=mined_confidence(support),
-            first_seen=found.last_seen,
-            last_seen=found.last_seen,
+            first_seen=pattern_support.last_seen,
+            last_seen=pattern_support.last_seen,
         )
     sure = raise_confidence(old.confidence, delta) if delta > 0 else lower_confidence(old.confidence, -delta)
     return replace(
         old,
         evidence_count=max(old.evidence_count + delta, 0),
         confidence=sure,
-        last_seen=old.last_seen if found is None else max(old.last_seen, found.last_seen),
+        last_seen=old.last_seen if pattern_support is None else max(old.last_seen, pattern_support.last_seen),
     )
 
 
@@ -507,7 +507,7 @@ class RescoreInput:
 
     values: Sequence[ProjectValue]
     patterns: Sequence[Pattern]
-    held: Sequence[StoredPreference]
+    preferences: Sequence[StoredPreference]
     lowered: Lowered
 
 
@@ -517,8 +517,8 @@ class RescoreResult:
 
     patterns: list[Pattern] = field(default_factory=list)
     gone_patterns: list[Pattern] = field(default_factory=list)
-    held: list[StoredPreference] = field(default_factory=list)
-    gone_held: list[StoredPreference] = field(default_factory=list)
+    preferences: list[StoredPreference] = field(default_factory=list)
+    gone_preferences: list[StoredPreference] = field(default_factory=list)
     lowered: dict[str, list[float]] = field(default_factory=dict)
     changes: tuple[LearnedChange, ...] = ()
 
@@ -558,7 +558,7 @@ def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> Resco
             result.gone_patterns.append(pattern)
         else:
             result.patterns.append(replace(pattern, confidence=after))
-    for stored_preference in rescore_input.held:
+    for stored_preference in rescore_input.preferences:
         state_preference = stored_preference.preference
         if state_preference.source is Source.EXPLICIT:
             continue
@@ -576,9 +576,9 @@ def rescore(rescore_input: RescoreInput, *, now: datetime, recent: int) -> Resco
             continue
         changes.append(change)
         if after is None:
-            result.gone_held.append(stored_preference)
+            result.gone_preferences.append(stored_preference)
         else:
-            result.held.append(
+            result.preferences.append(
                 replace(stored_preference, preference=replace(state_preference, confidence=after))
             )
     result.changes = tuple(changes)
@@ -614,11 +614,11 @@ class _LatestProjects:
 
 
 def _aged(
-    assertion: _Assertion, lowered: Lowered, kept: dict[str, list[float]], *, now: datetime
+    assertion: _Assertion, lowered: Lowered, state: dict[str, list[float]], *, now: datetime
 ) -> tuple[float | None, LearnedChange | None]:
     """Return how sure something is by now, None where it goes, and the change; no change where it stays as it is.
 
-    `kept` takes what is to be remembered of it.
+    `state` takes what is to be remembered of it.
     """
     base, to = lowered.get(assertion.name, (assertion.confidence, assertion.confidence))
     if abs(assertion.confidence - to) >= 1e-6:
@@ -634,10 +634,10 @@ def _aged(
         return None, _confidence_change("forgotten", assertion, None, now)
     if abs(after - assertion.confidence) < _WORTH_WRITING:
         if base > assertion.confidence:
-            kept[assertion.name] = [base, assertion.confidence]
+            state[assertion.name] = [base, assertion.confidence]
         return assertion.confidence, None
     if base > after:
-        kept[assertion.name] = [base, after]
+        state[assertion.name] = [base, after]
     return after, _confidence_change(
         "raised" if after > assertion.confidence else "lowered", assertion, after, now
     )

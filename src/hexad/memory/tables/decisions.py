@@ -142,7 +142,7 @@ class Decisions:
     def add(
         self,
         memory_no: int,
-        said: DecisionText,
+        text: DecisionText,
         *,
         project: str,
         by: str,
@@ -155,7 +155,7 @@ class Decisions:
         the place of what it decided before.
         """
         columns: tuple[SQLValue, ...] = (
-            said.title, said.description, said.rationale, dump(list(said.alternatives)), dump(list(said.links)),
+            text.title, text.description, text.rationale, dump(list(text.alternatives)), dump(list(text.links)),
         )  # fmt: skip
         with self._db.joined() as con:
             last = con.execute(

@@ -97,7 +97,7 @@ class Seed(NamedTuple):
 class Seeds(NamedTuple):
     """What a question points at, the best first, what recall notes about it, and the question's vector."""
 
-    found: list[Seed]
+    seeds: list[Seed]
     notes: tuple[str, ...]
     vector: NDArray[np.float32] | None
 

@@ -29,13 +29,13 @@ GivenOptions = Mapping[str, object] | str | None
 """Document 1's `options_json`: JSON text, or what it would parse to."""
 
 
-def parse_bundle_options(given: GivenOptions, keywords: Mapping[str, object]) -> BundleOptions:
-    """Return the options of one recall; a keyword goes before the same name in `given`, None means the default.
+def parse_bundle_options(options: GivenOptions, keywords: Mapping[str, object]) -> BundleOptions:
+    """Return the options of one recall; a keyword goes before the same name in `options`, None means the default.
 
     A limit that is not positive is the default, one that is too large the most there is. Raises `InvalidInput` for
     an option that is unknown, and for a value of another type than the option's.
     """
-    values = {**_mapping(given), **keywords}
+    values = {**_mapping(options), **keywords}
     unknown = sorted(str(name) for name in values if name not in OPTIONS)
     if unknown:
         raise InvalidInput(f"Unknown option {unknown[0]!r} of a recall; known are {', '.join(OPTIONS)}.")

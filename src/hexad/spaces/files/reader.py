@@ -135,18 +135,18 @@ def _refuse(file: Path, problem: str) -> NoReturn:
 
 
 def parse_space(
-    document: object, *, file: Path, said: str | None = None, renamed: bool = False
+    document: object, *, file: Path, default_name: str | None = None, renamed: bool = False
 ) -> ParsedSpace:
     """Return the space of a document that was read from `file`; raises `InvalidSpace` for what cannot be stored.
 
-    `said` is the name of a document that gives none, by default that of the file. With `renamed` the caller gives
-    the space another name, and this one may be anything.
+    `default_name` is the name of a document that gives none, by default that of the file. With `renamed` the caller
+    gives the space another name, and this one may be anything.
     """
     if not isinstance(document, Mapping):
         _refuse(file, f"it holds {kind_of(document)}, not a space: an object with 'name' and 'objects'")
     if not {"name", "objects"} & set(document):
         _refuse(file, "it has neither 'name' nor 'objects', so it is no space")
-    name = document.get("name", said)
+    name = document.get("name", default_name)
     if name is None:
         try:
             name = file.stem if renamed else space_of_file_name(file.stem)

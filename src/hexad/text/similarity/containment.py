@@ -72,8 +72,8 @@ def telling(text: str) -> Telling:
     return Telling(tuple(words for words in word_lists if words), cased=cased)
 
 
-def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
-    """Return whether `text` says nothing that `beside` does not say: no other word, number, sign or order.
+def adds_nothing(text: str | Telling, whole: str | Telling) -> bool:
+    """Return whether `text` says nothing that `whole` does not say: no other word, number, sign or order.
 
     Each of its sentences must be a sentence of the other, but for case, articles and the plural of what is no name;
     what the other says besides may not turn it round.
@@ -84,7 +84,7 @@ def adds_nothing(text: str | Telling, beside: str | Telling) -> bool:
     (False, False)
     """
     mine = telling(text) if isinstance(text, str) else text
-    other = telling(beside) if isinstance(beside, str) else beside
+    other = telling(whole) if isinstance(whole, str) else whole
     cased = mine.cased and other.cased
     rest = list(other.sentences)
     for sentence in mine.sentences:

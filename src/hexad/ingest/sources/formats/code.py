@@ -342,19 +342,19 @@ def _with_comments(lines: Sequence[str], number: int, comment: str) -> int:
 
 
 def _nested(
-    found: Sequence[tuple[int, int, str, bool]], starts: Sequence[int], span: range, end: int, level: int
+    spans: Sequence[tuple[int, int, str, bool]], starts: Sequence[int], span: range, end: int, level: int
 ) -> list[Definition]:
-    """Return those of `found` in `span` that lie in no other, with what the containers contain."""
+    """Return those of `spans` in `span` that lie in no other, with what the containers contain."""
     definitions = []
     at = span.start
     while at < span.stop:
-        _, indent, name, is_container = found[at]
+        _, indent, name, is_container = spans[at]
         following = at + 1
-        while following < span.stop and found[following][1] > indent:
+        while following < span.stop and spans[following][1] > indent:
             following += 1
         stop = starts[following] if following < span.stop else end
         inner = range(at + 1, following if is_container and level else at + 1)
-        children = _nested(found, starts, inner, stop, level - 1)
+        children = _nested(spans, starts, inner, stop, level - 1)
         definitions.append(Definition(name=name, start=starts[at], end=stop, children=tuple(children)))
         at = following
     return definitions

@@ -68,10 +68,10 @@ class Extraction:
     semantic: str = "local"
     notes: tuple[str, ...] = ()
 
-    def meaning(self, found: Meaning) -> Meaning:
+    def meaning(self, meaning: Meaning) -> Meaning:
         """Return a text's meaning with what was inferred of it."""
         return replace(
-            found, path=self.path, tags=self.tags, relevance=self.relevance, summaries=self.summaries
+            meaning, path=self.path, tags=self.tags, relevance=self.relevance, summaries=self.summaries
         )
 
 
@@ -91,7 +91,7 @@ class Extractor:
         summaries = local_summaries(draft)
         given_slugs = slugs(draft.tags or ())
         return Extraction(
-            path=local_path(draft, project=request.project, kind=request.kind, found=summaries),
+            path=local_path(draft, project=request.project, kind=request.kind, summaries=summaries),
             tags=joined_tags(given_slugs, local_tags(draft.text, kind=request.kind)),
             relevance=draft.relevance or relevance_of(draft.text, kind=request.kind),
             summaries=summaries,

@@ -67,7 +67,7 @@ _DEFINES = re.compile(r"\bDefines [\w$, ]+[.…]?\s*$")
 _WORD = re.compile(r"[^\W_]+(?:[._-]+[^\W_]+)*")
 
 
-def local_path(draft: Draft, *, project: str, kind: str, found: Summaries) -> str:
+def local_path(draft: Draft, *, project: str, kind: str, summaries: Summaries) -> str:
     """Return where a text belongs: the caller's hint as it is, else `project/kind/topic`.
 
     A hint that ends in `/` is a folder: the topic stands in it. Raises `InvalidMemory` for a hint that is no path.
@@ -78,9 +78,11 @@ def local_path(draft: Draft, *, project: str, kind: str, found: Summaries) -> st
     if hint is not None:
         place = normalize_path(hint)
         return (
-            normalize_path(f"{place}/{local_topic(draft, found)}") if hint.endswith("/") or topic else place
+            normalize_path(f"{place}/{local_topic(draft, summaries)}")
+            if hint.endswith("/") or topic
+            else place
         )
-    return normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{local_topic(draft, found)}")
+    return normalize_path(f"{slug(project) or _UNTITLED}/{kind}/{local_topic(draft, summaries)}")
 
 
 def local_topic(draft: Draft, summaries: Summaries) -> str:

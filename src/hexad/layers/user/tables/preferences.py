@@ -64,9 +64,9 @@ class Preferences:
         )
         return None if row is None else _stored_preference(row)
 
-    def put(self, held: StoredPreference) -> Preference:
+    def put(self, stored: StoredPreference) -> Preference:
         """Store a preference, new or in the place of the one of the same key and value; return it with its id."""
-        preference = held.preference
+        preference = stored.preference
         with self._db.joined() as con:
             con.execute(
                 "INSERT INTO user_preferences(user_id, key, value, look, confidence, source, evidence_count, projects,"
@@ -90,9 +90,9 @@ class Preferences:
                     preference.rejected,
                     to_micros(preference.first_seen),
                     to_micros(preference.last_seen),
-                    held.base,
-                    held.drifted,
-                    held.origin,
+                    stored.base,
+                    stored.drifted,
+                    stored.origin,
                 ),
             )
         stored_preference = self.get(preference.key, preference.value)

@@ -105,13 +105,13 @@ def _in_order_of_bounds(
 
 
 def _leading(
-    left: NDArray[np.int64], columns: Sequence[NDArray[np.generic]], count: int
+    numbers: NDArray[np.int64], columns: Sequence[NDArray[np.generic]], count: int
 ) -> NDArray[np.int64]:
-    """Return the first `count` of `left`, ordered: the largest by the first column, ties by the next ones."""
+    """Return the first `count` of `numbers`, ordered: the largest by the first column, ties by the next ones."""
     import numpy as np
 
     chosen: list[NDArray[np.int64]] = []
-    rest = left
+    rest = numbers
     for column in columns:
         if len(rest) <= count:
             break
