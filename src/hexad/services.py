@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
-from hexad.database.component import Report, Stop, never
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
@@ -34,7 +33,7 @@ from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
     from hexad.config import Settings
-    from hexad.database.component import Component, ExportSection, Job, MemoryTable
+    from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
     from hexad.database.encryption.cipher import StoreKeys
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
@@ -465,7 +464,7 @@ class Services:
         """Whether this program may by itself: nothing is hidden from it, and the store is not read-only."""
         return self.stores.roles is None and not self.db.readonly
 
-    def link(self, *, limit: int | None = None, stop: Stop = never) -> int:
+    def link(self, *, limit: int | None = None, stop: Stop = lambda: False) -> int:
         """Derive links of memories that have their vectors; returns of how many."""
         if self.search.embedder is None or not self.links_pending():
             return 0

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from hexad.core.erasure import ErasureBook, Selection
 from hexad.database.connection import Connection, Database
 from hexad.database.statements import Row, SQLValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError
+
+if TYPE_CHECKING:
+    from hexad.core.erasure import ErasureBook, Selection
 
 Check = Callable[[StoreContext], Iterable[str]]
 """Yields in words what is wrong; nothing when all is well."""
