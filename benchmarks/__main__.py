@@ -98,6 +98,7 @@ def _module(name: str) -> Callable[[Options], Report]:
 # In this order: what is measured, and the module that must be there.
 BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "quality": ("quality", _module("quality")),
+    "first-vectors": ("first_vectors", _module("first_vectors")),
     "recall": ("latency", _module("latency")),
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),

@@ -238,9 +238,9 @@ class MiniLmEmbedder:
         if first and checked_texts([text]) and text.strip():
             ids = WordPiece(load_vocabulary()).encode(text)
             if len(ids) > _NO_WORDS:
-                return _run(_session(_verified(_model_file(self._model_dir)), folded=False), [ids])[0]
-        row: FloatRows = self.embed([text])[0]
-        return row
+                rows = _run(_session(_verified(_model_file(self._model_dir)), folded=False), [ids])
+                return rows[:1].reshape(-1)
+        return self.embed([text]).reshape(-1)
 
     def _load(self) -> tuple[WordPiece, _Session]:
         with self._lock:

@@ -1,0 +1,93 @@
+"""Recall before the vectors are there: none of them, a tenth, half, all, with so many texts embedded in a question.
+
+The clock moves by what a text is said to take, so that exactly that number fits into a question's moment whatever
+the machine does; nothing that a question computes is kept, so that each meets the same store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hexad
+from benchmarks.quality import Asked, RememberedVectors, _code, _conversations, _hexad, evaluate
+from benchmarks.report import Options, Report, Table
+from hexad import FrozenClock
+from hexad.search.recall.candidate_vectors import BUDGET_MS
+
+TEXTS = (0, 8, 16, 32)
+"""Texts that fit into a question. 0 is what recall did before: a store's vectors alone say what is relevant."""
+SHARES = (0.0, 0.1, 0.5, 1.0)
+_METRICS = ("R@1", "R@5", "R@10", "MRR")
+
+
+class PacedVectors:
+    """Remembered vectors that take time of a clock that stands still otherwise."""
+
+    def __init__(self, model: RememberedVectors, clock: FrozenClock) -> None:
+        self._model, self._clock = model, clock
+        self.name, self.dimensions = model.name, model.dimensions
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a row of length one for each text, later by what they take."""
+        if self.texts:
+            self._clock.advance(milliseconds=len(texts) * BUDGET_MS / self.texts)
+        return self._model.embed(texts)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the row of one question."""
+        return self._model.embed_query(text)
+
+
+def run(options: Options) -> Report:
+    """Measure both collections."""
+    report = Report(name="Recall before the vectors are there")
+    if options.data is None:
+        report.skipped = "the development data is not there (give --data DIR)."
+        return report
+    model = RememberedVectors(keep=options.reuse_vectors)
+    own, *_ = _conversations(options, options.data, options.work / "conversations")
+    for asked in (own, _code(options, options.data)):
+        _measure(replace(asked, questions=asked.questions[::2]), model, report)
+    model.save()
+    return report
+
+
+def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
+    clock = FrozenClock()
+    paced = PacedVectors(model, clock)
+    rows: list[tuple[str | float, ...]] = []
+    with hexad.open(asked.folder, embedder=paced, clock=clock, background=False) as hx:
+        for source in sorted((asked.folder / "source").iterdir()):
+            hx.ingest(source, space=source.stem if asked.spaces else "default", embed=False)
+        search, total = hx._services.search, hx.status().embeddings_pending
+        spot = search.recaller._on_the_spot
+
+        def row(label: str, *, semantic: bool | None = None) -> None:
+            found = evaluate(asked, _hexad(hx, asked, semantic=semantic))
+            rows.append((label, *(found[metric] for metric in _METRICS)))
+
+        row("full text alone", semantic=False)
+        for share in SHARES:
+            paced.texts = 0
+            missing = round(share * total) - (total - hx.status().embeddings_pending)
+            if missing > 0:
+                search.embed(limit=missing)
+            for texts in TEXTS if share < 1 else (0,):
+                if texts or share:
+                    paced.texts = texts
+                    search.recaller._on_the_spot = spot if texts else None
+                    row(f"{share:.0%} of the vectors, {texts} texts in a question")
+    report.tables.append(
+        Table(title=f"{asked.name}: {len(asked.questions)} questions", columns=("", *_METRICS), rows=rows)
+    )
+    best = {str(label): found for label, _, _, found, _ in rows}
+    report.at_least(
+        f"{asked.name}: R@10 with no vectors and 16 texts, over full text alone",
+        float(best["0% of the vectors, 16 texts in a question"]) - float(best["full text alone"]),
+        0.03,
+    )
