@@ -157,7 +157,7 @@ class Incident:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the incident as JSON."""
-        return {"name": self.name, "records": self.records, "marks": [mark.to_dict() for mark in self.marks]}
+        return as_json(self, "name", "records", "marks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,16 +214,7 @@ class Archive:
         return {
             "path": str(self.path),
             "record": self.record_id,
-            "records": self.records,
-            "contents": self.contents,
-            "first": self.first,
-            "past": self.past,
-            "size": self.size,
-            "root": self.root,
-            "sha256": self.sha256,
-            "origin": self.origin,
-            "key": self.key,
-            "more": self.more,
+            **as_json(self, without=("path", "record_id")),
         }
 
 
@@ -242,12 +233,7 @@ class Destroyed:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "record": self.record_id,
-            "contents": self.contents,
-            "cleared": self.cleared,
-            "dry_run": self.dry_run,
-        }
+        return {"record": self.record_id, **as_json(self, without=("record_id",))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,16 @@ from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
 
 
-def as_json(value: Any, *, without: Collection[str] = ()) -> dict[str, JSONValue]:
+def as_json(value: Any, *names: str, without: Collection[str] = ()) -> dict[str, JSONValue]:
     """Return a dataclass as an object of its fields, in their order, but those named by `without`.
+
+    With `names` it is of these attributes, fields or properties, in that order.
 
     Enums are their values, times ISO 8601 in UTC, paths text, tuples, lists and other sequences lists; sets are
     sorted. A value inside that has a `to_dict` of its own is what that says. Raises `TypeError` for anything else.
     """
-    return {
-        field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name not in without
-    }
+    names = names or tuple(field.name for field in fields(value) if field.name not in without)
+    return {name: plain(getattr(value, name)) for name in names}
 
 
 def plain(value: object) -> JSONValue:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from hexad.core.arguments import parse_time, quoted
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -147,7 +148,7 @@ class Erased:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {"place": self.place, "count": self.count, "bytes": self.bytes}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,7 @@ class Pending:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return place and reason as JSON."""
-        return {"place": self.place, "reason": self.reason}
+        return as_json(self, "place", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +179,7 @@ class LeftInPlace:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {"place": self.place, "count": self.count, "reason": self.reason}
+        return as_json(self)
 
 
 class ErasureBook(Protocol):

@@ -10,7 +10,6 @@ from typing import Final
 
 from hexad.core.arguments import is_whole, quoted
 from hexad.core.as_json import as_json
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.honeycomb.scoring import COSINE_WEIGHT, DECAY_WEIGHT, HALF_LIFE, check_weights
@@ -101,24 +100,10 @@ class HoneycombNode:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the node as JSON, without the numbers of its embedding."""
-        return {
-            "id": self.id,
-            "memory_id": self.memory_id,
-            "data": self.data,
-            "embedding_dim": self.embedding_dim,
-            "embedding_format": self.embedding_format.value,
-            "is_active": self.is_active,
-            "created_at": format_time(self.created_at),
-            "neighbors": [edge.to_dict() for edge in self.neighbors],
-            "fractal_layer": [[edge.to_dict() for edge in ring] for ring in self.fractal_layer],
-            "access_count_session": self.access_count_session,
-            "access_time_first": _optional(self.access_time_first),
-            "last_accessed_timestamp": _optional(self.last_accessed_timestamp),
-        }
-
-
-def _optional(at: datetime | None) -> str | None:
-    return None if at is None else format_time(at)
+        return as_json(
+            self, "id", "memory_id", "data", "embedding_dim", "embedding_format", "is_active", "created_at",
+            "neighbors", "fractal_layer", "access_count_session", "access_time_first", "last_accessed_timestamp",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,17 +214,9 @@ class JitContext:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the context as JSON."""
-        return {
-            "text": self.text,
-            "tokens": self.tokens,
-            "max_tokens": self.max_tokens,
-            "visited": self.visited,
-            "safety": self.safety.value,
-            "thresholds": dict(self.thresholds),
-            "left_out": dict(self.left_out),
-            "notes": list(self.notes),
-            "pieces": [piece.to_dict() for piece in self.pieces],
-        }
+        return as_json(
+            self, "text", "tokens", "max_tokens", "visited", "safety", "thresholds", "left_out", "notes", "pieces",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from hexad.core.arguments import quoted
 from hexad.core.as_json import as_json
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -86,33 +85,11 @@ class MemoryItem:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the item as JSON."""
-        return {
-            "id": self.id,
-            "layer": self.layer.value,
-            "kind": self.kind,
-            "text": self.text,
-            "summary": self.summary,
-            "recency": self.recency,
-            "relevance": self.relevance,
-            "confidence": self.confidence,
-            "importance": self.importance,
-            "at": format_time(self.at),
-            "key": self.key,
-            "value": self.value,
-            "group": self.group,
-            "evidence_count": self.evidence_count,
-            "memory_id": self.memory_id,
-            "space": self.space,
-            "trust": self.trust.value,
-            "instruction_like": list(self.instruction_like),
-            "pinned": self.pinned,
-            "citations": [
-                {"path": c.path, "symbol": c.symbol, "content_hash": c.content_hash, "commit": c.commit}
-                for c in self.citations
-            ],
-            "location": self.location,
-            "notes": list(self.notes),
-        }
+        return as_json(
+            self, "id", "layer", "kind", "text", "summary", "recency", "relevance", "confidence", "importance",
+            "at", "key", "value", "group", "evidence_count", "memory_id", "space", "trust", "instruction_like",
+            "pinned", "citations", "location", "notes",
+        )  # fmt: skip
 
 
 class LayerSource(Protocol):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.arguments import parse_place, parse_text, parse_whole
+from hexad.core.as_json import as_json
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
@@ -65,15 +66,7 @@ class QualityFinding:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the finding as JSON."""
-        return {
-            "flaw": self.flaw.value,
-            "rule": self.rule,
-            "ids": list(self.ids),
-            "keep": self.keep,
-            "excerpt": self.excerpt,
-            "why": self.why,
-            "remedy": self.remedy,
-        }
+        return as_json(self, "flaw", "rule", "ids", "keep", "excerpt", "why", "remedy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

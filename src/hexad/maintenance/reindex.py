@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
@@ -27,12 +28,7 @@ class ReindexReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "memories": self.memories,
-            "vectors_queued": self.vectors_queued,
-            "links_queued": self.links_queued,
-            "embedder": self.embedder,
-        }
+        return as_json(self)
 
 
 def rebuild_text(

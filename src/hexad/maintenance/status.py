@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.component import Component
@@ -58,18 +59,7 @@ class StoreStatus:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""
-        return {
-            name: (
-                dict(value)
-                if isinstance(value, Mapping)
-                else list(value)
-                if isinstance(value, tuple)
-                else value.to_dict()
-                if isinstance(value, EncryptionState)
-                else value
-            )
-            for name, value in ((name, getattr(self, name)) for name in self.__slots__)
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +86,7 @@ class MaintenanceReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        document: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
-        return {**document, "problems": list(self.problems)}
+        return as_json(self)
 
 
 def describe(

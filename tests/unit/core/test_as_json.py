@@ -59,6 +59,18 @@ def test_fields_can_be_left_out():
     assert ["name", "place"] == list(as_json(OUTER, without=("colour", "at", "inner", "factors", "words")))
 
 
+def test_names_choose_fields_and_properties_in_their_order():
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Square:
+        side: int
+
+        @property
+        def area(self) -> int:
+            return self.side**2
+
+    assert [("area", 9), ("side", 3)] == list(as_json(Square(side=3), "area", "side").items())
+
+
 def test_what_has_no_form_is_an_error_and_no_guess():
     with pytest.raises(TypeError, match="object has no form as JSON"):
         plain(object())

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.encryption.cipher import KEY_BYTES, StoreKeys
@@ -309,12 +310,7 @@ class EncryptionState:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the state as JSON."""
-        return {
-            "provider": self.provider,
-            "key_id": self.key_id,
-            "key_file": self.key_file,
-            "parts": dict(self.parts),
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +330,7 @@ class EncryptionReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        document: dict[str, JSONValue] = {name: getattr(self, name) for name in self.__slots__}
-        return {**document, "left": list(self.left)}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

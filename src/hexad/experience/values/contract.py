@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final, cast
 
 from hexad.core.arguments import quoted
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, LimitExceeded
 
@@ -57,14 +58,15 @@ class LifecycleContract:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the limits with their sources as JSON, and the contract as it was given."""
-        return {
-            "active": self.active,
-            "warm_quota_tokens": self.warm_quota_tokens,
-            "cold_storage_bytes": self.cold_storage_bytes,
-            "context_window_tokens": self.context_window_tokens,
-            "sources": {name: source.value for name, source in self.sources.items()},
-            "document": dict(self.document),
-        }
+        return as_json(
+            self,
+            "active",
+            "warm_quota_tokens",
+            "cold_storage_bytes",
+            "context_window_tokens",
+            "sources",
+            "document",
+        )
 
 
 def parse_contract(fields: Mapping[str, object]) -> LifecycleContract:

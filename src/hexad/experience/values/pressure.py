@@ -63,29 +63,12 @@ class StorageUsage:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the usage as JSON, fidelities and levels by name."""
-        return {
-            "total_bytes": self.total_bytes,
-            "cold_bytes": self.cold_bytes,
-            "cold_limit_bytes": self.cold_limit_bytes,
-            "compression_threshold": self.compression_threshold,
-            "total_limit_bytes": self.total_limit_bytes,
-            "over_threshold": self.over_threshold,
-            "logs_bytes": self.logs_bytes,
-            "segments_bytes": self.segments_bytes,
-            "documents_bytes": self.documents_bytes,
-            "exports_bytes": self.exports_bytes,
-            "tables_bytes": self.tables_bytes,
-            "by_fidelity": {
-                fidelity.value: amount.to_dict() for fidelity, amount in self.by_fidelity.items()
-            },
-            "by_level": {
-                compression_level.name: amount.to_dict()
-                for compression_level, amount in self.by_level.items()
-            },
-            "compactions": self.compactions.to_dict(),
-            "warm_quota_tokens": self.warm_quota_tokens,
-            "warm_used_tokens": self.warm_used_tokens,
-        }
+        value = as_json(
+            self, "total_bytes", "cold_bytes", "cold_limit_bytes", "compression_threshold", "total_limit_bytes",
+            "over_threshold", "logs_bytes", "segments_bytes", "documents_bytes", "exports_bytes", "tables_bytes",
+            "by_fidelity", "by_level", "compactions", "warm_quota_tokens", "warm_used_tokens",
+        )  # fmt: skip
+        return value | {"by_level": {level.name: amount.to_dict() for level, amount in self.by_level.items()}}
 
 
 class Stopped(StrEnum):
@@ -142,16 +125,7 @@ class CompressionReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "bytes_before": self.bytes_before,
-            "bytes_after": self.bytes_after,
-            "bytes_freed": self.bytes_freed,
-            "limit_bytes": self.limit_bytes,
-            "compression_threshold": self.compression_threshold,
-            "stopped": self.stopped.value,
-            "records": self.records,
-            "steps": [step.to_dict() for step in self.steps],
-            "expired_sessions": list(self.expired_sessions),
-            "summaries": dict(self.summaries),
-            "notes": list(self.notes),
-        }
+        return as_json(
+            self, "bytes_before", "bytes_after", "bytes_freed", "limit_bytes", "compression_threshold", "stopped",
+            "records", "steps", "expired_sessions", "summaries", "notes",
+        )  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Final, Protocol
 
 from hexad.core.arguments import is_whole
 from hexad.core.as_json import as_json
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
 
@@ -103,14 +102,9 @@ class Target:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the target as JSON, in document 2's order."""
-        return {
-            "session_id": self.session_id,
-            "target_type": self.target_type.value,
-            "timestep_id": self.timestep_id,
-            "event_id": self.event_id,
-            "range_start": self.range_start,
-            "range_end": self.range_end,
-        }
+        return as_json(
+            self, "session_id", "target_type", "timestep_id", "event_id", "range_start", "range_end"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,15 +121,8 @@ class TagApplication:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the application as JSON."""
-        return {
-            "id": self.id,
-            "tag_id": self.tag_id,
-            **self.target.to_dict(),
-            "confidence": self.confidence,
-            "source": self.source.value,
-            "created_at": format_time(self.created_at),
-            "note": self.note,
-        }
+        rest = as_json(self, without=("id", "tag_id", "target"))
+        return {"id": self.id, "tag_id": self.tag_id, **self.target.to_dict(), **rest}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +137,7 @@ class Comment:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the comment as JSON."""
-        return {
-            "id": self.id,
-            **self.target.to_dict(),
-            "content": self.content,
-            "created_at": format_time(self.created_at),
-            "updated_at": None if self.updated_at is None else format_time(self.updated_at),
-        }
+        return {"id": self.id, **self.target.to_dict(), **as_json(self, without=("id", "target"))}
 
 
 class EventTicks(Protocol):

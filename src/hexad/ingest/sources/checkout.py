@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.git_history import current_branch
@@ -27,7 +28,7 @@ class Workplace:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the place as JSON."""
-        return {"repository": self.repository, "worktree": self.worktree, "branch": self.branch}
+        return as_json(self)
 
 
 _HEAD_BYTES: Final = 4_096

@@ -10,7 +10,6 @@ from typing import Final
 
 from hexad.core.arguments import parse_choice
 from hexad.core.as_json import as_json
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.memory.confidence import DRAFT
 from hexad.memory.memory import Citation, Memory, Status, Trust
@@ -73,28 +72,12 @@ class ProjectFact:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the fact as JSON."""
-        return {
-            "memory_id": self.memory_id,
-            "category": self.category.value,
-            "key": self.key,
-            "value": self.value,
-            "component": self.component,
-            "project": self.project,
-            "importance": self.importance,
-            "confidence": self.confidence,
-            "evidence": self.evidence,
-            "draft": self.draft,
-            "text": self.text,
-            "space": self.space,
-            "status": self.status.value,
-            "trust": self.trust.value,
-            "created_at": format_time(self.created_at),
-            "updated_at": format_time(self.updated_at),
-            "citations": [citation.path for citation in self.citations],
-            "needs_review": self.needs_review,
-            "replaces": self.replaces,
-            "notes": list(self.notes),
-        }
+        value = as_json(
+            self, "memory_id", "category", "key", "value", "component", "project", "importance", "confidence",
+            "evidence", "draft", "text", "space", "status", "trust", "created_at", "updated_at", "citations",
+            "needs_review", "replaces", "notes",
+        )  # fmt: skip
+        return value | {"citations": [citation.path for citation in self.citations]}
 
 
 def project_fact(memory: Memory) -> ProjectFact:

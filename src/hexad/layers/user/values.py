@@ -12,7 +12,6 @@ from typing import Final
 
 from hexad.core.arguments import quoted
 from hexad.core.as_json import as_json
-from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 
@@ -196,19 +195,11 @@ class UserRule:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "text": self.text,
-            "source": self.source.value,
-            "confidence": round(self.confidence, 6),
-            "evidence_count": self.evidence_count,
-            "key": self.key,
-            "value": self.value,
-            "given_key": self.given_key,
-            "given_value": self.given_value,
-            "last_seen": format_time(self.last_seen),
-        }
+        value = as_json(
+            self, "id", "user_id", "text", "source", "confidence", "evidence_count", "key", "value", "given_key",
+            "given_value", "last_seen",
+        )  # fmt: skip
+        return value | {"confidence": round(self.confidence, 6)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,17 +223,9 @@ class ProjectException:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "project_id": self.project_id,
-            "key": self.key,
-            "value": self.value,
-            "usual": self.usual,
-            "reason": self.reason,
-            "statement": self.statement,
-            "created_at": format_time(self.created_at),
-        }
+        return as_json(
+            self, "id", "user_id", "project_id", "key", "value", "usual", "reason", "statement", "created_at"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from hexad.core.clock import format_time
+from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 
 CONSOLIDATED: Final = "consolidated"
@@ -61,15 +61,7 @@ class ConsolidationChange:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "action": self.action.value,
-            "layer": self.layer,
-            "ids": list(self.ids),
-            "reason": self.reason,
-            "remains": self.remains,
-            "before": self.before,
-            "after": self.after,
-        }
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +74,7 @@ class LeftAlone:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {"reason": self.reason, "count": self.count, "ids": list(self.ids)}
+        return as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +96,7 @@ class LayerSize:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {
-            "layer": self.layer,
-            "count": self.count,
-            "bytes": self.bytes,
-            "quota": self.quota,
-            "quota_bytes": self.quota_bytes,
-            "over": self.is_over,
-        }
+        return as_json(self) | {"over": self.is_over}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,20 +131,10 @@ class ConsolidationReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "scopes": [scope.value for scope in self.scopes],
-            "at": format_time(self.at),
-            "dry_run": self.dry_run,
-            "counts": dict(self.counts),
-            "changes": [change.to_dict() for change in self.changes],
-            "skipped": [exemption.to_dict() for exemption in self.skipped],
-            "before": {name: size.to_dict() for name, size in self.before.items()},
-            "after": {name: size.to_dict() for name, size in self.after.items()},
-            "over_quota": list(self.over_quota),
-            "warnings": list(self.warnings),
-            "undo": list(self.undo),
-            "interrupted": self.interrupted,
-        }
+        return as_json(
+            self, "scopes", "at", "dry_run", "counts", "changes", "skipped", "before", "after", "over_quota",
+            "warnings", "undo", "interrupted",
+        )  # fmt: skip
 
 
 _UNDO: Final = (

@@ -121,9 +121,4 @@ class RestoreReport:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the report as JSON."""
-        return {
-            "export": self.verified.to_dict(),
-            "space": self.space,
-            "dry_run": self.dry_run,
-            "read": self.read.to_dict(),
-        }
+        return {"export": self.verified.to_dict(), **as_json(self, without=("verified",))}
