@@ -100,13 +100,18 @@ def live(hx: Hexad, clock: FrozenClock) -> None:
         for session, subject in (("monday", None), ("monday", ADA), ("tuesday", ADA), ("wednesday", None)):
             writer.record(session, 1, "output", "said", {}, [], subject=subject)
     hx.maintain()
+    if hx.count(space="default"):
+        for memory in hx.memories(space="experience", status=None, limit=100):
+            hx.link("note-0", memory.id, kind="related")
+            hx.link(memory.id, "note-1", kind="related")
     xdb.flush()
 
 
 SELECTIONS: tuple[dict[str, Any], ...] = (  # the narrow ones first: each finds what those before it left
     {"subject": "nobody"}, {"id_or_path": "note-2"}, {"path": "people/ada/4"}, {"source": "feed/3"},
-    {"subject": ADA, "tag": "nice"}, {"tag": "nice"}, {"session": "late"}, {"session": "monday"},
-    {"subject": ADA}, {"tag": "chats"}, {"before": "2026-01-02T12:00:00Z"}, {"space": "default"}, {"before": "2030-01-01"}, {"subject": BEN},
+    {"subject": ADA, "tag": "nice"}, {"tag": "nice"}, {"session": "late"}, {"session": "monday"}, {"subject": ADA},
+    {"tag": "chats"}, {"before": "2026-01-02T12:00:00Z"}, {"space": "default"}, {"before": "2030-01-01"},
+    {"subject": BEN},
 )  # fmt: skip
 OF_MEMORIES = {
     "memories", "chunks", "vectors", "links", "earlier versions", "evidence", "conversation turns", "feedback",
@@ -240,6 +245,30 @@ def test_a_dry_run_gives_a_store_no_key_file_and_the_ledger_no_record(opened: Op
     assert not (hx.path / "keys.json").exists()
     assert not (hx.path / "audit").exists()
     assert "mine" == again.recall("Ada")[0].memory.id
+
+
+@pytest.mark.parametrize("batch", [2, 100])
+def test_links_and_exports_of_what_is_named_and_of_what_tells_of_it_count_once(
+    hx: Hexad, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx.xdb.start_session("monday", 100, data_subjects=[ADA], compaction=True)
+    for at in range(300):
+        hx.xdb.record("output", f" monday{at}", SEA, event_id=f"monday-{at // 10}", role="assistant")
+    hx.maintain()
+    telling = [memory.id for memory in hx.memories(space="experience", status=None)]
+    for number in range(3):
+        hx.remember(f"Of Ada {number}.", id=f"note-{number}", space="experience", data_subjects=[ADA])
+        hx.link(f"note-{number}", telling[0], kind="related")
+    hx.spaces.export("experience")
+    monkeypatch.setattr("hexad.privacy.memory_eraser.PURGE_BATCH", batch)
+
+    planned = hx.forget(subject=ADA, purge=True, dry_run=True)
+
+    assert told(planned) == told(hx.forget(subject=ADA, purge=True, confirm=True))
+    counts = {
+        place: planned.count(place) for place in ("memories", "memories of experience", "links", "exports")
+    }
+    assert {"memories": 3, "memories of experience": len(telling), "links": 3, "exports": 1} == counts
 
 
 def test_feedback_of_a_person_on_a_memory_about_them_is_counted_once(opened: Opener) -> None:

@@ -46,7 +46,11 @@ class Wiper:
         dry_run: bool,
         progress: Callable[[int], None] | None,
     ) -> WipeReport:
-        """Do what `Hexad.wipe` says."""
+        """Do what `Hexad.wipe` says.
+
+        A dry run tries each erasure by itself, and only counts tags and nodes: a wipe is as many transactions as there
+        are sessions and spaces, and in one it would hold up others for minutes.
+        """
         chosen = parse_scope(scope, session)
         if not self._context.actor.is_owner:
             raise AccessDenied(

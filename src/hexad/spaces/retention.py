@@ -88,7 +88,11 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GcOptions:
-    """How a gc is run. `ttl` takes the place of the space's `ttl_days` this once; retention rules stay."""
+    """How a gc is run. `ttl` takes the place of the space's `ttl_days` this once; retention rules stay.
+
+    With `dry_run` the same judge decides and nothing is done. It is no trial: a gc is many transactions, so that others
+    write in between, and in one it would hold them up as long as all of it takes.
+    """
 
     ttl: timedelta | None = None
     dry_run: bool = False

@@ -503,7 +503,8 @@ class UserFacade:
         """Publish what this project's facts say, mine what all projects say together, and return what changed, and why.
 
         A project that does not take part publishes nothing, and what it had published goes. It may run as often as one
-        likes: without news it changes nothing. `dry_run` only says what would change.
+        likes: without news it changes nothing. `dry_run` only says what would change; where nobody has a user layer yet
+        it makes none, so that it puts together what would be published by itself.
 
         Raises `AccessDenied` as every change of the layer does.
         """

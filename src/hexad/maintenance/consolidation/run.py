@@ -104,7 +104,10 @@ class Consolidation:
         dry_run: bool,
         stop: Callable[[], bool],
     ) -> ConsolidationReport:
-        """Consolidate, or say what would be; raises `StoreLocked` while another program does."""
+        """Consolidate, or say what would be; raises `StoreLocked` while another program does.
+
+        A dry run shares the rules that decide. It is no trial: a run is many transactions, each judged again.
+        """
         if dry_run:
             return self._run(scopes, settings, dry_run=True, stop=stop)
         self._everything.db.require_writable()

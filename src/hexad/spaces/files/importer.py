@@ -312,6 +312,8 @@ class SpaceImporter:
     ) -> ReadReport:
         """Merge the file into the space that it names; with `dry_run` only say what would be done.
 
+        That needs no trial: the run is decided before its transaction too, by the same plan.
+
         With `whole` the file is to be all that the space is: it must hold no memory, and its policies are
         replaced. `may` is shown the policies that the space has and gets, and raises unless the actor may do this;
         `progress` is told how many objects are ready to be stored; `within` runs in the transaction, at its end.
