@@ -61,7 +61,7 @@ class Pipeline:
         self._stores = stores
         self._catalog = catalog
         self._gate = Gate(stores)
-        self._updates = UpdateLinker(stores, clock)
+        self._updates = UpdateLinker(stores)
         facts = Facts(stores.db, roles=stores.roles)
         decisions = Decisions(stores.db, roles=stores.roles)
         self._guard = Guard(stores, facts)
@@ -314,7 +314,9 @@ class Pipeline:
         space_no: int,
     ) -> Memory:
         chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
-        replaced = self._updates.link(no, memory, space_no=space_no, changed=outcome is not Outcome.CREATED)
+        replaced = self._updates.link(
+            no, memory, space_no=space_no, changed=outcome is not Outcome.CREATED, now=write.now
+        )
         self._catalog.add(no, memory, chunks)
         near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
         roles = audience(policies, memory)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from hexad.core.clock import Clock
 from hexad.database.codec import to_micros
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
@@ -25,12 +25,14 @@ _TOPIC_WORDS: Final = 4
 class UpdateLinker:
     """Links a memory to those of its space that say something else of the same; in the caller's transaction."""
 
-    def __init__(self, stores: Stores, clock: Clock) -> None:
-        self._stores, self._clock = stores, clock
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
         self._claims = lru_cache(maxsize=_CLAIMS_KEPT)(claims)
 
-    def link(self, no: int, memory: Memory, *, space_no: int, changed: bool) -> list[tuple[str, float]]:
+    def link(
+        self, no: int, memory: Memory, *, space_no: int, changed: bool, now: datetime
+    ) -> list[tuple[str, float]]:
         """Link memory `no`, which stands in no index yet; returns the ids that it surely takes the place of.
 
         A later text counts against an earlier one, whichever is written first, where it is trusted as much.
@@ -38,7 +40,7 @@ class UpdateLinker:
         if changed:
             self._stores.updates.drop(no)
         since = memory.valid_from or memory.created_at
-        if memory.status is not Status.ACTIVE or since > self._clock.now() or not _is_plain(memory):
+        if memory.status is not Status.ACTIVE or since > now or not _is_plain(memory):
             return []
         mine = self._claims(memory.raw)
         if not mine:
