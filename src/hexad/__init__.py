@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from hexad.config import StreamDurability
     from hexad.core.actor import Actor
     from hexad.core.clock import Clock, FrozenClock, SystemClock
-    from hexad.core.durability import StreamDurability
     from hexad.core.erasure import ErasureReceipt, parse_receipt
     from hexad.core.event_types import EventType
     from hexad.core.ids import IdSource, TimeSortedIds
@@ -185,7 +185,7 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "hexad.core.actor": ("Actor",),
     "hexad.core.clock": ("Clock", "FrozenClock", "SystemClock"),
-    "hexad.core.durability": ("StreamDurability",),
+    "hexad.config": ("StreamDurability",),
     "hexad.core.erasure": ("ErasureReceipt", "parse_receipt"),
     "hexad.core.event_types": ("EventType",),
     "hexad.core.ids": ("IdSource", "TimeSortedIds"),

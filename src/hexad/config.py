@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -29,6 +30,17 @@ _CONSOLIDATION_BOUNDS: Final = {
     "session_days": 36_500.0,
 }
 _QUOTA_MOST: Final = 1 << 62
+
+
+class StreamDurability(Enum):
+    """When a record of the stream is acknowledged."""
+
+    ALWAYS = "always"
+    """`record` returns when the record is on the disk; threads that record at the same time share a sync."""
+    GROUP = "group"
+    """`record` returns at once; at most 20 ms or 4,096 records later all are on the disk; `flush` waits for it."""
+    OS = "os"
+    """As `group`, without the sync: safe from the end of the process, not from lost power."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 from hexad.audit.values import NewAuditRecord
+from hexad.config import StreamDurability
 from hexad.core.arguments import is_number, is_whole
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
-from hexad.core.durability import StreamDurability
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.database.commit_queue import CommitInDoubt

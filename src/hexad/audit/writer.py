@@ -16,10 +16,10 @@ from hexad.audit.ledger import TIMESTEP
 from hexad.audit.open import Key, open_with_key
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
+from hexad.config import StreamDurability
 from hexad.core.arguments import parse_choice, parse_time, quoted, value_list
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import Clock, SystemClock
-from hexad.core.durability import StreamDurability
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput

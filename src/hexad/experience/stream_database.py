@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from hexad.config import StreamDurability
 from hexad.core.arguments import quoted
-from hexad.core.durability import StreamDurability
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of

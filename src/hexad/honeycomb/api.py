@@ -11,6 +11,10 @@ from hexad.core.arguments import (
     all_flags_checked,
     finite_numbers,
     parse_choice,
+    parse_count,
+    parse_pairs,
+    parse_share,
+    python_number,
     quoted,
     whole_number,
 )
@@ -52,7 +56,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-from hexad.core.arguments import parse_count, parse_pairs, parse_share, python_number
+
 
 MAX_TOKENS: Final = 2_000
 WALKS: Final = ("breadth", "best")

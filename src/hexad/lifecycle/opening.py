@@ -14,6 +14,7 @@ from hexad.config import (
     DATABASE,
     STORE_DIRECTORY,
     Settings,
+    StreamDurability,
     find_store,
     load_settings,
     store_root,
@@ -21,7 +22,6 @@ from hexad.config import (
 from hexad.core.actor import Actor, parse_actor
 from hexad.core.arguments import parse_path, parse_text, quoted
 from hexad.core.clock import Clock, SystemClock
-from hexad.core.durability import StreamDurability
 from hexad.core.ids import IdSource, TimeSortedIds
 from hexad.core.tracing import attach
 from hexad.database.commit_queue import Durability

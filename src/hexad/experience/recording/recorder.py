@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hexad.config import StreamDurability
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
-from hexad.core.durability import StreamDurability
 from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import FileCipher
