@@ -26,7 +26,7 @@ _AT: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredGap:
+class StoredRun:
     """What the ledger says of a run of archived records; nothing of it was compared yet."""
 
     first: int
@@ -37,7 +37,7 @@ class StoredGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class ArchivedRun:
     """A run of archived records: those from `first` to before `past`."""
 
     first: int
@@ -99,18 +99,18 @@ class Gaps:
 
     # Reading ----------------------------------------------------------------------------------------------------
 
-    def next(self, after: int) -> StoredGap | None:
+    def next(self, after: int) -> StoredRun | None:
         """Return the first run that begins at `after` or later."""
         return next(iter(self._stored("first >= ? ORDER BY first LIMIT 1", after)), None)
 
-    def _stored(self, where: str, *params: int) -> list[StoredGap]:
+    def _stored(self, where: str, *params: int) -> list[StoredRun]:
         rows = self._db.query(f"SELECT first, past, last, edges, named_by FROM gaps WHERE {where}", params)
         return [
-            StoredGap(first=first, past=past, last=last, edges=edges, named_by=named_by)
+            StoredRun(first=first, past=past, last=last, edges=edges, named_by=named_by)
             for first, past, last, edges, named_by in rows
         ]
 
-    def whole(self, stored: StoredGap) -> Gap:
+    def whole(self, stored: StoredRun) -> ArchivedRun:
         """Return a run with the hashes of all its pieces; raises `LedgerBroken` where some are missing."""
         first, past, edges = stored.first, stored.past, stored.edges
         begin, end = -(-first >> TILE_LEVEL), past >> TILE_LEVEL
@@ -129,7 +129,9 @@ class Gaps:
                     at += HASH_BYTES
         if not pieces or at != len(edges):
             raise LedgerBroken(f"What is kept of the archived records from audit-{first} on was changed.")
-        return Gap(first=first, past=past, last=stored.last, pieces=tuple(pieces), named_by=stored.named_by)
+        return ArchivedRun(
+            first=first, past=past, last=stored.last, pieces=tuple(pieces), named_by=stored.named_by
+        )
 
     def contents(self, first: int, past: int) -> int:
         """Return how many records of a run in the ledger have contents."""
@@ -238,7 +240,7 @@ class Gaps:
             yield from rows
             first += _PAGE
 
-    def gap_of(self, first: int, past: int, *, named_by: int) -> Gap:
+    def gap_of(self, first: int, past: int, *, named_by: int) -> ArchivedRun:
         """Return what stays of a run; raises `Conflict` where not all of its records are in the ledger."""
         rows = self._db.query(
             "SELECT hash FROM entries WHERE seq >= ? AND seq < ? ORDER BY seq", (first, past)
@@ -252,9 +254,9 @@ class Gaps:
             frontier = Frontier()
             frontier.extend([leaf_hash(digest) for digest in hashes[begin : begin + (1 << level)]])
             pieces.append(fold(frontier.subtrees))
-        return Gap(first=first, past=past, last=hashes[-1], pieces=tuple(pieces), named_by=named_by)
+        return ArchivedRun(first=first, past=past, last=hashes[-1], pieces=tuple(pieces), named_by=named_by)
 
-    def take_out(self, gaps: Sequence[Gap], expected: Callable[[], object]) -> None:
+    def take_out(self, gaps: Sequence[ArchivedRun], expected: Callable[[], object]) -> None:
         """Put these runs in the place of their records. In a transaction.
 
         `expected` is asked when nothing was changed yet.
@@ -277,7 +279,7 @@ class Gaps:
                 if con.changes != gap.past - gap.first:
                     raise _elsewhere(*run)
 
-    def _own(self, con: Connection, gaps: Sequence[Gap]) -> None:
+    def _own(self, con: Connection, gaps: Sequence[ArchivedRun]) -> None:
         """Keep the nonces of the contents that leave, under whose they are."""
         owners: dict[tuple[bytes, str | None], tuple[int, int, int]] = {}
         (top,) = cast(

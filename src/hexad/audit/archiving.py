@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, written
-from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, owners_digest
+from hexad.audit.archived_records import ARCHIVE, ArchivedRun, KeptContents, owners_digest
 from hexad.audit.checkpoint import Checkpoint, Verifier, cover, root_of, sign
 from hexad.audit.incidents import Incidents
 from hexad.audit.ledger import Ledger
@@ -256,7 +256,11 @@ class Archiver:
 
 
 def _detail(
-    opened: ArchiveFile, gaps: Sequence[Gap], kept_contents: Sequence[Sequence[KeptContents]], *, by: str
+    opened: ArchiveFile,
+    gaps: Sequence[ArchivedRun],
+    kept_contents: Sequence[Sequence[KeptContents]],
+    *,
+    by: str,
 ) -> Mapping[str, JSONValue]:
     """Return what the record of an archive says: the file by its hash, and each run by what it is made of and whose."""
     return {

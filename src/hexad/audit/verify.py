@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
-from hexad.audit.archived_records import ARCHIVE, Gap, KeptContents, StoredGap, owners_digest
+from hexad.audit.archived_records import ARCHIVE, ArchivedRun, KeptContents, StoredRun, owners_digest
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root
 from hexad.audit.ledger import ERASURE, EVENTS, Ledger
@@ -186,7 +186,7 @@ class _Check:
 
     # Archived records -------------------------------------------------------------------------------------------
 
-    def _pass(self, stored: StoredGap, before: bytes, reader: Iterator[ArchivedEntry] | None) -> bytes:
+    def _pass(self, stored: StoredRun, before: bytes, reader: Iterator[ArchivedEntry] | None) -> bytes:
         """Go over a run of archived records and return the hash of its last."""
         first, past = stored.first, stored.past
         named = self._beside.runs.get((first, past))
@@ -237,7 +237,7 @@ class _Check:
             if nonce is not None and ref not in self._beside.subjects:
                 raise _Wrong(seq, f"The key to the contents of record audit-{seq} is missing or was changed.")
 
-    def _add_pieces(self, gap: Gap) -> None:
+    def _add_pieces(self, gap: ArchivedRun) -> None:
         inside = {size for size in self._wanted if gap.first < size < gap.past}
         for (level, _), top in zip(gap.places, gap.pieces, strict=True):
             self._finished(self.frontier.add(level, top))
@@ -247,7 +247,7 @@ class _Check:
 
     def _read(
         self,
-        gap: Gap,
+        gap: ArchivedRun,
         before: bytes,
         reader: Iterator[ArchivedEntry],
         keys: Mapping[int, tuple[bytes, bytes | None]],

@@ -18,7 +18,7 @@ from hexad.core.arguments import (
 from hexad.core.ids import content_hash
 from hexad.database import files
 from hexad.database.encryption.cipher import DOCUMENTS
-from hexad.database.encryption.store_files import OwnFiles, own_files
+from hexad.database.encryption.store_files import StoreFiles, own_files
 from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound
 from hexad.experience.arguments import match_of
@@ -45,7 +45,7 @@ _TRIES: Final = 100
 class WorkingCopies:
     """The files of one store's documents. The documents are the truth; a file can be written again from them."""
 
-    def __init__(self, directory: Path, documents: Documents, own: OwnFiles) -> None:
+    def __init__(self, directory: Path, documents: Documents, own: StoreFiles) -> None:
         self.directory = directory
         self._documents, self._own = documents, own
 
@@ -149,7 +149,7 @@ def unlink_copy(directory: Path, file: Path) -> None:
             break
 
 
-def check_copies(directory: Path, documents: Documents, own: OwnFiles) -> Iterator[str]:
+def check_copies(directory: Path, documents: Documents, own: StoreFiles) -> Iterator[str]:
     """Yield in words what is wrong with the working copies; files without a document are the user's own affair."""
     for copy in WorkingCopies(directory, documents, own).list():
         if copy.state not in (CopyState.SAME, CopyState.UNKNOWN):

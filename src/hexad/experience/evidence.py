@@ -24,7 +24,7 @@ from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.core.version import __version__
 from hexad.database import files
 from hexad.database.encryption.cipher import EXPORTS
-from hexad.database.encryption.store_files import OwnFiles, own_files
+from hexad.database.encryption.store_files import StoreFiles, own_files
 from hexad.database.file_locks import TimedFlock
 from hexad.database.store_context import StoreContext
 from hexad.errors import (
@@ -93,7 +93,7 @@ class EvidenceWriter:
         *,
         mask: Mask,
         visible: Callable[[str], bool],
-        own: OwnFiles,
+        own: StoreFiles,
     ) -> None:
         self._reader, self._sessions, self._mask, self._visible = reader, sessions, mask, visible
         self._own = own
@@ -249,7 +249,7 @@ _CHANGING: Final = ("created_at", "hexad_version", _SHA256)
 _JSON_BYTES_LIMIT: Final = 1 << 30
 
 
-def write_json(path: Path, value: Mapping[str, JSONValue], own: OwnFiles) -> None:
+def write_json(path: Path, value: Mapping[str, JSONValue], own: StoreFiles) -> None:
     """Write an object as a file, durably; what `own` says of its place, it is sealed or not."""
     own.write(path, json_bytes(value))
 
@@ -265,7 +265,7 @@ def sealed(manifest: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
     return {**document, _SHA256: hashlib.sha256(json_bytes(document)).hexdigest()}
 
 
-def read_json(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
+def read_json(path: Path, own: StoreFiles) -> dict[str, JSONValue]:
     """Return the object in a file; raises `IntegrityError` for a file that holds none."""
     if not path.exists():
         raise IntegrityError(f"{path.name} is missing.")
@@ -280,7 +280,7 @@ def read_json(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
     return document
 
 
-def read_manifest(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
+def read_manifest(path: Path, own: StoreFiles) -> dict[str, JSONValue]:
     """Return the manifest in a folder; raises `IntegrityError` where there is none of this version."""
     manifest = read_json(path / MANIFEST, own)
     if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
@@ -288,19 +288,19 @@ def read_manifest(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
     return manifest
 
 
-def manifest_problems(path: Path, manifest: Mapping[str, JSONValue], own: OwnFiles) -> list[str]:
+def manifest_problems(path: Path, manifest: Mapping[str, JSONValue], own: StoreFiles) -> list[str]:
     """Return what is wrong with the text of a manifest, every byte of it; empty when nothing is."""
     if own.read(path / MANIFEST) == json_bytes(sealed(manifest)):
         return []
     return [f"{MANIFEST} was changed: its SHA-256 is not that of what it says."]
 
 
-def entry_of(path: Path, own: OwnFiles) -> dict[str, JSONValue]:
+def entry_of(path: Path, own: StoreFiles) -> dict[str, JSONValue]:
     """Return what a manifest says of a file: of its content, whether it is sealed or not."""
     return {"bytes": own.size(path), "sha256": own.sha256(path)}
 
 
-def file_problems(path: Path, entry: JSONValue, own: OwnFiles) -> list[str]:
+def file_problems(path: Path, entry: JSONValue, own: StoreFiles) -> list[str]:
     """Return what is wrong with a file, by what a manifest told of it."""
     if not isinstance(entry, dict):
         return [f"{MANIFEST} says nothing of {path.name}."]
@@ -315,7 +315,7 @@ def file_problems(path: Path, entry: JSONValue, own: OwnFiles) -> list[str]:
     return []
 
 
-def says_the_same(new: Path, old: Path, own: OwnFiles) -> bool:
+def says_the_same(new: Path, old: Path, own: StoreFiles) -> bool:
     """Whether two packages tell the same, whenever and by whichever version they were written."""
     try:
         mine, theirs = read_manifest(new, own), read_manifest(old, own)

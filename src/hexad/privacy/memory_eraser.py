@@ -8,7 +8,7 @@ from typing import Final
 
 from hexad.core.erasure import ErasureBook, Pending, Realm, Selection
 from hexad.database.component import MemoryTable
-from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.encryption.store_files import StoreFiles
 from hexad.database.erasure_book import MEMORIES, REMEMBERED, TrialBook
 from hexad.memory.store import Stores
 from hexad.memory.tables.purge import RetentionRows
@@ -47,7 +47,7 @@ class MemoryEraser:
         tables: Sequence[MemoryTable],
         key: Callable[[], bytes],
         roles: tuple[str, ...] | None,
-        own: OwnFiles,
+        own: StoreFiles,
     ) -> None:
         self._stores, self._fulltext, self._purger = everything, fulltext, purger
         self._directory, self._summaries, self._key, self._roles = directory, summaries, key, roles

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.encryption.store_files import StoreFiles
 from hexad.database.files import remove_abandoned, unlink
 from hexad.errors import IntegrityError
 from hexad.memory.store import Stores
@@ -19,7 +19,7 @@ _ID: Final = re.compile(rb'"id": ("(?:[^"\\]|\\.)*")')
 
 
 def write_again(
-    stores: Stores, directory: Path, space: str, own: OwnFiles, *, trial: bool
+    stores: Stores, directory: Path, space: str, own: StoreFiles, *, trial: bool
 ) -> tuple[int, int]:
     """Write the file of a space anew, if it is there; returns how many were and how many bytes.
 
@@ -42,7 +42,7 @@ def write_again(
 
 
 def exports_of(
-    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles
+    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: StoreFiles
 ) -> Iterator[Path]:
     """Yield the exports in the store's own folder that hold memories with these ids, None: any of these spaces."""
     folder = directory / "exports"
@@ -58,7 +58,7 @@ def exports_of(
             yield path
 
 
-def _space_of(path: Path, own: OwnFiles) -> str | None:
+def _space_of(path: Path, own: StoreFiles) -> str | None:
     try:
         return space_of_export(path, own)
     except IntegrityError:
@@ -66,7 +66,7 @@ def _space_of(path: Path, own: OwnFiles) -> str | None:
 
 
 def remove_exports(
-    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: OwnFiles, *, trial: bool
+    directory: Path, spaces: Collection[str], ids: Collection[str] | None, own: StoreFiles, *, trial: bool
 ) -> tuple[list[Path], int]:
     """Remove those exports: a signature cannot be kept over other contents. Returns which and how many bytes."""
     if trial:

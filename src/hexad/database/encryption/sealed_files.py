@@ -264,7 +264,7 @@ def _filesystem_class() -> Any:
             "pip install 'hexad[encryption]'."
         ) from error
 
-    class StoreFiles(AbstractFileSystem):  # type: ignore[misc]
+    class SealedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         """The sealed files of one store."""
 
         cachable = False  # fsspec would keep it, and the key with it
@@ -315,7 +315,7 @@ def _filesystem_class() -> Any:
                     return _Handle(SealedReader(path_of(path), self._cipher, self._cache), self._failures)
                 return _Handle(SealedWriter(path_of(path), self._cipher), self._failures)
 
-    return StoreFiles
+    return SealedFileSystem
 
 
 class _Handle:

@@ -29,7 +29,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFiles:
+class StoreFiles:
     """Reads and writes the files of one store, and of one purpose; without a `cipher` those of a plain store."""
 
     folder: Path | None = None
@@ -133,7 +133,7 @@ class OwnFiles:
         return digest.hexdigest()
 
 
-PLAIN: Final = OwnFiles()
+PLAIN: Final = StoreFiles()
 """For whoever has no store."""
 
 
@@ -146,6 +146,6 @@ def unsealed(path: Path, cipher: FileCipher) -> Iterator[bytes]:
             yield piece
 
 
-def own_files(directory: Path, crypt: StoreKeys | None, purpose: str) -> OwnFiles:
+def own_files(directory: Path, crypt: StoreKeys | None, purpose: str) -> StoreFiles:
     """Return what reads and writes the files below a store's folder; `crypt` are its keys, None in a plain one."""
-    return OwnFiles(directory, cipher_of(crypt, purpose))
+    return StoreFiles(directory, cipher_of(crypt, purpose))

@@ -18,7 +18,7 @@ from typing import Final
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
-from hexad.database.encryption.store_files import OwnFiles
+from hexad.database.encryption.store_files import StoreFiles
 from hexad.database.files import ensure_dir
 from hexad.memory.memory import QUARANTINE, Memory, Status
 from hexad.memory.policy import KNOWN as KNOWN_POLICIES
@@ -251,7 +251,9 @@ def space_file(directory: Path, name: str) -> Path:
     return directory / f"{space_file_name(name)}.json"
 
 
-def write_space_file(path: Path, document: SpaceDocument, *, own: OwnFiles, step: Step | None = None) -> Path:
+def write_space_file(
+    path: Path, document: SpaceDocument, *, own: StoreFiles, step: Step | None = None
+) -> Path:
     """Write the document to `path` atomically, a piece at a time, and return the path; `own` says how."""
     ensure_dir(path.parent)
     own.stream(path, _encoded(document.text(step=step)))

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 from hexad.core.arguments import parse_path
 from hexad.core.json_types import JSONValue
-from hexad.database.encryption.store_files import PLAIN, OwnFiles
+from hexad.database.encryption.store_files import PLAIN, StoreFiles
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
 from hexad.memory.memory import Trust
 from hexad.memory.source import Skip
@@ -50,7 +50,7 @@ class ParsedSpace:
     trust: Trust | None = None
 
 
-def load_json(file: Path, own: OwnFiles = PLAIN) -> object:
+def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
     """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column.
 
     `own` are the files of an open store, whose encrypted ones can be read: `IntegrityError` for any other such.

@@ -19,7 +19,7 @@ from hexad.core.arguments import parse_path, parse_time
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
-from hexad.database.encryption.store_files import PLAIN, OwnFiles
+from hexad.database.encryption.store_files import PLAIN, StoreFiles
 from hexad.database.files import PRIVATE_FILE_MODE, ensure_dir
 from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, InvalidSpace
 from hexad.spaces.files.document import SpaceDocument, Step, canonical_hash
@@ -57,7 +57,7 @@ def write_export(
     space: str,
     key: Ed25519PrivateKey,
     exported_at: datetime,
-    own: OwnFiles,
+    own: StoreFiles,
     force: bool = False,
     step: Step | None = None,
 ) -> ExportReport:
@@ -109,7 +109,7 @@ def _pieces(head: Mapping[str, JSONValue], document: SpaceDocument, step: Step |
     yield b"\n}\n"
 
 
-def _replaceable(path: Path, space: str, own: OwnFiles, *, force: bool) -> int:
+def _replaceable(path: Path, space: str, own: StoreFiles, *, force: bool) -> int:
     """Return the mode that a file at `path` is to have; raises `Conflict` for what is not to be replaced."""
     try:
         status = path.stat()
@@ -132,7 +132,7 @@ def _replaceable(path: Path, space: str, own: OwnFiles, *, force: bool) -> int:
     return stat.S_IMODE(status.st_mode)
 
 
-def space_of_export(path: Path, own: OwnFiles) -> str | None:
+def space_of_export(path: Path, own: StoreFiles) -> str | None:
     """Return of which space a file is an export, from its first bytes; None for anything else."""
     try:
         head = own.head(path, _HEAD_BYTES)
@@ -151,7 +151,7 @@ def space_of_export(path: Path, own: OwnFiles) -> str | None:
 # Checking ---------------------------------------------------------------------------------------------------------
 
 
-def verify_export(file: str | Path, *, trusted_key: str | None = None, own: OwnFiles = PLAIN) -> Verified:
+def verify_export(file: str | Path, *, trusted_key: str | None = None, own: StoreFiles = PLAIN) -> Verified:
     """Check the signed export in `file` and return what it proves; needs no store and no key of its own.
 
     `trusted_key` is a public key or its fingerprint, in hexadecimal: the export must be signed with that one. Without
