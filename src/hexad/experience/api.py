@@ -899,14 +899,14 @@ class Xdb:
 
     @property
     def contract(self) -> LifecycleContract:
-        """The limits in force, each with where it comes from: the contract, or the tribe's minimum."""
+        """The limits in force, each with where it comes from: the contract, or the deployment group's minimum."""
         return self._contracts.current()
 
     def set_contract(self, contract: Mapping[str, object] | str | Path | None) -> LifecycleContract:
         """Put a lifecycle contract in force, a mapping or a JSON or TOML file; None ends the one there is.
 
-        It is kept in the store, so that every program that has it open goes by it. What it does not say is the tribe's
-        minimum: 100,000 tokens WARM, 100 MiB COLD, a context window of 8,192 tokens. Keys that are not known are kept.
+        It is kept in the store, so that every program that has it open goes by it. What it does not say is the minimum
+        of the deployment group: 100,000 tokens WARM, 100 MiB COLD, a context window of 8,192. Unknown keys are kept.
 
         Raises `LimitExceeded` for less than a minimum, `InvalidInput` for what is no contract, `NotFound` for a file
         that is not there, `AccessDenied` for who is not the store's owner; then nothing was changed.

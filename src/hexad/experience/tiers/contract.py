@@ -44,7 +44,7 @@ class Contracts:
     def set(self, source: Mapping[str, object] | str | Path | None) -> LifecycleContract:
         """Put a contract in force, from a mapping or a file, or with None end the one there is.
 
-        Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what cannot be read as a
+        Raises `LimitExceeded` for a limit below the group's minimum, `InvalidInput` for what cannot be read as a
         contract and for limits that stand elsewhere than below `resources.memory`, `NotFound` for a file that is not
         there, `AccessDenied` for anyone but the store's owner; then nothing was changed.
         """

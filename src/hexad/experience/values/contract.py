@@ -23,7 +23,7 @@ MINIMUMS: Final[Mapping[str, int]] = {
     "cold_storage_bytes": MIN_COLD_STORAGE_BYTES,
     "context_window_tokens": MIN_CONTEXT_WINDOW_TOKENS,
 }
-"""What every agent is due, with a contract or without: the tribe's minimums."""
+"""What every agent is due, with a contract or without: the deployment group's minimums."""
 _MOST: Final[Mapping[str, int]] = {
     "warm_quota_tokens": (1 << 62),
     "cold_storage_bytes": (1 << 62),
@@ -36,7 +36,7 @@ class LimitSource(StrEnum):
     """Where a limit comes from."""
 
     CONTRACT = "contract"
-    MINIMUM = "minimum"  # the tribe's, where the contract says nothing, or there is none
+    MINIMUM = "minimum"  # the deployment group's, where the contract says nothing, or there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class LifecycleContract:
 def parse_contract(fields: Mapping[str, object]) -> LifecycleContract:
     """Return the contract that a mapping says, its limits below `resources.memory`; what else it says is kept.
 
-    Raises `LimitExceeded` for a limit below the tribe's minimum, `InvalidInput` for what is no number or no JSON.
+    Raises `LimitExceeded` for a limit below that, `InvalidInput` for what is no number or no JSON.
     """
     if not isinstance(fields, Mapping):
         raise InvalidInput(f"The contract {quoted(fields)} is no mapping; give one, or the path of a file.")
@@ -116,11 +116,15 @@ def _limit(name: str, value: JSONValue) -> int:
     if isinstance(value, bool) or not (isinstance(value, int) or whole):
         raise InvalidInput(
             f"The contract's resources.memory.{name} = {quoted(value)} is no whole number; give one of at least "
-            f"{least:,}, the tribe's minimum."
+            f"{least:,}, the deployment group's minimum."
         )
     number = int(cast("float", value))
     if not least <= number <= most:
-        bound = f"less than the tribe's minimum of {least:,}" if number < least else f"more than {most:,}"
+        bound = (
+            f"less than the deployment group's minimum of {least:,}"
+            if number < least
+            else f"more than {most:,}"
+        )
         raise LimitExceeded(f"The contract's resources.memory.{name} = {quoted(value)} is {bound}.")
     return number
 

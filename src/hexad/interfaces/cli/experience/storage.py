@@ -232,12 +232,12 @@ def _show_report_lines(report: CompressionReport) -> Iterator[str]:
 
 @click.command(cls=Command)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--clear", is_flag=True, help="End the contract: the tribe's minimums hold.")
+@click.option("--clear", is_flag=True, help="End the contract: the deployment group's minimums hold.")
 def contract(file: Path | None, *, clear: bool) -> None:
     """Show the lifecycle contract, or put the one in FILE in force.
 
     FILE is JSON or TOML: {"resources": {"memory": {"warm_quota_tokens": …, "cold_storage_bytes": …,
-    "context_window_tokens": …}}}. A limit below the tribe's minimum is refused.
+    "context_window_tokens": …}}}. A limit below the deployment group's minimum is refused.
     """
     if clear and file is not None:
         raise click.UsageError("--clear ends the contract, FILE puts one in force; give one of them.")
@@ -252,9 +252,9 @@ def contract(file: Path | None, *, clear: bool) -> None:
 def _contract_table(contract: LifecycleContract) -> Iterator[str]:
     yield from _contract_lines(contract)
     if not contract.active:
-        note("There is no contract: the tribe's minimums hold.")
+        note("There is no contract: the deployment group's minimums hold.")
     elif all(source.value != "contract" for source in contract.sources.values()):
-        note("The contract sets no limit below resources.memory: the tribe's minimums hold.")
+        note("The contract sets no limit below resources.memory: the deployment group's minimums hold.")
 
 
 def _contract_lines(contract: LifecycleContract) -> Sequence[str]:

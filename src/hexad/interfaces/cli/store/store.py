@@ -225,7 +225,7 @@ def consolidate(
     What ended tasks left becomes memories of the project; duplicates are merged; what hardly matters or was untouched
     for long is archived; drafts, patterns and preferences that are not seen any more become less sure; layers over
     their quotas are made smaller. Nothing is purged, and what is pinned, decided or cited stays. Run again, it changes
-    nothing. Ctrl-C ends it after the transaction in hand. `hexad maintain` does what is due by itself.
+    nothing. Ctrl-C ends it after the transaction that runs. `hexad maintain` does what is due by itself.
     """
     with state().opened() as hx, _until_interrupted() as stop:
         report = hx.consolidate(scope, dry_run=dry_run, archive_months=archive_months, stop=stop)
