@@ -136,7 +136,7 @@ class SessionFacade:
         return self._manager.resume(working_set, where).state
 
     def handle(self, session_id: str | None = None) -> SessionHandle:
-        """Return a handle on a session that is active in this process, by default the current one; raises `NotFound`."""
+        """Return a handle on a session active in this process, by default the current one; raises `NotFound`."""
         line = self._manager.current if session_id is None else self._manager.session_of(session_id)
         if line is None:
             raise NotFound("No session is active here; `start` or `resume` takes one.")
