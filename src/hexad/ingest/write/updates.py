@@ -16,7 +16,7 @@ from hexad.text.claims.compare import update_of
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.similarity.lookalikes import look_of_fact
 
-_CANDIDATES: Final = 24
+_CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
 _CLAIMS_KEPT: Final = 512
 _TOPIC_WORDS: Final = 4

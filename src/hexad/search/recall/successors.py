@@ -21,9 +21,12 @@ def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequenc
     """
     best = max(scores, default=0.0)
     risen = dict(enumerate(scores))
+    in_order = sorted(
+        links, key=lambda link: (link.new, link.old)
+    )  # mostly as they were written: one pass settles it
     for _ in range(len(links)):
         moved = False
-        for link in links:
+        for link in in_order:
             old, new = seats.get(link.old), seats.get(link.new)
             if old is None or new is None or risen[new] > risen[old]:
                 continue

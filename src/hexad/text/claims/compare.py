@@ -50,46 +50,66 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
             update = _past_update(was, now) if was.past or now.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
-    return best
+    return None if best is None else _calibrated(best)
+
+
+_SHARES: Final = ((0.9, 0.97), (0.85, 0.95), (0.7, 0.88), (0.5, 0.13), (0.4, 0.2))
+"""From which strength of the signs on which share was right on the development half of `plain-updates`, 1,210 stores
+of which 210 hold an update: 77 of 77, 78 of 80, 17 of 18, 2 of 15 and 15 of 78, one of each added to both sides."""
+
+
+def _calibrated(update: Update) -> Update | None:
+    """Return an update with the share of its like that were right; None for signs that say little (1 of 38)."""
+    share = next((share for strength, share in _SHARES if update.confidence >= strength - 1e-9), None)
+    return None if share is None else Update(update.reason, share)
 
 
 def _update(was: Claim, now: Claim) -> Update | None:
-    if now.past or (was.person and now.person and was.speaker != now.speaker and was.speaker and now.speaker):
+    if now.past or _said_again(was, now):
         return None
-    if was.former and (set(was.former) & set(now.former) or was.words == now.words):
-        return None  # what says how it came to be so is said again
     if now.ended and not was.negative and (update := _ended(was, now)) is not None:
         return update
     if was.owners != now.owners and was.subject & now.subject:
         return None
     if now.former and (update := _taken_over(was, now)) is not None:
         return update
-    if was.opening != now.opening and was.opening and now.opening:
+    if _apart(was, now) or not _one_subject(was, now):
         return None
-    if was.places and now.places and not was.places & now.places:
-        return None
-    if not _one_subject(was, now):
-        return None
-    named = _former(was, now)
-    if named is not None:
-        return named
+    if now.age == "new" and not was.age:
+        now = replace(now, changes=True)
+    if (update := _former(was, now)) is not None:
+        return update
     if now.negative or was.negative:
         return _turned(was, now)
-    if not was.value or not now.value or now.adds or was.words == now.words:
+    if now.adds or not all(claim.value and (claim.verb or claim.topic) for claim in (was, now)):
         return None
-    if not (was.verb or was.topic) or not (now.verb or now.topic):
-        return None
-    if (
-        was.preposition == "by"
-        and now.named
-        and now.changes
-        and was.subject
-        and was.subject <= _stems(now.value)
-    ):
-        return Update(UpdateReason.VALUE, 0.75)  # was done by somebody, somebody else does it
-    if (update := _same_words(was, now)) is not None:
-        return update
-    return _other_value(was, now)
+    return _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
+
+
+def _said_again(was: Claim, now: Claim) -> bool:
+    """Whether the same is said, with how it came to be so."""
+    return bool(was.former) and bool(set(was.former) & set(now.former) or was.words == now.words)
+
+
+def _apart(was: Claim, now: Claim) -> bool:
+    """Whether two clauses speak of different things by who speaks, where, when, or of the old and the new one."""
+    if {was.age, now.age} == {"old", "new"}:
+        return True
+    if was.person and now.person and was.speaker and now.speaker and was.speaker != now.speaker:
+        return True
+    if was.opening and now.opening and was.opening != now.opening:
+        return True
+    return bool(was.places and now.places and not was.places & now.places)
+
+
+def _by_another(was: Claim, now: Claim) -> Update | None:
+    """Whether somebody else does what was done by somebody; or who switched once switches to something besides."""
+    if was.preposition == "by" and now.named and now.changes and was.subject:
+        return Update(UpdateReason.VALUE, 0.75) if was.subject <= _stems(now.value) else None
+    happened = was.verb in english.IRREGULAR or was.verb.endswith("ed")
+    if was.verb in english.CHANGE and happened and stem(was.verb) == stem(now.verb) and was.named:
+        return None if was.attributive else Update(UpdateReason.VALUE, WEAK)
+    return None
 
 
 def _past_update(was: Claim, now: Claim) -> Update | None:
@@ -148,7 +168,7 @@ def _former(was: Claim, now: Claim) -> Update | None:
                 continue
             return Update(UpdateReason.FORMER, 0.75)
         extra = now.topic - was.words - former
-        if (extra or now.topic) and (was.subject - former or mine) - now.words - now.around:
+        if (extra or now.topic or about) and (was.subject - former or mine) - now.words - now.around:
             return Update(UpdateReason.FORMER, 0.6 if about else 0.4)
         return Update(UpdateReason.FORMER, 0.95 if theirs or now.value else 0.85)
     return None
@@ -170,7 +190,9 @@ def _turned(was: Claim, now: Claim) -> Update | None:
 
 def _other_value(was: Claim, now: Claim) -> Update | None:
     mine, theirs = _stems(was.value), _stems(now.value)
-    if _same_value(was.value, now.value) or not _comparable(was.value, now.value):
+    if was.words == now.words or _same_value(was.value, now.value) or not _comparable(was.value, now.value):
+        return None
+    if _is_participle(was.value[0]) != _is_participle(now.value[0]):
         return None
     if not _related(was, now):
         if not (now.changes and stem(was.verb) == stem(now.verb) and was.topic == now.topic and was.topic):
@@ -262,6 +284,10 @@ def _stems(value: Sequence[Token]) -> frozenset[str]:
     return frozenset(token.stem for token in value)
 
 
+def _is_participle(token: Token) -> bool:
+    return (token.low.endswith("ed") and token.written.islower()) or token.low in english.CHANGE
+
+
 def _same_value(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
     """Whether two values are one, or one of them says more of it."""
     was, now = _stems(mine), _stems(theirs)
@@ -280,6 +306,8 @@ def _alike(word: str, other: str) -> bool:
 
 def _comparable(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
     """Whether two values may be values of one attribute: numbers with the same unit, or words."""
+    if is_day(mine[0]) != is_day(theirs[0]):
+        return any(token.number for token in mine) and any(token.number for token in theirs)
     was, now = [token for token in mine if token.number], [token for token in theirs if token.number]
     if bool(was) != bool(now):
         return any(map(is_day, mine)) and any(map(is_day, theirs))
@@ -297,6 +325,8 @@ _TIMES: Final = frozenset({"ms", "s", "sec", "min", "h", "kb", "mb", "gb", "tb",
 
 def _related(was: Claim, now: Claim) -> bool:
     """Whether two verbs may say the same of a subject."""
+    if was.preposition != now.preposition and {was.preposition, now.preposition} & {"each", "every"}:
+        return False
     if stem(was.verb) == stem(now.verb):
         return _same_shape(was, now)
     copulas = {"", "be", "set"}
@@ -321,7 +351,7 @@ def _same_shape(was: Claim, now: Claim) -> bool:
         named = was.value[0].named == now.value[0].named or bool(was.article) == bool(now.article)
         return mine != "for" and (named or now.changes or was.verb != "be")
     if {mine, theirs} <= _PLACES:
-        return any(map(is_day, was.value)) == any(map(is_day, now.value))
+        return is_day(was.value[0]) == is_day(now.value[0])
     return "" in {was.verb, now.verb}
 
 

@@ -31,7 +31,7 @@ NEGATIONS: Final = _words(
 )
 DETERMINERS: Final = _words(
     """
-    a an the this that these those all both each every some any another other same own such its their his
+    a an the this that these those all both each every some any same own such its their his
     her your my our new old current
     """
 )

@@ -61,6 +61,20 @@ _CLOSED: Final = (
 )
 
 
+# Sets that are asked of every word: put together once.
+_BEGINS_SUBJECT: Final = english.POSSESSIVES | english.SPEAKERS | {"the", "it", "she", "he", "they", "we"}
+_TURNS: Final = english.CHANGE | english.ENDING
+_AUXILIARIES_NOW: Final = english.AUXILIARIES - {"was", "were", "had"}
+_ASKING: Final = english.DO | english.BE | english.HAVE
+_BESIDE_VERB: Final = english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
+_AFTER_COPULA: Final = english.PREPOSITIONS | {"a", "an", "the", "now", "not", "no"}
+_BEFORE_INFINITIVE: Final = english.DO | english.MODALS | english.NEGATIONS | {"to"}
+_BEFORE_NOUN: Final = english.PREPOSITIONS | english.DETERMINERS
+_PERSONS: Final = english.PRONOUNS - english.POSSESSIVES
+_AFTER_VERB: Final = english.PREPOSITIONS | english.DETERMINERS | english.PRONOUNS | english.ADVERBS
+_RELATIONS: Final = frozenset[str]().union(*english.RELATIONS.values())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """What a clause says to be so. `former` is what it says to be so no more; `around` are words said just before.
@@ -87,6 +101,7 @@ class Claim:
     owners: int = 0
     speaker: str = ""
     opening: str = ""
+    age: str = ""
     places: frozenset[str] = frozenset()
     inverse: bool = False
     named: bool = False
@@ -249,8 +264,7 @@ def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bo
         )
     if low in {"and", "but", "so", "means"}:
         return (
-            following in english.POSSESSIVES | english.SPEAKERS | {"the", "it", "she", "he", "they", "we"}
-            or (at + 1 < len(tokens) and tokens[at + 1].written[0].isupper())
+            following in _BEGINS_SUBJECT or (at + 1 < len(tokens) and tokens[at + 1].written[0].isupper())
         ) and (_opens_clause(tokens[at + 1 :]) and _verb(clause) is not None)
     return False
 
@@ -266,11 +280,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     there = {token.low for token in clause}
     if clause[0].low in english.CONDITIONS or "?" in there:
         return None
-    if (
-        there & english.HEARSAY
-        or there & english.PLANS
-        or ("may" in there and there & (english.CHANGE | english.ENDING))
-    ):
+    if there & english.HEARSAY or there & english.PLANS or ("may" in there and there & _TURNS):
         return None
     lows = [token.low for token in clause]
     if any(low in {"plan", "plans"} and after == "to" for low, after in pairwise(lows)):
@@ -300,7 +310,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
 def _without_opening(head: list[Token]) -> list[Token]:
     """Return a subject without what stands before it: "Actually, …", "I checked: …"; but "In staging, …" stays."""
     marks = [at for at, token in enumerate(head) if token.low in {",", ":"}]
-    leads = head[0].low in english.PREPOSITIONS - {"to"} if head else False
+    leads = bool(head) and head[0].low in english.PREPOSITIONS and head[0].low != "to"
     if not marks or (leads and marks[-1] <= _PHRASE_WORDS) or marks[-1] + 1 >= len(head):
         return head
     return head[marks[-1] + 1 :]
@@ -364,9 +374,10 @@ def _read(
         qualifiers=frozenset(qualifiers),
         former=tuple(frozenset(token.stem for token in tokens) for tokens in former),
         former_words=tuple(tuple(token.low for token in tokens) for tokens in former),
-        changes=bool(former or change_verb or there & english.NOW or there & {"new", "since"}),
-        opening=next((token.low for token in head if token.low in {"old", "new", *english.PREPOSITIONS}), ""),
-        person=bool(heads & english.SPEAKERS) or not heads,
+        changes=bool(former or change_verb or there & english.NOW or "since" in there),
+        opening=head[0].low if head and head[0].low in english.PREPOSITIONS else "",
+        age=next((token.low for token in head if token.low in {"old", "new"}), ""),
+        person=bool(heads & english.SPEAKERS) or not (heads or former),
         pronoun=bool(heads & english.THIRD_PERSON) and not subject,
         negative=negative,
         past=past,
@@ -418,7 +429,7 @@ def _inverse(
 
 def _passive(lows: Sequence[str], verb: str) -> bool:
     at = lows.index(verb) if verb in lows else 0
-    return any(low in english.AUXILIARIES - {"was", "were", "had"} for low in lows[max(0, at - 3) : at])
+    return any(low in _AUXILIARIES_NOW for low in lows[max(0, at - 3) : at])
 
 
 # Where a clause is parted ---------------------------------------------------------------------------------------
@@ -447,12 +458,10 @@ def _verb(clause: Sequence[Token]) -> tuple[int, Token, int] | None:
         if low == "'s" and not _copula(clause, at):
             continue
         if low in english.AUXILIARIES:
-            if at == 0 and low in english.DO | english.BE | english.HAVE:
+            if at == 0 and low in _ASKING:
                 return None
             after = at + 1
-            while after < len(clause) and (
-                clause[after].low in english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
-            ):
+            while after < len(clause) and (clause[after].low in _BESIDE_VERB):
                 after += 1
             if after < len(clause) and _participle(clause, after):
                 return at, clause[after], after + 1
@@ -473,10 +482,10 @@ def _copula(clause: Sequence[Token], at: int) -> bool:
     """Whether an 's is "is": after a pronoun, or before what no owned thing begins with."""
     if at == 0 or at + 1 >= len(clause):
         return False
-    if clause[at - 1].low in english.PRONOUNS | {"that", "there", "what"}:
+    if clause[at - 1].low in english.PRONOUNS or clause[at - 1].low == "what":
         return True
     following = clause[at + 1].low
-    return following in english.PREPOSITIONS | {"a", "an", "the", "now", "not", "no"}
+    return following in _AFTER_COPULA
 
 
 def _participle(clause: Sequence[Token], at: int) -> bool:
@@ -487,14 +496,14 @@ def _participle(clause: Sequence[Token], at: int) -> bool:
         low in english.CHANGE
         or low in english.IRREGULAR
         or low in {"given", "taken", "done", "drawn"}
-        or any(low in verbs for verbs in english.RELATIONS.values())
+        or low in _RELATIONS
     )
-    if clause[at - 1].low in english.DO | english.MODALS | english.NEGATIONS | {"to"} and low.isalpha():
+    if clause[at - 1].low in _BEFORE_INFINITIVE and low.isalpha():
         return low not in _CLOSED
     following = clause[at + 1].low if at + 1 < len(clause) else ""
     if low.endswith(("ed", "en", "ing")) and len(low) > 4:
         return known or following in english.PREPOSITIONS
-    return known and following in english.PREPOSITIONS | english.DETERMINERS
+    return known and following in _BEFORE_NOUN
 
 
 def _main_verb(clause: Sequence[Token], at: int) -> bool:
@@ -511,13 +520,13 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
     following = clause[at + 1] if at + 1 < len(clause) else None
     if at == 0:
         return (low in english.CHANGE or low in english.ENDING) and following is not None
-    if before in english.DETERMINERS | english.PREPOSITIONS | {"'s"}:
+    if before in _BEFORE_NOUN or before == "'s":
         return False
     if before in english.PRONOUNS and before not in english.POSSESSIVES:
         return True
     if before in english.POSSESSIVES:
         return False
-    if before in english.ADVERBS and at >= 2 and clause[at - 2].low in english.PRONOUNS - english.POSSESSIVES:
+    if before in english.ADVERBS and at >= 2 and clause[at - 2].low in _PERSONS:
         return True
     if following is None:
         return low.endswith("ed") and at > 0 and clause[at - 1].content
@@ -529,16 +538,12 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
         return True
     if low in english.IRREGULAR or low in _PASTS:
         return True
-    opens = (
-        following.low in english.PREPOSITIONS | english.DETERMINERS | english.PRONOUNS | english.ADVERBS
-        or following.number is not None
-        or following.named
-    )
+    opens = following.low in _AFTER_VERB or following.number is not None or following.named
     if low.endswith("s") and not low.endswith("ss"):
         return opens or (following.content and not following.low.endswith("s"))
     if low.endswith("ed"):
         return True
-    known = low in english.CHANGE or any(low in verbs for verbs in english.RELATIONS.values())
+    known = low in english.CHANGE or low in _RELATIONS
     return clause[at - 1].low.endswith("s") and (opens or known)
 
 
@@ -667,7 +672,7 @@ def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[To
             if clause[end].content:
                 words.append(clause[end])
             elif not (
-                (low in english.DETERMINERS | english.AUXILIARIES and not words)
+                (not words and (low in english.DETERMINERS or low in english.AUXILIARIES))
                 or (low in english.PREPOSITIONS and (whole or not words or low == "of"))
             ):
                 break
