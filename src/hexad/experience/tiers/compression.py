@@ -88,7 +88,7 @@ def compress_records(
     ]
     if strange:
         raise InvalidInput(
-            f"records hold {quoted(strange[0])}, which is no CompressedRecord; give those of `recall`.",
+            f"records hold {quoted(strange[0])}, which is no CompressedRecord; give a list of those.",
             argument="records",
         )
     if not records:
