@@ -105,6 +105,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "context": ("context", _module("context")),
     "changing-facts": ("changing_facts", _module("changing_facts")),
     "short-facts": ("short_facts", _module("short_facts")),
+    "relevance": ("relevance", _module("relevance")),
     "plain-updates": ("plain_updates", _module("plain_updates")),
     "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),

@@ -30,7 +30,7 @@ HEXAD, COSINE, BM25 = "hexad", "cosine", "BM25"
 SYSTEMS: Final = (HEXAD, COSINE, BM25)
 LIMIT: Final = 5
 LOST, ANSWERED = 0.005, 0.05
-"""Budgets: own questions whose fact is not among the hits, and off-topic questions that are answered."""
+"""Budgets: own questions whose fact would be among the hits without the default's cut, and off-topic questions that are answered."""
 _QUICK_FACTS: Final = 100
 _AUXILIARIES: Final = frozenset("may must need needs us would tell me one".split())
 
@@ -170,7 +170,9 @@ def _of_hexad(hx: Hexad, facts: Sequence[Fact], questions: Sequence[Question]) -
     for question in questions:
         first = tuple(ids[hit.id] for hit in hx.recall(question.text, limit=LIMIT))
         default = {ids[hit.id] for hit in hx.recall(question.text)}
-        found.append(Answer(question=question, system=HEXAD, ids=first, lost=not question.right & default))
+        everything = {ids[hit.id] for hit in hx.recall(question.text, min_relevance=0)}
+        lost = bool(question.right & everything) and not question.right & default
+        found.append(Answer(question=question, system=HEXAD, ids=first, lost=lost))
     return found
 
 
@@ -185,8 +187,7 @@ def _of_baselines(
         for system, scores in ((COSINE, cosine), (BM25, bm25.scores(question.text))):
             order = [at for at in np.argsort(-scores, kind="stable").tolist() if scores[at] > 0]
             ranked = tuple(facts[at].id for at in order[:10])
-            lost = not question.right & set(ranked)
-            found.append(Answer(question=question, system=system, ids=ranked[:LIMIT], lost=lost))
+            found.append(Answer(question=question, system=system, ids=ranked[:LIMIT], lost=False))
     return found
 
 
