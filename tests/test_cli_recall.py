@@ -25,6 +25,6 @@ def test_recall_says_what_share_is_searched_by_meaning(run: Run, monkeypatch: py
 
     ran = run("recall", "otter")
 
-    assert "Searched by meaning: 0 % of 1 memories; the rest by words. `hexad maintain`" in ran.err
+    assert "Searched by meaning: 0 % of 1 memory; the rest by words. `hexad maintain`" in ran.err
     run("maintain")
     assert "" == run("recall", "otter").err

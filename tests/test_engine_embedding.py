@@ -10,6 +10,7 @@ import pytest
 
 import hexad
 from hexad import Conflict, Hexad, ProviderError, SystemClock
+from hexad.search.recall.query_terms import RecallOptions
 from hexad.testing import HashEmbedder
 from opener import Opener
 
@@ -471,6 +472,22 @@ def test_who_insists_on_meaning_is_not_answered_from_a_few_candidates(opened: Op
         fill(hx)
         with pytest.raises(ProviderError, match="hexad maintain"):
             hx.recall("the harbour", semantic=True)
+
+
+def test_what_has_no_vector_yet_is_not_behind_what_has_one_and_is_no_answer(opened: Opener) -> None:
+    with opened(background=False) as hx:
+        hx.remember(
+            "The otter sleeps by day in a den of reeds beside the weir below the village.", id="otter"
+        )
+        for number in range(70):
+            hx.remember(
+                f"Note {number} about crane number {number * 7} of the yard and its rope.", id=f"n{number}"
+            )
+        embed(hx, limit=5)  # of cranes
+
+        assert "otter" == hx.recall("otter boat")[0].id
+        contexts = hx._services.search.recaller.with_query_embedder(lambda embed_query: embed_query)
+        assert "otter" == contexts.recall("otter boat", RecallOptions())[0].id
 
 
 # What comes first -------------------------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ def test_semantic_insists_on_vectors_and_says_how_to_get_them(opened: Opener) ->
             without_vectors.recall("otter", semantic=True)
         hits = without_vectors.recall("otter")
         assert (1, "hybrid") == (len(hits), hits.mode)
-        assert hits.notes[0].startswith("Searched by meaning: 0 % of 1 memories; the rest by words.")
+        assert hits.notes[0].startswith("Searched by meaning: 0 % of 1 memory; the rest by words.")
         without_vectors.maintain()
     without_embedder = opened(embedder=None)
     with pytest.raises(ProviderError, match=r"no embedder"):

@@ -176,6 +176,7 @@ class Recaller:
             overdue=self._overdue,
             boost=self._boost,
             background=self._background,
+            on_the_spot=self._on_the_spot,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -281,7 +282,8 @@ class Recaller:
             answer = index.search(
                 vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=(*lexical, *literals)
             )
-        searched = answer
+        # Of a part of the vectors: what they say alone makes no answer empty.
+        partial = answer is None or any(no not in answer.best for no in lexical)
         if vector is not None and self._on_the_spot is not None:
             answer = self._on_the_spot.extend(answer, vector, lexical)
         best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
@@ -298,8 +300,8 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        if answer is not searched and not evidence.is_relevant:
-            evidence = replace(evidence, best_cosine=None)  # of a part of the vectors: the words may say more
+        if partial and not evidence.is_relevant:
+            evidence = replace(evidence, best_cosine=None)
         return Candidates(
             terms=terms,
             match=match,
