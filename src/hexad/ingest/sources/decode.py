@@ -14,6 +14,8 @@ HEAD_BYTES: Final = 64 << 10
 _REPLACED_SHARE_LIMIT: Final = 0.10
 """Text in an old 8-bit encoding stays under it, pictures and archives without a NUL do not."""
 
+_REPLACEMENT: Final = "\ufffd".encode()
+
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -54,20 +56,35 @@ class Sniffer:
 
     def __init__(self, head: bytes) -> None:
         self._name = mark_of(head) or "utf-8"
-        self._decoder = codecs.getincrementaldecoder(self._name)("replace")
+        self._decoder = codecs.getincrementaldecoder(self._name)("strict")
         self._replaced = self._characters = self._foreign = 0
         self._has_nul = False
 
     def feed(self, block: bytes, *, final: bool = False) -> str:
         """Take the next block and return its text."""
-        text = self._decoder.decode(block, final)
+        text, replaced = self._decode(block, final)
         self._characters += len(text)
-        # U+FFFD that was in the file counts too: it is the trace of an earlier bad decoding.
-        self._replaced += text.count("\ufffd")
+        self._replaced += replaced
         if not text.isascii():
-            self._foreign += sum(char > "\x7f" and char != "\ufffd" for char in text)
+            self._foreign += sum(char > "\x7f" for char in text) - replaced
         self._has_nul = self._has_nul or "\0" in text
         return text
+
+    def _decode(self, block: bytes, final: bool) -> tuple[str, int]:
+        """Return a block's text and how many characters of it stand for bytes that are no text."""
+        state = self._decoder.getstate()
+        try:
+            return self._decoder.decode(block, final), 0
+        except UnicodeDecodeError:
+            self._decoder.setstate(state)
+        self._decoder.errors = "replace"
+        try:
+            text = self._decoder.decode(block, final)
+        finally:
+            self._decoder.errors = "strict"
+        # U+FFFD is a character like others where the file itself has it.
+        in_file = block.count(_REPLACEMENT) if self._plain_name() == "utf-8" else 0
+        return text, text.count("\ufffd") - in_file
 
     def refuse(self) -> str | None:
         """Return why what was fed is not text."""
