@@ -364,7 +364,7 @@ def _read(
     heads = {token.low for token in head}
     inverse = _inverse(own, head, low, tail, passive=_passive(lows, low))
     if inverse:
-        preposition = "by" if low in english.ROLES else ""
+        preposition, past = "by" if low in english.ROLES else "", past and low != "took"
         subject, value = frozenset(token.stem for token in value) | qualifiers, own
         qualifiers, heads = set(), {token.low for token in tail}
     return Claim(
@@ -691,7 +691,7 @@ def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
     before = clause[at - 1].low if at else ""
     if low == "from" and ({"to", "into", "onto", "→"} & set(later[:7])) and following not in {"now", "today"}:
         return at, at + 1
-    if low == "from" and before in {"away", "over"}:
+    if low == "from" and (before in {"away", "over"} or "took over" in " ".join(t.low for t in clause[:at])):
         return at, at + 1
     if (low, following) in {
         ("instead", "of"),

@@ -8,6 +8,7 @@ from hexad.memory.tables.updates import SURE
 from hexad.text.claims.compare import UpdateReason, update_of
 
 UPDATES = (
+    ("Dana leads the platform team.", "Chris took over the platform team from Dana."),
     ("Our database is MySQL.", "We moved from MySQL to Postgres."),
     ("My sister lives in Lisbon.", "My sister lives in Porto now."),
     ("The rate limit is 100.", "rate limit is 250"),
