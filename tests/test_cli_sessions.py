@@ -145,7 +145,7 @@ def test_recall_filters(stocked):
 
     assert 2 == len(stocked(*query).data)
     assert 1 == len(stocked(*query, "--limit", "1").data)
-    assert ["town"] == [hit["memory"]["space"] for hit in stocked(*query, "--space", "town").data]
+    assert ["town"] == [hit["space"] for hit in stocked(*query, "--space", "town").data]
     assert ["mem_harbour"] == [hit["id"] for hit in stocked(*query, "--kind", "decision").data]
     assert ["mem_harbour"] == [hit["id"] for hit in stocked(*query, "--tag", "ferry").data]
     assert [] == stocked(*query, "--until", "2001-01-01").data
@@ -162,13 +162,11 @@ def test_explain_shows_parts_that_sum_to_the_score_and_what_was_considered(stock
     assert "milliseconds: " in text
 
 
-def test_vectors_that_were_not_used_are_mentioned_and_semantic_uses_them(stocked):
-    assert "--semantic" not in stocked("recall", "harbour").err
-    assert 1 == stocked("maintain", "--json").data["embedded"]
+def test_vectors_are_used_unless_words_alone_are_asked_for(stocked):
+    stocked("maintain")
 
-    assert "--semantic" in stocked("recall", "harbour").err
-    hybrid = stocked("recall", "harbour", "--semantic", "--explain", "--json").data
-    assert "hybrid" == hybrid["mode"]
+    for options, mode in (((), "hybrid"), (("--semantic",), "hybrid"), (("--lexical",), "lexical")):
+        assert mode == stocked("recall", "harbour", *options, "--explain", "--json").data["mode"]
 
 
 # Sources

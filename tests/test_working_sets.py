@@ -598,7 +598,7 @@ def test_nothing_secret_is_stored(hx: Hexad) -> None:
         (lambda hx: hx.session.start(folder="/nowhere/at/all"), "There is no folder"),
         (lambda hx: hx.session.start(steps="tokens"), "must be a list"),
         (lambda hx: hx.session.list(limit=0), "limit = 0"),
-        (lambda hx: hx.session.on_task_end("not a function"), "cannot be called"),
+        (lambda hx: hx.session.on_task_end("not a function"), "must be a function"),
         (lambda hx: hx.session.note("x" * (1 << 20) + "x"), "1,048,576"),
         (lambda hx: hx.session.add_steps(*map(str, range(SUBSTEPS_LIMIT))), "A task has up to 100 steps"),
     ],

@@ -164,7 +164,8 @@ class Hit:
         return {
             "id": self.id,
             "relevance": self.relevance,
-            "score": round(self.score, 4),
+            "score": self.score,
+            "parts": dict(self.parts),
             "text": self.text,
             "space": memory.space,
             "location": self.location,

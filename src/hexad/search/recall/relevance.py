@@ -15,7 +15,7 @@ from typing import Final
 
 from hexad.search.vectors.index import VectorAnswer
 
-SILENT_BELOW: Final = -1.4
+SILENT_BELOW: Final = -2.0
 """Log-odds below which a recall stays silent unless it is told what relevance it wants."""
 LEXICAL_SILENT_BELOW: Final = -2.8
 SMALL_STORE_ROWS: Final = 30
