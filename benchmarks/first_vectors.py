@@ -1,7 +1,7 @@
-"""Recall before the vectors are there: none of them, a tenth, half, all, with so many texts embedded in a question.
+"""Recall before the vectors are there: none of them, a tenth, all, with so many texts embedded in a question.
 
 The clock moves by what a text is said to take, so that exactly that number fits into a question's moment whatever
-the machine does; nothing that a question computes is kept, so that each meets the same store.
+the machine does; what a question computed is forgotten before the next, so that each meets the same store.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hexad
-from benchmarks.quality import Asked, RememberedVectors, _code, _conversations, _hexad, evaluate
+from benchmarks.corpora import Question
+from benchmarks.quality import Asked, Ranker, RememberedVectors, _code, _conversations, _hexad, evaluate
 from benchmarks.report import Options, Report, Table
 from hexad import FrozenClock
 from hexad.search.recall.candidate_vectors import BUDGET_MS
+from hexad.search.wanted_vectors import WantedVectors
 
-TEXTS = (0, 8, 16, 32)
+TEXTS = (0, 4, 16)
 """Texts that fit into a question. 0 is what recall did before: a store's vectors alone say what is relevant."""
-SHARES = (0.0, 0.1, 0.5, 1.0)
+SHARES = (0.0, 0.1, 1.0)
 _METRICS = ("R@1", "R@5", "R@10", "MRR")
 
 
@@ -52,7 +54,7 @@ def run(options: Options) -> Report:
     model = RememberedVectors(keep=options.reuse_vectors)
     own, *_ = _conversations(options, options.data, options.work / "conversations")
     for asked in (own, _code(options, options.data)):
-        _measure(replace(asked, questions=asked.questions[::2]), model, report)
+        _measure(replace(asked, questions=asked.questions[::4]), model, report)
     model.save()
     return report
 
@@ -67,8 +69,15 @@ def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
         search, total = hx._services.search, hx.status().embeddings_pending
         spot = search.recaller._on_the_spot
 
+        def forgetful(rank: Ranker) -> Ranker:
+            def ranked(question: Question) -> Sequence[str]:
+                search.job._wanted = spot._wanted = WantedVectors()
+                return rank(question)
+
+            return ranked
+
         def row(label: str, *, semantic: bool | None = None) -> None:
-            found = evaluate(asked, _hexad(hx, asked, semantic=semantic))
+            found = evaluate(asked, forgetful(_hexad(hx, asked, semantic=semantic)))
             rows.append((label, *(found[metric] for metric in _METRICS)))
 
         row("full text alone", semantic=False)
@@ -76,6 +85,7 @@ def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
             paced.texts = 0
             missing = round(share * total) - (total - hx.status().embeddings_pending)
             if missing > 0:
+                search.job._wanted = WantedVectors()
                 search.embed(limit=missing)
             for texts in TEXTS if share < 1 else (0,):
                 if texts or share:
