@@ -117,6 +117,18 @@ def _read(passage: Passage) -> int:
     return min(len(passage.text), BEGINNING_TOKENS * CHARACTERS_PER_TOKEN)
 
 
+def of_candidates(answer: VectorAnswer | None, matches: Mapping[int, TextMatch]) -> VectorAnswer | None:
+    """Return the answer, or what it says of the candidates where most of them have no vector yet.
+
+    The nearest of a tenth of the store are not the nearest: they stood before what has the question's words.
+    """
+    candidates = list(matches)[:CANDIDATES]
+    if answer is None:
+        return None
+    known = {no: answer.best[no] for no in candidates if no in answer.best}
+    return answer if 2 * len(known) >= len(candidates) else _with(None, known)
+
+
 class _Budget:
     """The moment that a question has: how many of the next texts fit into what is left of it."""
 

@@ -21,7 +21,7 @@ from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.fulltext import FullText, TextMatch
-from hexad.search.recall.candidate_vectors import CandidateVectors
+from hexad.search.recall.candidate_vectors import CandidateVectors, of_candidates
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -284,6 +284,7 @@ class Recaller:
             )
         # Of a part of the vectors: what they say alone makes no answer empty.
         partial = answer is None or any(no not in answer.best for no in lexical)
+        answer = of_candidates(answer, lexical)
         if vector is not None and self._on_the_spot is not None:
             answer = self._on_the_spot.extend(answer, vector, lexical)
         best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
