@@ -54,6 +54,16 @@ def test_what_was_archived_by_selection_is_found_by_the_command_that_is_named(ru
 
 
 def test_a_purge_of_nothing_is_asked_for_in_plain_words(run):
-    ran = run("forget", "--subject", "nobody", "--purge")
+    ran = run("forget", "--tag", "nothing", "--purge")
     assert 2 == ran.code
     assert "Nothing is selected." in ran.err
+
+
+def test_a_person_of_whom_nothing_is_there_is_refused_with_the_nearest_names(run):
+    run("remember", "Ada asked for a refund.", "--data-subject", "ada@example.org")
+    for options in ([], ["--purge", "--yes"], ["--dry-run"]):
+        ran = run("forget", "--subject", "ada@example.com", *options)
+        assert (3, "") == (ran.code, ran.out)
+        assert "'ada@example.org'" in ran.err
+    assert [] == json.loads(run("forget", "--list", "--json").out)
+    assert 0 == run("forget", "--subject", "ada@example.org", "--purge", "--yes").code

@@ -89,7 +89,6 @@ def kept(hx: Hexad) -> Hexad:
         ({"source": "feed/"}, {"source"}),
         ({"source": "fee"}, set()),
         ({"subject": "bob", "path": "people"}, set()),
-        ({"subject": "a%"}, set()),
         ({"before": "2021-01-01", "space": "default"}, {"before"}),
     ],
 )
@@ -103,6 +102,45 @@ def test_a_selection_takes_what_all_of_it_holds_for(kept: Hexad, by: dict[str, A
     assert goes == before - ids(kept)
     assert len(goes) == receipt.count("memories")
     assert counts(dry) == counts(receipt)
+
+
+@pytest.mark.parametrize("how", [{}, {"purge": True, "confirm": True}, {"dry_run": True}, {"space": "ops"}])
+@pytest.mark.parametrize(
+    ("subject", "nearest"),
+    [
+        ("Ada", "The nearest names are 'ada', 'adam'; capitals count."),
+        ("hanna", "The nearest names are 'HANNAH', 'Hannah'; capitals count."),
+        ("xqzw", "A subject is a name in data_subjects, as it was written."),
+        ("a%", "A subject is a name in data_subjects, as it was written."),
+    ],
+)
+def test_a_person_of_whom_nothing_is_there_is_not_found(
+    kept: Hexad, how: dict[str, Any], subject: str, nearest: str
+) -> None:
+    kept.remember("Of a third.", data_subjects=["HANNAH"])
+    kept.xdb.start_session("call", data_subjects=["Hannah"])
+    before = ids(kept)
+
+    with pytest.raises(NotFound) as error:
+        kept.forget(subject=subject, **how)
+
+    assert ("subject", nearest) == (
+        error.value.argument,
+        str(error.value).partition("nothing was changed. ")[2],
+    )
+    assert (before, []) == (ids(kept), kept.erasures())
+
+
+def test_a_role_is_told_of_no_name_that_it_may_not_see(opened: Any) -> None:
+    owner = opened()
+    owner.spaces.create("team")
+    owner.spaces.set_policy("team", {"visibility": [{"tags": ["secret"], "roles": ["lead"]}]})
+    owner.remember("Of Ada.", space="team", tags=["secret"], data_subjects=["Ada"])
+    owner.xdb.start_session("call", data_subjects=["adamant"])
+
+    for subject in ("Ada", "ada"):
+        with pytest.raises(NotFound, match="as it was written"):
+            opened(role="guest").forget(subject=subject)
 
 
 def test_a_selection_is_archived_unless_it_is_purged(kept: Hexad) -> None:

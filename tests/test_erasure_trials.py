@@ -108,7 +108,7 @@ def live(hx: Hexad, clock: FrozenClock) -> None:
 
 
 SELECTIONS: tuple[dict[str, Any], ...] = (  # the narrow ones first: each finds what those before it left
-    {"subject": "nobody"}, {"id_or_path": "note-2"}, {"path": "people/ada/4"}, {"source": "feed/3"},
+    {"tag": "nothing"}, {"id_or_path": "note-2"}, {"path": "people/ada/4"}, {"source": "feed/3"},
     {"subject": ADA, "tag": "nice"}, {"tag": "nice"}, {"session": "late"}, {"session": "monday"}, {"subject": ADA},
     {"tag": "chats"}, {"before": "2026-01-02T12:00:00Z"}, {"space": "default"}, {"before": "2030-01-01"},
     {"subject": BEN},
@@ -189,7 +189,8 @@ def test_a_dry_run_says_what_the_run_says_and_changes_nothing(
         monkeypatch.setattr("hexad.privacy.memory_eraser.PURGE_BATCH", 2)
         monkeypatch.setattr("hexad.privacy.memory_eraser._AT_ONCE", 3)
     places: set[str] = set()
-    for selection in SELECTIONS:
+    # Of memories alone nothing is Ben's any more once all the others are gone: there would be nobody to be found.
+    for selection in SELECTIONS if shape == "everything" else SELECTIONS[:-1]:
         before = rows_of(hx), files_of(hx)
         planned = hx.forget(**selection, purge=True, dry_run=True)
         archived = hx.forget(**selection, purge=False, dry_run=True)

@@ -1034,8 +1034,9 @@ class Hexad:
         `pending` in the receipt and `maintain` completes it. `dry_run` only says what would happen. `progress` is told
         how many memories are done.
 
-        Raises `NotFound`, `Conflict` for a path that memories of several spaces have where no space is given,
-        `InvalidInput` for a selection that cannot be used or says nothing, `AccessDenied`, `StoreLocked` while
+        Raises `NotFound`, also for a `subject` of whom nothing is there (it names the nearest), `Conflict` for a path
+        that memories of several spaces have where no space is given, `InvalidInput` for a selection that cannot be
+        used or says nothing, `AccessDenied`, `StoreLocked` while
         somebody else erases.
 
         >>> import hexad

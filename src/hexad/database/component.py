@@ -187,7 +187,8 @@ class Component:
     """One system. A store's schema, upkeep, checks, erasures, exports, wipes, status and new keys walk the list of all.
 
     Every table is in a section of `export`, or told with one or with a memory or link (`told_with`), or says nothing of
-    anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside.
+    anybody (`derived`): indexes, manifests, counts, and concepts of packs that came from outside. `subjects` are
+    queries for the names of people whose data its own rows are.
     """
 
     name: str
@@ -203,6 +204,7 @@ class Component:
     derived: tuple[str, ...] = ()
     counts: tuple[Count, ...] = ()
     session_looks: tuple[SessionLook, ...] = ()
+    subjects: tuple[str, ...] = ()
     wipes: tuple[Wipe, ...] = ()
     files: tuple[FileGroup, ...] = ()
     key_changes: tuple[KeyChangeHooks, ...] = ()

@@ -344,4 +344,8 @@ COMPONENT: Final = Component(
     file_checks=(_copies,),
     export=_EXPORT,
     derived=_DERIVED,
+    subjects=(
+        "SELECT subject FROM session_subjects WHERE session_no NOT IN (SELECT session_no FROM erased_sessions)",
+        "SELECT subject FROM document_subjects",
+    ),
 )

@@ -79,5 +79,6 @@ COMPONENT: Final = Component(
     ),
     erasers=(WorkingSetEraser, FeedbackEraser),
     export=_EXPORT,
+    subjects=("SELECT d.value FROM working_sets w, json_each(w.data_subjects) d",),
     session_looks=(lambda db, session: WorkingSets(db).has(session),),
 )

@@ -49,6 +49,16 @@ class ErasedMemories:
         )
         return [row[0] for row in rows]
 
+    def subjects(self) -> set[str]:
+        """Return the people whose data memories are."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT DISTINCT d.value FROM memories m, json_each(m.data_subjects) d"
+            f" WHERE m.data_subjects <> '[]'{seen}",
+            roles,
+        )
+        return {row[0] for row in rows}
+
     def _conditions(self, selection: Selection) -> tuple[list[str], list[SQLValue]]:
         where, params = ["1"], list[SQLValue]()
         if selection.id is not None:
