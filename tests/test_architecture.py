@@ -184,7 +184,6 @@ SQL_PLACES = (
     "hexad.layers.session.table",
     "hexad.layers.session.texts",
     "hexad.lifecycle.reencryption",
-    "hexad.lifecycle.schema",
     "hexad.maintenance.consolidation.rows",
     "hexad.maintenance.check",
     "hexad.privacy.holdings",
@@ -235,9 +234,8 @@ MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
-REPEATED_CLASSES = {
-    "Span": "`hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public"
-}
+# `hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public.
+REPEATED_CLASSES = {"Span": ("hexad.core.tracing", "hexad.audit.values")}
 BROAD_EXCEPTS = {
     (
         "hexad.interfaces.cli.app.main",

@@ -25,19 +25,28 @@ def long_modules(modules: Modules, *, limit: int, allowed: Mapping[str, str]) ->
     ]
 
 
-def repeated_classes(modules: Modules, *, allowed: Mapping[str, str]) -> list[Violation]:
-    """Return the classes whose name another class of the package has, wherever they stand in a module."""
+def repeated_classes(modules: Modules, *, allowed: Mapping[str, Collection[str]]) -> list[Violation]:
+    """Return the classes whose name another class of the package has, wherever they stand in a module.
+
+    `allowed` maps a name to the modules that may have it; a name that stands in other ones is one to look at again.
+    """
     places: dict[str, list[tuple[str, int]]] = {}
     for module in modules.values():
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append((module.name, node.lineno))
-    return [
+    needless = [
+        Violation(module=module, line=1, message=f"has no class {name} any more; take it off the list")
+        for name, where in allowed.items()
+        for module in where
+        if module not in {place for place, _ in places.get(name, [])}
+    ]
+    return needless + [
         Violation(
             module=where[0][0], line=where[0][1], message=f"{name} is a class in {others} too; rename one"
         )
         for name, where in places.items()
-        if len(where) > 1 and name not in allowed
+        if len(where) > 1 and sorted(module for module, _ in where) != sorted(allowed.get(name, ()))
         for others in [", ".join(module for module, _ in where[1:])]
     ]
 

@@ -453,6 +453,28 @@ def test_a_name_that_says_nothing_is_reported_wherever_it_is_bound(tree):
     ] == sorted(said(shape.empty_names(modules, names={"one"})), key=lambda text: int(text.split(":")[1]))
 
 
+def test_a_class_name_that_stands_twice_is_reported_but_where_it_may(tree):
+    modules = tree(
+        low="class A: ...",
+        mid="""
+        def f():
+            class A: ...
+        class B: ...
+        """,
+    )
+    twice = ["app.low:1: A is a class in app.mid too; rename one"]
+
+    assert twice == said(shape.repeated_classes(modules, allowed={}))
+    assert [] == shape.repeated_classes(modules, allowed={"A": ("app.mid", "app.low")})
+    assert twice == said(shape.repeated_classes(modules, allowed={"A": ("app.low",)}))
+    assert ["app.high:1: has no class A any more; take it off the list", *twice] == said(
+        shape.repeated_classes(modules, allowed={"A": ("app.low", "app.mid", "app.high")})
+    )
+    assert ["app.low:1: has no class B any more; take it off the list"] == said(
+        shape.repeated_classes({"app.low": modules["app.low"]}, allowed={"B": ("app.low",)})
+    )
+
+
 def test_missing_docstrings_are_reported_for_what_is_public(tree):
     modules = tree(
         mid='''
