@@ -310,7 +310,7 @@ class Recaller:
             answer=answer,
             evidence=evidence,
             literals=literals,
-            required=required,
+            required=None if options.near else required,  # what is about a task need not hold its quotations
         )
 
     def _literals(
@@ -548,7 +548,7 @@ class Recaller:
     def _notes(
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
-        if candidates.terms.phrases and candidates.required is None:
+        if candidates.terms.phrases and candidates.required is None and not options.near:
             phrases = " and ".join(f"“{phrase}”" for phrase in candidates.terms.phrases)
             return (
                 f"No memory holds {phrases} as written: answered by words and meaning.",
