@@ -41,6 +41,7 @@ from hexad.experience.tiers.pinning import PinnedWindows
 from hexad.experience.tiers.storage_manager import StorageManager
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
+from hexad.experience.values.names import check_name
 from hexad.experience.values.pressure import Amount, CompressionReport, StorageUsage
 from hexad.experience.values.records import (
     ActivityBucket,
@@ -51,7 +52,6 @@ from hexad.experience.values.records import (
     StepQuery,
     StreamReport,
     TimestepRecord,
-    name,
     timestep_id,
     timestep_ids,
 )
@@ -290,7 +290,7 @@ class Xdb:
         limit: int = 100,
     ) -> list[TimestepRecord]:
         """Return where a concept was strongly active, strongest first."""
-        ranges = activation_ranges({name(concept_id, "concept_id"): (min_activation, float("inf"))})
+        ranges = activation_ranges({check_name(concept_id, "concept_id"): (min_activation, float("inf"))})
         return self._experience.query(
             StepQuery(
                 session_id=self._experience.scope(session_id),
@@ -377,7 +377,7 @@ class Xdb:
         names = None
         if concepts is not None:
             names = list(
-                dict.fromkeys(name(concept, "a concept") for concept in word_list(concepts, "concepts"))
+                dict.fromkeys(check_name(concept, "a concept") for concept in word_list(concepts, "concepts"))
             )
         return self._experience.activity(
             ActivityQuestion(

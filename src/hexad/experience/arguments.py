@@ -10,7 +10,8 @@ from typing import Final
 from hexad.core.arguments import encodable, is_whole, parse_choice, parse_time
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
-from hexad.experience.values.records import TICK_LIMIT, CompressionLevel, name
+from hexad.experience.values.names import check_name
+from hexad.experience.values.records import TICK_LIMIT, CompressionLevel
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38
@@ -108,7 +109,7 @@ def activation_ranges(
             f'concepts = {value!r} must be a list of concepts; write ["{value}"].', argument="concepts"
         )
     if not isinstance(value, Mapping):
-        return {name(concept, "a concept"): (float("-inf"), float("inf")) for concept in value}
+        return {check_name(concept, "a concept"): (float("-inf"), float("inf")) for concept in value}
     ranges = {}
     for concept, bounds in value.items():
         try:
@@ -121,7 +122,7 @@ def activation_ranges(
             raise InvalidInput(
                 f"The range of {concept!r} is {bounds!r}: the lowest score is above the highest; give (low, high)."
             )
-        ranges[name(concept, "a concept")] = (_single(low), _single(high))
+        ranges[check_name(concept, "a concept")] = (_single(low), _single(high))
     return ranges
 
 

@@ -15,12 +15,11 @@ from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.recording.recorder import RecordFields
 from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, HAS_TOKEN, STARTS
+from hexad.experience.values.names import SURROGATE, check_name
 from hexad.experience.values.records import (
-    _SURROGATE,
     CONTENT_BYTES_LIMIT,
     KIND_CODES,
     TOP_ACTIVATIONS,
-    name,
 )
 from hexad.redaction.masking import Masking
 
@@ -79,7 +78,7 @@ class StreamIntake:
         """Raise `InvalidInput` for the first that cannot be stored; looking has a price for each look."""
         if all(isinstance(value, str) for value in values) and not self._masking.secret_among(values):
             for value in values:
-                name(value, what)
+                check_name(value, what)
         else:
             for value in values:
                 self._refuse(value, what)
@@ -89,7 +88,7 @@ class StreamIntake:
             raise InvalidInput(
                 f"{what} holds what looks like a secret ({rule}); give another one.", argument=what
             )
-        name(value, what)
+        check_name(value, what)
 
 
 KIND_BY_WORD: Final[Mapping[str, int]] = {kind.value: code for kind, code in KIND_CODES.items()}
@@ -216,7 +215,7 @@ def _whole(value: object, what: str, low: int, high: int) -> int:
 
 def _storable(text: str) -> str:
     """Return the text with U+FFFD for half a character, which no UTF-8 can carry; a token may end inside one."""
-    if not text.isascii() and _SURROGATE.search(text):
+    if not text.isascii() and SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if len(text) > CONTENT_BYTES_LIMIT // 4 and len(text.encode("utf-8")) > CONTENT_BYTES_LIMIT:
         raise LimitExceeded(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.errors import InvalidInput
-from hexad.experience.values.records import NAME_CHARS_LIMIT
+from hexad.experience.values.names import NAME_CHARS_LIMIT
 
 _PACK: Final = "::*"
 _BELOW: Final = "/**"

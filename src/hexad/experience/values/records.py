@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
 
-from hexad.core.arguments import quoted
 from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
 TOP_ACTIVATIONS: Final = 10
 """How many concepts a timestep keeps: the strongest; of equals the first by id."""
 CONTENT_BYTES_LIMIT: Final = 1 << 20
-NAME_CHARS_LIMIT: Final = 512
-"""Longest id of a session, an event or a concept, and longest role."""
 TICK_LIMIT: Final = 1 << 53
 CONTEXT_TOKENS: Final = 8_192
 """The context window of a session where neither its program nor a contract says more."""
@@ -233,17 +226,3 @@ class ActivityBucket:
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the bucket as JSON."""
         return as_json(self) | {"coarsest": self.coarsest.name}
-
-
-def name(value: object, what: str) -> str:
-    """Return an id of a session, an event or a concept, or a role, as it is; raises `InvalidInput`."""
-    if not isinstance(value, str) or not value or len(value) > NAME_CHARS_LIMIT:
-        raise InvalidInput(
-            f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters.",
-            argument=what,
-        )
-    if not value.isascii() and _SURROGATE.search(value):
-        raise InvalidInput(
-            f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
-        )
-    return value
