@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -217,8 +217,8 @@ def reliability(found: Iterable[Answered]) -> list[tuple[float, float, float, in
     return rows
 
 
-def svg(found: Sequence[Answered]) -> str:
-    """Return the reliability of the unseen halves as a drawing: said across, right upwards, the diagonal is perfect."""
+def svg(lines_of: Mapping[str, Sequence[tuple[float, float, float, int]]]) -> str:
+    """Return the `reliability` of each kind as a drawing: said across, right upwards, the diagonal is perfect."""
     side, margin = 320, 48
 
     def point(said: float, right: float) -> str:
@@ -238,7 +238,7 @@ def svg(found: Sequence[Answered]) -> str:
         lines.append(f'<text x="{float(x) - 8}" y="{side + margin * 0.85}">{tick:.1f}</text>')
         lines.append(f'<text x="{margin - 24}" y="{float(y) + 4}">{tick:.1f}</text>')
     for number, (kind, colour) in enumerate(COLOURS.items()):
-        rows = reliability(each for each in found if each.asked.kind == kind and each.asked.half == UNSEEN)
+        rows = lines_of.get(kind, ())
         points = " ".join(point(said, right) for _, said, right, _ in rows)
         lines.append(f'<polyline points="{points}" stroke="{colour}" stroke-width="2" fill="none"/>')
         for _, said, right, count in rows:
@@ -263,7 +263,11 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="an empty folder for the stores")
     given = parser.parse_args()
     found = collect(Options(data=given.data, work=given.work, reuse_vectors=True))
-    given.svg.write_text(svg(found), encoding="utf-8")
+    unseen = {
+        kind: reliability(each for each in found if (each.asked.kind, each.asked.half) == (kind, UNSEEN))
+        for kind in COLOURS
+    }
+    given.svg.write_text(svg(unseen), encoding="utf-8")
     print(json.dumps({"answers": len(found), "drawn": str(given.svg)}))
     return 0
 
