@@ -326,6 +326,18 @@ def test_imports_stand_at_the_top(modules):
     )
 
 
+def test_modules_of_tests_are_found_by_name_whichever_runs_first():
+    """Two files of one name cannot be collected together, and `conftest` is whichever of several came first."""
+    places: dict[str, list[str]] = {}
+    for file in sorted((REPOSITORY / "tests").rglob("*.py")):
+        if file.name != "conftest.py" and not (file.parent / "__init__.py").exists():
+            places.setdefault(file.name, []).append(str(file.relative_to(REPOSITORY)))
+    tests = read_tree(REPOSITORY / "tests", with_any_of=("conftest",))
+
+    assert [] == [files for files in places.values() if len(files) > 1]
+    report(imports.banned(tests, {"conftest": "there are several; put it in a module of its own"}))
+
+
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "docs"])
 def test_nothing_loads_a_second_sqlite_library(folder):
     report(imports.banned(read_tree(REPOSITORY / folder, with_any_of=BANNED), BANNED))

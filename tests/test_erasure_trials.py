@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import hexad
-from conftest import Opener
 from hexad import ErasureReceipt, FrozenClock, Hexad
 from hexad.audit import AuditLogWriter
 from hexad.audit.open import open_ledger
 from hexad.database.connection import Database
+from opener import Opener
 
 ADA, BEN = "ada", "ben"
 SEA = {"pack::Sea": 0.9}
