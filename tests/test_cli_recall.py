@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import hexad
@@ -28,3 +30,43 @@ def test_recall_says_what_share_is_searched_by_meaning(run: Run, monkeypatch: py
     assert "Searched by meaning: 0 % of 1 memory; the rest by words. `hexad maintain`" in ran.err
     run("maintain")
     assert "" == run("recall", "otter").err
+
+
+def test_an_answer_shows_its_relevance_and_what_took_its_place(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
+    run("remember", "The API rate limit is 100 requests a minute.")
+    run("remember", "We raised the API rate limit to 250 requests a minute.")
+
+    hits = run("recall", "API rate limit", "--json").data
+    lines = run("recall", "API rate limit").out.splitlines()
+
+    assert ["raised" in hit["text"] for hit in hits] == [True, False]
+    assert [f"    relevance {hit['relevance']:.2f} · note · project · {hit['id']}" for hit in hits] == [
+        line for line in lines if "relevance" in line
+    ]
+    (marked,) = [line for line in lines if "superseded by" in line]
+    assert lines.index(marked) > lines.index(f"    │ {hits[1]['text']}")
+    assert "We raised the API rate limit to 250" in marked
+
+
+def test_a_silent_answer_says_how_to_see_what_is_nearest(run: Run) -> None:
+    run("remember", "The otter sleeps by day.")
+
+    silent = run("recall", "compilers", "--lexical")
+    assert (0, "", "Nothing relevant was found; --min-relevance 0 shows what is nearest.\n") == (
+        silent.code, silent.out, silent.err,
+    )  # fmt: skip
+    assert "Nothing was found.\n" == run("recall", "compilers", "--lexical", "--min-relevance", "0").err
+
+
+def test_a_changelog_is_shown_as_prose_with_its_lines(run: Run, tmp_path: Path) -> None:
+    words = " ".join(["The upper sluice closes gradually,"] * 6)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n- {words} as boats ask.\n")
+    run("ingest", str(tmp_path / "CHANGELOG.md"), "--no-embed")
+
+    ran = run("recall", "sluice", "--lexical")
+
+    assert " 1. CHANGELOG.md:1-3" == ran.out.splitlines()[0]
+    assert "as boats ask." in ran.out

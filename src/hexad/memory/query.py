@@ -82,6 +82,8 @@ class Successor:
         return as_json(self)
 
 
+_WITHOUT_LINES: Final = frozenset({"commit", "overview"})
+"""Kinds of which a source has no lines: they were made of what it says."""
 _SHOWN: Final = 60
 _LISTED: Final = 20
 
@@ -150,7 +152,7 @@ class Hit:
         if memory.turn is not None:
             return f"{memory.turn.session} turn {memory.turn.position + 1}"
         place = memory.source_id or memory.path
-        if self.chunk is None or memory.source is None or memory.kind in {"commit", "log"}:
+        if self.chunk is None or memory.source is None or memory.kind in _WITHOUT_LINES:
             return place
         first, last = self.chunk.first_line, self.chunk.last_line
         return f"{place}:{first}" if first == last else f"{place}:{first}-{last}"

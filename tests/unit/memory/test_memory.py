@@ -85,6 +85,8 @@ def test_times_are_written_with_z(time: datetime, expected: str) -> None:
         ({"source": "/x", "source_id": "a.md"}, BOTH, "a.md:1-2"),
         ({"source": "/x", "source_id": "a.md"}, None, "a.md"),
         ({"source": "/x", "source_id": "c0ffee", "kind": "commit"}, FIRST, "c0ffee"),
+        ({"source": "/x", "source_id": "CHANGELOG.md", "kind": "log"}, BOTH, "CHANGELOG.md:1-2"),
+        ({"source": "/x", "source_id": "./", "kind": "overview"}, BOTH, "./"),
         ({"source_id": "wiki/1"}, FIRST, "wiki/1"),
         ({"turn": Turn(conversation="c", session="s1", position=4, speaker="Ada")}, FIRST, "s1 turn 5"),
     ],

@@ -61,7 +61,8 @@ def recall(
 ) -> None:
     """Print what best answers QUERY, best first.
 
-    Prints nothing on stdout, with exit code 0, when nothing is relevant.
+    Prints nothing on stdout, with exit code 0, when nothing is relevant; --min-relevance 0 shows what is nearest
+    even then.
     """
     with state().opened(embeds=semantic is not False) as hx:
         hits = hx.recall(
@@ -80,7 +81,7 @@ def recall(
     if state().json:
         answer = hits.to_dict(full=full)
         shown = answer if explain or follow_links else answer["hits"]
-    show(shown, table=_lines(hits, query=query))
+    show(shown, table=_lines(hits, query=query, at_all=options["min_relevance"] == 0))
     for line in hits.notes:
         note(
             line.replace("semantic=True", "--semantic")
@@ -89,12 +90,13 @@ def recall(
         note(f"Did not answer in time: {', '.join(hits.late)}.")
 
 
-def _lines(hits: Hits, *, query: str) -> Iterator[str]:
+def _lines(hits: Hits, *, query: str, at_all: bool) -> Iterator[str]:
     room = width()
     for number, hit in enumerate(hits, start=1):
         yield from hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room)
     if not hits:
-        note("Nothing relevant was found.")
+        hint = "" if at_all else "; --min-relevance 0 shows what is nearest"
+        note(f"Nothing {'' if at_all else 'relevant '}was found{hint}.")
     for linked in hits.linked:
         memory, way = linked.memory, "→" if linked.link.target.id == linked.memory.id else "←"
         head = f"{linked.of} {way} {linked.link.kind} {way} {memory.id}  {memory.space}:{memory.path}"

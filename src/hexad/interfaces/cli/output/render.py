@@ -28,6 +28,8 @@ _WIDE_ENOUGH: Final = 110
 _WIDEST: Final = 120
 _VERBATIM: Final = frozenset({"code", "config", "log"})
 """Kinds whose line breaks mean something; all other texts are wrapped."""
+_PROSE: Final = frozenset({"markdown", "rst", "asciidoc", "html"})
+"""Languages that are wrapped whatever the kind: a changelog is a log, and Markdown."""
 _BLOCK: Final = re.compile(r"\s*(?:[-*+>#|]|\d+[.)]|`{3}|~{3})")
 """How a line of prose starts that is not the continuation of the line before: a list, a heading, a table."""
 
@@ -152,7 +154,7 @@ def hit_lines(
     """Give the lines of one hit: where, what it is, the text that answers, and why."""
     memory = hit.memory
     yield f"{number:>2}. {click.style(clip(hit.location, room - 4), bold=True)}"
-    facts = [memory.kind, hit.layer, f"{hit.score:.3f}", memory.id]
+    facts = [f"relevance {hit.relevance:.2f}", memory.kind, hit.layer, memory.id]
     if memory.space != "default":
         facts.insert(0, f"space {memory.space}")
     if memory.pinned:
@@ -160,7 +162,7 @@ def hit_lines(
     if hit.instruction_like:
         facts += [f"trust: {memory.trust}", "reads as instructions"]
     yield f"    {click.style(' · '.join(facts), fg='cyan')}"
-    verbatim = memory.kind in _VERBATIM
+    verbatim = memory.kind in _VERBATIM and memory.metadata.get("language") not in _PROSE
     for line in excerpt(hit.text, query=query, room=room - 6, verbatim=verbatim, limit=lines):
         yield f"    {click.style('│', dim=True)} {line}"
     if hit.replaced is not None:
@@ -168,11 +170,10 @@ def hit_lines(
         yield from hanging(f"replaces, until {until}: {hit.replaced.text}", indent=4, room=room)
     if hit.superseded_by is not None:
         later = hit.superseded_by
-        yield from hanging(
-            f"superseded by, since {later.since:%Y-%m-%d}: {later.text} ({later.id}, {later.confidence:.2f})",
-            indent=4,
-            room=room,
+        words = (
+            f"superseded by, since {later.since:%Y-%m-%d}: {later.text} ({later.id}, {later.confidence:.2f})"
         )
+        yield from (click.style(line, fg="yellow") for line in hanging(words, indent=4, room=room))
     if explain:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
         yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)
