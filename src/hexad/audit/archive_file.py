@@ -36,7 +36,6 @@ FORM: Final = b"hexad audit archive 1\n"
 _SIGNED: Final = b"hexad audit archive\0"
 _SIGNATURE_BYTES: Final = 64
 _CHUNK: Final = 1 << 16
-_HEADER_BYTES: Final = 1 << 20
 _DESCRIBED: Final = (
     "origin", "key", "made_at", "before", "records", "contents", "first", "past", "checkpoint",
 )  # fmt: skip

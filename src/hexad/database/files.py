@@ -279,21 +279,6 @@ def create_exclusive(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) 
     return True
 
 
-def append_durable(path: Path, data: bytes, *, mode: int = PRIVATE_FILE_MODE) -> None:
-    """Append `data` in one write and sync it; a new file's name is synced too."""
-    new = not path.exists()
-    with operation("open", path, "open"):
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
-    try:
-        with operation("write", path, "write"):
-            _write_all(fd, data)
-        fdatasync(fd, path)
-    finally:
-        os.close(fd)
-    if new:
-        sync_dir(path.parent)
-
-
 def unlink(path: Path, *, missing_ok: bool = True) -> None:
     """Remove the file and make its absence durable."""
     with operation("unlink", path, "remove"):

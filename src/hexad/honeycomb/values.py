@@ -15,7 +15,6 @@ from hexad.errors import InvalidInput
 from hexad.honeycomb.scoring import COSINE_WEIGHT, DECAY_WEIGHT, HALF_LIFE, check_weights
 from hexad.search.vectors.quantization import EmbeddingFormat
 
-NEIGHBORS_MOST: Final = 6
 DATA_BYTES_LIMIT: Final = 8 << 10
 NODES_LIMIT: Final = 100_000
 DIMENSIONS_LIMIT: Final = 65_536

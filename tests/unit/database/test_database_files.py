@@ -47,16 +47,6 @@ def test_a_cache_file_is_replaced_without_waiting_for_the_disk(tmp_path: Path, o
     assert b"new" == (tmp_path / "cache" / "a").read_bytes()
 
 
-def test_appending_syncs_content_and_the_name_of_a_new_file(tmp_path: Path, operations: list[str]) -> None:
-    files.append_durable(tmp_path / "log", b"one\n")
-    first = list(operations)
-    files.append_durable(tmp_path / "log", b"two\n")
-
-    assert ["open", "write", "fdatasync", "fsync_dir"] == first
-    assert ["open", "write", "fdatasync"] == operations[len(first) :]
-    assert b"one\ntwo\n" == (tmp_path / "log").read_bytes()
-
-
 def test_removing_is_durable_and_may_be_repeated(tmp_path: Path, operations: list[str]) -> None:
     (tmp_path / "a").write_bytes(b"")
     files.unlink(tmp_path / "a")

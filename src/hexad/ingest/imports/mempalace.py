@@ -18,7 +18,6 @@ from hexad.text.normalize import clean
 
 FORMAT: Final = "mempalace"
 GRAPH: Final = "knowledge_graph.sqlite3"
-_INDEX: Final = "index.md"
 _ROOM: Final = re.compile(r"# (.{1,300}) / (.{1,300})$")
 _FIELD: Final = re.compile(r"\| (Source|Filed|Added by) \| (.*) \|$")
 _UNKNOWN: Final = "unknown"

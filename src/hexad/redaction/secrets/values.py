@@ -84,10 +84,6 @@ _NEVER: Final = frozenset(
 )
 
 
-MAX_VALUE_CHARS: Final = 512
-"""Longest value that is judged; callers cut there."""
-
-
 def has_digit(value: str) -> bool:
     """Tell whether `value` has a digit of any script."""
     return _DIGIT.search(value) is not None

@@ -42,13 +42,6 @@ _TAIL_CHARACTERS: Final = 48
 _PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n")
 
 
-def fingerprint_version() -> str:
-    """Return what the stored bands depend on; when it differs from the stored one, they must be made anew."""
-    from rensa import RMinHash
-
-    return f"rminhash-{RMinHash.ALGORITHM_VERSION}-{SHINGLE_WORDS}w-{BANDS}x{ROWS}-{_SEED}"
-
-
 def shingles(text: str) -> frozenset[str]:
     """Return every run of three words inside a sentence of `text`, folded; a shorter sentence is one run.
 

@@ -13,7 +13,6 @@ from hexad.text.similarity.fingerprints import (
     PASSAGES_LIMIT,
     ROWS,
     bands,
-    fingerprint_version,
     jaccard,
     minhash,
     passage_hashes,
@@ -79,10 +78,6 @@ def test_fingerprints_are_the_same_in_every_process():
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={})
 
     assert f"{bands(minhash(LONG))} {passage_hashes(LONG)}\n" == other.stdout
-
-
-def test_the_version_names_what_stored_bands_depend_on():
-    assert f"-{BANDS}x{ROWS}-" in fingerprint_version()
 
 
 def test_jaccard_is_the_share_in_common():
