@@ -19,7 +19,7 @@ import pytest
 import hexad
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
 from hexad.audit import Archive, AuditLog, AuditLogWriter, check_archive
-from hexad.audit.archive_file import FORM, ArchivedEntry, ArchiveFile, Elsewhere, written
+from hexad.audit.archive_file import FORM, ArchivedEntry, ArchiveFile, Elsewhere, archive_bytes
 from hexad.audit.archiving import Archiver
 from hexad.audit.checkpoint import verify_consistency, verify_inclusion
 from hexad.audit.ledger import ERASURE
@@ -659,13 +659,13 @@ def test_an_archive_that_the_key_signed_must_still_hold_what_its_checkpoint_says
     else:
         said["records"] += 1
     forged = tmp_path / "forged.hxa"
-    forged.write_bytes(b"".join(written(said, items, key=desk.signing_key)))
+    forged.write_bytes(b"".join(archive_bytes(said, items, key=desk.signing_key)))
 
     with pytest.raises(IntegrityError):
         check_archive(forged, verifiers=(log.public_key,))
     assert refused(forged, log)
     again = tmp_path / "again.hxa"
-    again.write_bytes(b"".join(written(true.described, list(true.items()), key=desk.signing_key)))
+    again.write_bytes(b"".join(archive_bytes(true.described, list(true.items()), key=desk.signing_key)))
     assert archived.read_bytes() == again.read_bytes()
 
 
@@ -820,10 +820,10 @@ def test_whoever_has_the_ledger_of_a_store_open_keeps_others_from_having_it_alon
         with (
             AuditLogWriter(folder / "audit", "be", clock=clock),
             pytest.raises(hexad.StoreLocked, match="audit writer"),
-            other.alone("change the encryption"),
+            other.exclusively("change the encryption"),
         ):
             pass
-        with other.alone("change the encryption"):
+        with other.exclusively("change the encryption"):
             pass
     finally:
         other.close()

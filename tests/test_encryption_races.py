@@ -98,7 +98,7 @@ def held(store: Path) -> Iterator[None]:
     """Have the store alone, as somebody who changes it has."""
     lock = OpenLock(store / ".hexad", clock=SystemClock(), purpose="a test")
     try:
-        with lock.alone("test"):
+        with lock.exclusively("test"):
             yield
     finally:
         lock.close()

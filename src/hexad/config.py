@@ -262,7 +262,7 @@ class Settings:
             "command": self.key_command,
         }
 
-    def called(self, name: str) -> str:
+    def label_of(self, name: str) -> str:
         """Return what to look for to change a setting: its variable, or its name with the file that it is from."""
         return self.origins.get(name, f"the setting {name!r}")
 

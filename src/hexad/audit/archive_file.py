@@ -71,7 +71,9 @@ class Elsewhere:
 Item = ArchivedEntry | Elsewhere
 
 
-def written(described: dict[str, Any], items: Iterable[Item], *, key: Ed25519PrivateKey) -> Iterator[bytes]:
+def archive_bytes(
+    described: dict[str, Any], items: Iterable[Item], *, key: Ed25519PrivateKey
+) -> Iterator[bytes]:
     """Yield the file piece by piece."""
     signed, packer = hashlib.sha256(FORM), zlib.compressobj(6)
     yield FORM

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, written
+from hexad.audit.archive_file import ArchivedEntry, ArchiveFile, Elsewhere, Item, archive_bytes
 from hexad.audit.archived_records import ARCHIVE, ArchivedRun, KeptContents, owners_digest
 from hexad.audit.checkpoint import Checkpoint, Verifier, cover, root_of, sign
 from hexad.audit.incidents import Incidents
@@ -173,7 +173,7 @@ class Archiver:
 
     def _written(self, runs: Sequence[Run], before: datetime, size: int) -> Iterator[bytes]:
         described = self._described(runs, before, size)
-        return written(described, self._items(runs, size), key=self._key)
+        return archive_bytes(described, self._items(runs, size), key=self._key)
 
     def _write(self, out: Path, pieces: Iterator[bytes]) -> None:
         cipher = self._seal_with(out)

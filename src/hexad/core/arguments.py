@@ -53,7 +53,9 @@ def parse_time(value: object, name: str) -> datetime | None:
     elif isinstance(value, date):
         parsed = datetime(value.year, value.month, value.day)
     else:
-        raise InvalidInput(f"{name} must be a datetime or a string, not {shown(value)}.", argument=name)
+        raise InvalidInput(
+            f"{name} must be a datetime or a string, not {value_excerpt(value)}.", argument=name
+        )
     try:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
@@ -74,9 +76,9 @@ def parse_choice(kind: type[Choice], value: str, name: str) -> Choice:
 def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
     """Return a list of words as a tuple; raises `InvalidInput` for one string, which would be taken for letters."""
     if isinstance(words, str):
-        shown = quoted(words)
+        excerpt = quoted(words)
         raise InvalidInput(
-            f'{name} = {shown} must be a list of strings; write ["{shown[1:-1]}"].', argument=name
+            f'{name} = {excerpt} must be a list of strings; write ["{excerpt[1:-1]}"].', argument=name
         )
     strings = value_list(words, name, of="strings")
     for word in strings:
@@ -214,10 +216,10 @@ def quoted(value: object) -> str:
         written = repr(value)
         return written if len(written) <= 80 else f"{written[:78]}…{written[-1]}"
     except (ValueError, RecursionError):
-        return shown(value)
+        return value_excerpt(value)
 
 
-def shown(value: object) -> str:
+def value_excerpt(value: object) -> str:
     """Return the beginning of a value for a message, also of one that Python refuses to write."""
     try:
         return str(value)[:80]

@@ -247,7 +247,7 @@ class OpenLock:
         return ", ".join([*map(str, holders), *readers]) or "Another process"
 
     @contextmanager
-    def alone(self, purpose: str, *, wait_s: float = 0.0) -> Iterator[None]:
+    def exclusively(self, purpose: str, *, wait_s: float = 0.0) -> Iterator[None]:
         """Run the block while no other process has the store open, and none can open it.
 
         Raises `StoreLocked`, naming who has it open, when this process is not the only one for `wait_s` seconds. A

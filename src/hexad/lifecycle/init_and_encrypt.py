@@ -39,8 +39,8 @@ from hexad.lifecycle.key_change import (
     Key,
     KeyChange,
     UserKeyChange,
-    alone,
     changed,
+    exclusively,
     make_user_layer,
     require_unchanged,
     user_folder,
@@ -276,7 +276,7 @@ def _begin(directory: Path, provider: str | None, key: Key, *, clock: Clock) -> 
     """Write the record of a store that is not there yet."""
     key_source = _key_source(directory, key)
     chosen = choose(provider, key_source, load_settings(directory))
-    with alone(directory, "create an encrypted store", clock):
+    with exclusively(directory, "create an encrypted store", clock):
         if (directory / DATABASE).exists():
             raise Conflict(f"There is a store at {directory} already; it was left as it was.")
         if read_record(directory) is not None:

@@ -59,11 +59,11 @@ def require_kept(made: Unlocked, key_source: KeyGiven) -> None:
 
 
 @contextmanager
-def alone(directory: Path, doing: str, clock: Clock) -> Iterator[OpenLock]:
+def exclusively(directory: Path, doing: str, clock: Clock) -> Iterator[OpenLock]:
     """Hold a store alone, with what was interrupted before undone or ended."""
     lock = OpenLock(directory, clock=clock, purpose=f"hexad, to {doing}")
     try:
-        with lock.alone(f"{doing} at {directory}"):
+        with lock.exclusively(f"{doing} at {directory}"):
             end_interrupted(directory)
             yield lock
     finally:
@@ -129,13 +129,13 @@ class KeyChange:
     ) -> EncryptionReport:
         """Carry the change out, with the store alone. `make` makes the new key when all is ready for it."""
         record = None if old is None else old.record
-        with alone(self.directory, self._what, self._clock):
+        with exclusively(self.directory, self._what, self._clock):
             require_unchanged(self.directory, record)
             self._conversion(old, None).require_space()
 
         def attempt() -> EncryptionReport:
             self._prepare(key)
-            with alone(self.directory, self._what, self._clock):
+            with exclusively(self.directory, self._what, self._clock):
                 return self._convert(old, make, given)
 
         try:
@@ -175,7 +175,7 @@ class KeyChange:
 
     def rewrap(self, old: Unlocked, make: Callable[[], Unlocked], given: KeyGiven) -> EncryptionReport:
         """Change the master key alone, with the store alone: the data key in the record has to be that of the files."""
-        with alone(self.directory, self._what, self._clock):
+        with exclusively(self.directory, self._what, self._clock):
             require_unchanged(self.directory, old.record)
             made = make()
             try:

@@ -217,7 +217,7 @@ def _naming(settings: Settings, name: str) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        raise InvalidInput(f"{settings.called(name)}: {error}") from error
+        raise InvalidInput(f"{settings.label_of(name)}: {error}") from error
 
 
 def _open(

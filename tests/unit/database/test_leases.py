@@ -40,7 +40,7 @@ ALONE = """
     from hexad.core.clock import SystemClock
     from hexad.database.leases import OpenLock
     lock = OpenLock(Path(sys.argv[1]), clock=SystemClock(), purpose="hexad encrypt")
-    with lock.alone("encrypt"):
+    with lock.exclusively("encrypt"):
         print("holding", flush=True)
         sys.stdin.readline()
 """
@@ -161,12 +161,12 @@ def test_what_must_be_alone_is_refused_and_names_who_is_there(tmp_path: Path) ->
     mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
     with process(OPEN, tmp_path) as (child, _):
         with pytest.raises(StoreLocked, match=rf"Cannot encrypt: process {child.pid} \(hexad serve, since"):
-            with mine.alone("encrypt"):
+            with mine.exclusively("encrypt"):
                 pass
         child.kill()
         child.wait()
     ran = False
-    with mine.alone("encrypt"):
+    with mine.exclusively("encrypt"):
         ran = True
 
     assert ran
@@ -177,11 +177,11 @@ def test_a_refused_attempt_to_be_alone_keeps_the_store_open_for_oneself(tmp_path
     lock = OpenLock(tmp_path, clock=SystemClock(), purpose="one")
     two = OpenLock(tmp_path, clock=SystemClock(), purpose="two")
     with pytest.raises(StoreLocked):
-        with lock.alone("encrypt"):
+        with lock.exclusively("encrypt"):
             pass
 
     with pytest.raises(StoreLocked, match=r"\(one, since"):
-        with two.alone("encrypt"):
+        with two.exclusively("encrypt"):
             pass
     lock.close()
     two.close()

@@ -86,7 +86,7 @@ def recover(directory: Path, lock: OpenLock | None) -> str | None:
         return None
     ended = None
     while (directory / FOLDER).exists():  # once more where somebody came in between, and was killed
-        with lock.alone("end an interrupted change of the encryption", wait_s=_WAIT_S):
+        with lock.exclusively("end an interrupted change of the encryption", wait_s=_WAIT_S):
             ended = end_interrupted(directory) or ended
     return ended
 

@@ -204,7 +204,7 @@ def unlock_or_create(
     if keys is not None or not key_source.explicit or lock is None:
         return keys
     try:
-        with lock.alone("begin an encrypted store", wait_s=_WAIT_S):
+        with lock.exclusively("begin an encrypted store", wait_s=_WAIT_S):
             if (directory / RECORD).exists() or is_plain(directory / database) is not None:
                 return unlock(directory, key_source, database=database)
             made = establish(directory, key_source, provider=key_source.provider or KEY_FILE)

@@ -289,7 +289,7 @@ def read_header(data: bytes, name: str) -> Header | None:
     return Header(int(begun_at), data[:SEALED_HEADER_BYTES])
 
 
-def begun(header: Header | None, cipher: FileCipher | None, name: str) -> Frames:
+def frames_before(header: Header | None, cipher: FileCipher | None, name: str) -> Frames:
     """Return what a log with this header has before its first frame.
 
     Raises `IntegrityError` for a plain log of an encrypted store, and for a sealed one of a plain store.

@@ -25,7 +25,7 @@ from hexad.experience.stream.frames import (
     Frames,
     FrameWriter,
     StepFields,
-    begun,
+    frames_before,
     read_frames,
     read_header,
 )
@@ -182,7 +182,9 @@ def read_log(path: Path, frames: Frames | None = None, *, cipher: FileCipher | N
         if frames is not None and os.fstat(fd).st_size < frames.offset:
             frames = None  # cut after a failed write
         if frames is None:
-            frames = begun(read_header(os.pread(fd, SEALED_HEADER_BYTES, 0), str(path)), cipher, str(path))
+            frames = frames_before(
+                read_header(os.pread(fd, SEALED_HEADER_BYTES, 0), str(path)), cipher, str(path)
+            )
             if not frames.offset:
                 return frames
         if frames.end is End.CLOSED:

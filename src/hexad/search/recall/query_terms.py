@@ -80,7 +80,7 @@ def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> 
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if term in kept_terms)
 
 
-def named(speaker: str, words: frozenset[str]) -> bool:
+def names_speaker(speaker: str, words: frozenset[str]) -> bool:
     """Whether a question names a speaker: by any word of the name, but not by a role."""
     return any(
         len(part) > 1 and part not in _ROLES and part in words for part in _WORD.findall(speaker.casefold())

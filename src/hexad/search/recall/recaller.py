@@ -28,7 +28,7 @@ from hexad.search.recall.query_terms import (
     Terms,
     check_query,
     match_expression,
-    named,
+    names_speaker,
     understand,
 )
 from hexad.search.recall.recall_log import RecallLog
@@ -433,7 +433,9 @@ class Recaller:
         if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
             there = {places[no].speaker_no for no in order}
             speakers = {no: name for no, name in speakers.items() if no in there}
-        named_ones = {no: name for no, name in speakers.items() if named(name, found_candidates.terms.words)}
+        named_ones = {
+            no: name for no, name in speakers.items() if names_speaker(name, found_candidates.terms.words)
+        }
         found_candidates.speakers = tuple(sorted(named_ones.values()))
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)

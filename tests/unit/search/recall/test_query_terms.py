@@ -10,7 +10,7 @@ from hexad.search.recall.query_terms import (
     RecallOptions,
     check_query,
     match_expression,
-    named,
+    names_speaker,
     understand,
 )
 
@@ -73,7 +73,7 @@ def test_in_a_large_store_common_terms_are_dropped_but_never_the_two_rarest() ->
 def test_a_speaker_is_named_by_any_word_of_the_name_but_not_by_a_role(
     speaker: str, question: str, expected: bool
 ) -> None:
-    assert expected == named(speaker, understand(question, now=NOW).words)
+    assert expected == names_speaker(speaker, understand(question, now=NOW).words)
 
 
 def test_options_know_their_limits() -> None:

@@ -322,13 +322,13 @@ def flat_definitions(text: str, language: FlatLanguage) -> list[Definition]:
         if match := language.definitions.match(head):
             is_container = language.containers is not None and language.containers.match(head) is not None
             definitions.append(
-                (number, len(line) - len(line.lstrip()), named(match.groupdict()), is_container)
+                (number, len(line) - len(line.lstrip()), definition_name(match.groupdict()), is_container)
             )
     starts = [_with_comments(lines, number, language.comment) for number, *_ in definitions]
     return _nested(definitions, starts, range(len(definitions)), len(lines), NESTING_LIMIT)
 
 
-def named(groups: dict[str, str | None]) -> str:
+def definition_name(groups: dict[str, str | None]) -> str:
     """Return the name that a definition's pattern caught, whichever of its groups did."""
     receiver = groups.pop("receiver", None)
     name = next((value.strip() for value in groups.values() if value), "")
@@ -389,7 +389,9 @@ def brace_definitions(text: str, language: BraceLanguage) -> list[Definition]:
         if match is None and depths[number] > 0 and language.members is not None:
             match = language.members.match(head)
         if match is not None:
-            definitions.append(_Found(number, depths[number], named(match.groupdict()), is_container))
+            definitions.append(
+                _Found(number, depths[number], definition_name(match.groupdict()), is_container)
+            )
     return _Nesting(lines, depths, masked).within(definitions, 0, len(lines), depth=min(depths, default=0))
 
 

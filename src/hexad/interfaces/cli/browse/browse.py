@@ -25,7 +25,7 @@ from hexad.interfaces.cli.browse.model import (
     pressed,
     resized,
     scrolled_within,
-    told,
+    with_message,
 )
 from hexad.interfaces.cli.browse.view import Screen, StyledSpan, record_height, screen
 
@@ -259,7 +259,7 @@ class Browser:
                 at = replace(at, total=self._hx.count(**options))
             rows = self._hx.memories(**options, order=at.order, offset=start, limit=3 * at.room)
         except hexad.HexadError as error:
-            return told(loaded(at, (), start=0, total=0), str(error), is_error=True)
+            return with_message(loaded(at, (), start=0, total=0), str(error), is_error=True)
         return loaded(at, rows, start=start, total=at.total)
 
     def _done(self, at: BrowserState, action: Action) -> BrowserState:
@@ -267,7 +267,7 @@ class Browser:
         try:
             return self._do(at, action)
         except hexad.HexadError as error:
-            return told(at, str(error), is_error=True)
+            return with_message(at, str(error), is_error=True)
 
     def _do(self, at: BrowserState, action: Action) -> BrowserState:
         hx, id_ = self._hx, action.id
@@ -295,7 +295,7 @@ class Browser:
                 return self._again(at, "Back in recall.")
 
     def _again(self, at: BrowserState, message: str) -> BrowserState:
-        at = told(replace(at, stale=True), message)
+        at = with_message(replace(at, stale=True), message)
         return opened(at, self._record(at.record.memory.id)) if at.record is not None else at
 
     def _record(self, id_: str) -> Record:

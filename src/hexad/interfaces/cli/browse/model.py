@@ -1,7 +1,7 @@
 """The browser without a terminal: a state, and what a key makes of it.
 
 A key never touches the store. It gives the next state and, where something is to be done, an `Action`; whoever
-drives the browser does it and hands the outcome back through `loaded`, `opened` or `told`.
+drives the browser does it and hands the outcome back through `loaded`, `opened` or `with_message`.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def opened(state: BrowserState, record: Record) -> BrowserState:
     return replace(state, record=record, mode=mode, scroll=state.scroll if again else 0)
 
 
-def told(state: BrowserState, message: str, *, is_error: bool = False) -> BrowserState:
+def with_message(state: BrowserState, message: str, *, is_error: bool = False) -> BrowserState:
     """Return the state with something said to the user."""
     return replace(state, message=message, is_error=is_error)
 
