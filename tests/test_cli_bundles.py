@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,12 +29,20 @@ def shell(hx: Hexad, clock: FrozenClock, project: Path) -> Callable[..., object]
     return Shell(folder=project)
 
 
+def without_coverage(bundle: Any) -> dict[str, Any]:
+    """A bundle without the note that says how much is searched by meaning: the command line has another embedder."""
+    return {**bundle, "notes": [note for note in bundle["notes"] if "by meaning" not in note]}
+
+
 @pytest.mark.row("L098")
 def test_use_context_prints_the_ready_text_and_nothing_else(shell: Shell, hx: Hexad) -> None:
     ran = shell("use-context", "shop", "retries", "--limit", "1", "--freeze-clock", FROZEN)
 
-    assert (0, "") == (ran.code, ran.err)
-    assert hx.use_context("shop", "retries", limit=1, freeze_clock=FROZEN).text + "\n" == ran.out
+    context = hx.use_context("shop", "retries", limit=1, freeze_clock=FROZEN).context
+
+    assert (0, context.text + "\n") == (ran.code, ran.out)
+    assert "Left out as off the topic: 1 of 2 memories." == context.notes[-1]
+    assert context.notes[-1] in ran.err
 
 
 @pytest.mark.row("L088", "L098", "L168")
@@ -59,7 +68,14 @@ def test_json_is_the_bundle_of_the_library(shell: Shell, hx: Hexad) -> None:
     ]
 
     assert wanted == shell("spaces", "bundle", "shop", "telemetry", *typed).data
-    assert wanted == shell("use-context", "shop", "telemetry", *typed).data
+    assert wanted == shell("use-context", "shop", "telemetry", "--any-topic", *typed).data
+    near = hx.recall_context("shop", "telemetry", {**asked, "on_topic": True}).to_dict()
+    for command in (("use-context",), ("spaces", "bundle")):
+        printed = shell(*command, "shop", "telemetry", "--on-topic", *typed).data
+        assert without_coverage(near) == without_coverage(printed)
+    assert [["mem_retries"], ["mem_spans"]] == [
+        [section["id"] for section in found["sections"]] for found in (wanted, near)
+    ]
     written = json.dumps({**asked, "limit": 7})
     assert (
         wanted

@@ -596,8 +596,8 @@ class Hexad:
 
         Options as keywords, as a mapping, or as JSON text: `limit` (5), `raw_limit` (2), `include_raw`,
         `include_metadata`, `prefer_kinds`, `prefer_tags`, `require_high_relevance`, `freeze_clock`, `backend`,
-        `order`, `path`, `max_tokens`, `follow_links`, `digest`; docs/bundles.md explains each. What was replaced or
-        left out stands in `notes`.
+        `order`, `path`, `max_tokens`, `follow_links`, `digest`, `on_topic`; docs/bundles.md explains each. What was
+        replaced or left out stands in `notes`.
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for an option that cannot be used.
 
@@ -638,11 +638,12 @@ class Hexad:
     ) -> ContextHook:
         """Return the hook before an agent's step: a project's bundle, and the text to place before the step.
 
-        `project` is a space, else the `metadata.project` of one or more spaces. Read it as a value, enter it with
-        `with`, or decorate the step's function with it; then `topic` may be a function of that function's arguments.
-        Options of `recall_context`. What is not ready `deadline_ms` after the recall began is left out, and
-        `notes` says so. Recalling raises `NotFound` when there is no such project; options that cannot be used raise
-        `InvalidInput` here.
+        `project` is a space, else the `metadata.project` of spaces, else of memories; its decisions and facts belong
+        to it. Read it as a value, enter it with `with`, or decorate the step's function with it; then `topic` may be
+        a function of that function's arguments. Options of `recall_context`; what has nothing to do with the topic is
+        left out unless `on_topic=False`, and each section has its `topic_relevance`, 0 to 1. What is not ready
+        `deadline_ms` after the recall began is left out, and `notes` says so. Recalling raises `NotFound` when there
+        is no such project; options that cannot be used raise `InvalidInput` here.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:

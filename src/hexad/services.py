@@ -123,7 +123,6 @@ class Services:
         self.purger = Lazy(self._make_purger)
         self.spaces = Lazy(self._make_spaces)
         self.orderings = Lazy(self._make_orderings)
-        self.bundles = Lazy(self._make_bundles)
         self.honeycomb = Lazy(self._make_honeycomb)
         self.experience: Lazy[ExperienceService] = Lazy(self._make_experience)
         self.session = Lazy(self._make_session)
@@ -157,6 +156,7 @@ class Services:
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
+        self.bundles = Lazy(self._make_bundles)
         self.project_contexts = Lazy(self._make_project_contexts)
         self.contexts = Lazy(self._make_contexts)
 
@@ -260,12 +260,19 @@ class Services:
             handouts=self.handouts,
             external=self.program.orderings,
             writer=self.generator,
+            rank=self.search.steady_recaller().rank,
         )
 
     def _make_project_contexts(self) -> ProjectContexts:
         from hexad.spaces.bundles.project_context import ProjectContexts
 
-        return ProjectContexts(self.stores, self.bundles(), clock=self.clock, counter=CharacterCounter())
+        return ProjectContexts(
+            self.stores,
+            self.bundles(),
+            clock=self.clock,
+            counter=CharacterCounter(),
+            project=self.context.project,
+        )
 
     def _make_honeycomb(self) -> HoneycombService:
         from hexad.honeycomb.service import HoneycombService

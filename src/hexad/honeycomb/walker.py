@@ -25,6 +25,7 @@ from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, Ji
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metering import query_embedder
+from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import Recaller
 from hexad.search.service import SearchService
 from hexad.search.vectors.index import VectorIndex
@@ -178,7 +179,8 @@ def seeds_of(
 ) -> WalkStart:
     """Return what recall finds, its scores stretched from 0 to 1."""
     filters = Filters(spaces=None if space is None else (space,), roles=roles)
-    seeds, notes, row = recaller.rank(query, filters, limit=SEEDS_MOST)
+    options = RecallOptions(filters=filters, limit=SEEDS_MOST, near=True)
+    seeds, notes, row, _ = recaller.rank(query, options)
     vector: list[float] | None = None if row is None else row.tolist()
     if not seeds:
         return WalkStart([], notes, vector)

@@ -22,7 +22,15 @@ from hexad.core.arguments import (
 from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.memory.decision import DECISION, Decision, DecisionText, Why, check_title, decision_text
+from hexad.memory.decision import (
+    DECISION,
+    PROJECT_SPACE,
+    Decision,
+    DecisionText,
+    Why,
+    check_title,
+    decision_text,
+)
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.link import check_link_kind
 from hexad.memory.memory import Citation, Memory, Status, Trust
@@ -33,8 +41,6 @@ from hexad.search.indexer import Indexer
 from hexad.search.recall.query_terms import RecallOptions, check_query
 from hexad.search.recall.recaller import Recaller
 
-SPACE: Final = "project"
-"""Where decisions and facts of the project are kept unless told otherwise."""
 IMPORTANCE: Final = 0.8
 DEPENDS_ON: Final = "depends-on"
 _TEXT_LIMIT: Final = 16_000
@@ -74,7 +80,7 @@ class GovernanceFacade:
         by: str | None = None,
         supersedes: str | None = None,
         depends_on: Iterable[str] = (),
-        space: str = SPACE,
+        space: str = PROJECT_SPACE,
         tags: Iterable[str] | None = None,
         importance: float = IMPORTANCE,
         trust: str = "user",

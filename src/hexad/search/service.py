@@ -74,6 +74,10 @@ class SearchService:
             else CandidateVectors(everything, embedder, wanted, clock=context.clock),
         )
 
+    def steady_recaller(self) -> Recaller:
+        """Return a recaller that computes no vectors in a question: its answers hang on the store, not on time."""
+        return self.recaller.with_query_embedder(lambda embed: embed)
+
     def index(self) -> VectorIndex | None:
         """Return the index, made when the first vector search needs it; None while no vector is from our embedder.
 

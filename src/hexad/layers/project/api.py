@@ -23,7 +23,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
-from hexad.layers.governance import IMPORTANCE, SPACE, GovernanceFacade, parse_details
+from hexad.layers.governance import IMPORTANCE, GovernanceFacade, parse_details
 from hexad.layers.project.detection import scan_folder
 from hexad.layers.project.values import (
     INFERRED_MOST,
@@ -38,7 +38,7 @@ from hexad.layers.project.values import (
     value_text,
 )
 from hexad.memory.confidence import DRAFT, risen
-from hexad.memory.decision import TITLE_LIMIT, Decision, check_title, said_in
+from hexad.memory.decision import PROJECT_SPACE, TITLE_LIMIT, Decision, check_title, said_in
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.memory import Citation, Memory, Outcome, Status, Trust
 from hexad.memory.query import Filters
@@ -115,7 +115,7 @@ class ProjectFacade:
         tags: Iterable[str] | None = None,
         valid_from: datetime | str | None = None,
         trust: str = "user",
-        space: str = SPACE,
+        space: str = PROJECT_SPACE,
     ) -> ProjectFact:
         """Store a fact of the project durably and return it.
 
@@ -178,7 +178,7 @@ class ProjectFacade:
         component: str | None = None,
         importance: float = IMPORTANCE,
         tags: Iterable[str] | None = None,
-        space: str = SPACE,
+        space: str = PROJECT_SPACE,
     ) -> Decision:
         """Record a decision of the project, as `hx.governance.decide` does, and as a fact of it.
 
@@ -197,7 +197,7 @@ class ProjectFacade:
         return self._governance.record(details, draft, supersedes=supersedes)
 
     def remember_component(
-        self, name: str, summary: str, *, files: Iterable[str] = (), space: str = SPACE
+        self, name: str, summary: str, *, files: Iterable[str] = (), space: str = PROJECT_SPACE
     ) -> ComponentSummary:
         """Say what a component of the project is; the summary stays until another one takes its place.
 
@@ -228,7 +228,7 @@ class ProjectFacade:
         seen_in: Iterable[str] = (),
         confidence: float = _INFERRED,
         component: str | None = None,
-        space: str = SPACE,
+        space: str = PROJECT_SPACE,
     ) -> ProjectFact | None:
         """Note something that was inferred: a draft, at most 0.6 sure, and surer each time that it is seen again.
 
@@ -269,7 +269,7 @@ class ProjectFacade:
         )[1]
 
     def confirm(
-        self, category: str, key: str, *, component: str | None = None, space: str = SPACE
+        self, category: str, key: str, *, component: str | None = None, space: str = PROJECT_SPACE
     ) -> ProjectFact:
         """Say of a draft that it is so, and return the fact. Raises `NotFound` when there is none under that key."""
         facts = self.get(category, key=key, component=component, space=space)
@@ -279,7 +279,7 @@ class ProjectFacade:
         about = None if look_of(fact.component) == look_of(self._name) else fact.component
         return self.remember(category=category, key=fact.key, value=fact.value, component=about, space=space)
 
-    def done(self, key: str, *, component: str | None = None, space: str = SPACE) -> ProjectFact:
+    def done(self, key: str, *, component: str | None = None, space: str = PROJECT_SPACE) -> ProjectFact:
         """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
         facts = self.get(Category.TODO, key=key, component=component, space=space)
         if not facts:
@@ -292,7 +292,7 @@ class ProjectFacade:
     # Looking ----------------------------------------------------------------------------------------------------
 
     def detect(
-        self, root: str | Path | None = None, *, space: str = SPACE, dry_run: bool = False
+        self, root: str | Path | None = None, *, space: str = PROJECT_SPACE, dry_run: bool = False
     ) -> Detected:
         """Look at the repository and note what its files give away: tech stack, conventions, patterns.
 
@@ -343,7 +343,7 @@ class ProjectFacade:
         component: str | None = None,
         min_confidence: float = 0.0,
         drafts: bool = True,
-        space: str = SPACE,
+        space: str = PROJECT_SPACE,
         limit: int = 200,
     ) -> list[ProjectFact]:
         """Return the facts that stand, the most important first, then the surest, then by key.
@@ -372,15 +372,17 @@ class ProjectFacade:
         facts.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
         return facts[:limit]
 
-    def get_patterns(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
+    def get_patterns(self, *, min_confidence: float = 0.0, space: str = PROJECT_SPACE) -> list[ProjectFact]:
         """Return the patterns of the project: how things are done again and again in it."""
         return self.get(Category.PATTERN, min_confidence=min_confidence, space=space)
 
-    def get_conventions(self, *, min_confidence: float = 0.0, space: str = SPACE) -> list[ProjectFact]:
+    def get_conventions(
+        self, *, min_confidence: float = 0.0, space: str = PROJECT_SPACE
+    ) -> list[ProjectFact]:
         """Return the conventions of the project: what was agreed on, or is kept to."""
         return self.get(Category.CONVENTION, min_confidence=min_confidence, space=space)
 
-    def get_todos(self, *, component: str | None = None, space: str = SPACE) -> list[ProjectFact]:
+    def get_todos(self, *, component: str | None = None, space: str = PROJECT_SPACE) -> list[ProjectFact]:
         """Return the todos that are open, technical debt among them, the most important first."""
         return self.get(Category.TODO, component=component, space=space)
 
@@ -391,7 +393,7 @@ class ProjectFacade:
         return self._governance.query(space=space, in_force=in_force, limit=limit)
 
     def get_tech_stack(
-        self, *, component: str | None = None, min_confidence: float = 0.0, space: str = SPACE
+        self, *, component: str | None = None, min_confidence: float = 0.0, space: str = PROJECT_SPACE
     ) -> dict[str, ProjectFact]:
         """Return what the project is built with, by key, in the order of the keys.
 
@@ -406,7 +408,7 @@ class ProjectFacade:
             stack.setdefault(fact.key, fact)
         return dict(sorted(stack.items()))
 
-    def components(self, *, space: str = SPACE) -> list[ComponentSummary]:
+    def components(self, *, space: str = PROJECT_SPACE) -> list[ComponentSummary]:
         """Return the summaries of the components, by name."""
         summaries = [
             component_of(memory)
@@ -415,7 +417,7 @@ class ProjectFacade:
         ]
         return sorted(summaries, key=lambda summary: (summary.name, summary.memory_id))
 
-    def component(self, name: str, *, space: str = SPACE) -> ComponentSummary:
+    def component(self, name: str, *, space: str = PROJECT_SPACE) -> ComponentSummary:
         """Return the summary of a component. Raises `NotFound`."""
         for component in self.components(space=space):
             if look_of(component.name) == look_of(name):
@@ -464,7 +466,7 @@ class ProjectFacade:
         return project_fact(self._stores.memories.get(decision.memory_id))
 
     def _observed(
-        self, finding: Finding, *, component: str | None = None, space: str = SPACE
+        self, finding: Finding, *, component: str | None = None, space: str = PROJECT_SPACE
     ) -> tuple[str, ProjectFact | None]:
         """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
         draft = Draft(

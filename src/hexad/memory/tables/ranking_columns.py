@@ -76,6 +76,26 @@ class Places:
         )
         return {row[0] for row in rows}
 
+    def of_project(
+        self, project: str, *, space: str | None = None, records: bool = False
+    ) -> dict[str, frozenset[int]]:
+        """Return the active memories whose `metadata.project` it is, case aside, by space.
+
+        Of one `space` where it is named; `records` are decisions and facts alone. All metadata are looked through.
+        """
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT s.name, m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f" WHERE m.status = 'active' AND (? IS NULL OR s.name = ?){seen}"
+            " AND (NOT ? OR m.kind = 'decision' OR m.attribute IS NOT NULL)"
+            " AND lower(m.metadata ->> '$.project') = lower(?)",
+            (space, space, *roles, records, project),
+        )
+        numbers: dict[str, set[int]] = {}
+        for name, no in rows:
+            numbers.setdefault(name, set()).add(no)
+        return {name: frozenset(members) for name, members in numbers.items()}
+
     def neighbours_of(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
         wanted_places = {

@@ -205,26 +205,31 @@ class Recaller:
             linked=linked,
         )
 
-    def rank(self, query: str, filters: Filters, *, limit: int) -> Seeds:
-        """Return what `recall` would find, without its texts: for walks that go on from there."""
-        options = RecallOptions(filters=filters, limit=limit, near=True)
+    def rank(self, query: str, options: RecallOptions) -> Seeds:
+        """Return what `recall` would find, without its texts: for walks that go on from there, and for bundles."""
         terms = understand(check_query(query), now=self._clock.now())
         vector, failure = self._vector(query, options)
         with self._stores.db.read():
             candidates = self._search(terms, vector, options)
             ranking = self._rank(candidates, options)
             kept_candidates, _ = self._fold(candidates, ranking, options)
+        best = max((match.bm25 for match in candidates.lexical.values()), default=0.0) or 1.0
         return Seeds(
             [
                 Seed(
                     candidate.no,
                     candidate.score,
                     best_chunk(candidates, candidate.no, ranking.fusion.parts(candidate.seat)),
+                    candidate.relevance,
+                    candidates.lexical[candidate.no].bm25 / best
+                    if candidate.no in candidates.lexical
+                    else 0.0,
                 )
                 for candidate in kept_candidates
             ],
             self._notes(options, candidates, failure),
             vector,
+            candidates.evidence,
         )
 
     def _vector(

@@ -87,19 +87,25 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
 
 
 class Seed(NamedTuple):
-    """A memory that a question points at: its number, its score, and the chunk that answers best."""
+    """A memory that a question points at: its number and score, the chunk that answers best, how likely it is right.
+
+    `share` is its bm25 as a share of the best one's.
+    """
 
     no: int
     score: float
     chunk_no: int
+    relevance: float
+    share: float
 
 
 class Seeds(NamedTuple):
-    """What a question points at, the best first, what recall notes about it, and the question's vector."""
+    """What a question points at, the best first; what recall notes about it; the question's vector; the evidence."""
 
     seeds: list[Seed]
     notes: tuple[str, ...]
     vector: NDArray[np.float32] | None
+    evidence: Evidence
 
 
 class RankedHit(NamedTuple):

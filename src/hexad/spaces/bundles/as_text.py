@@ -18,7 +18,7 @@ from hexad.core.json_types import JSONObject
 from hexad.memory.link import Linked
 from hexad.memory.memory import INSTRUCTION_LIKE, Trust
 from hexad.redaction.injection.detector import instructions_in
-from hexad.spaces.bundles.bundle import SUMMARY_LINES
+from hexad.spaces.bundles.bundle import SUMMARY_LINES, TOPIC_RELEVANCE
 
 _STEERING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TURNING: Final = re.compile(f"[{TURNING}]")
@@ -92,7 +92,7 @@ def item_text(section: JSONObject, raw: str | None = None) -> str:
     facts = [str(section["kind"])]
     if section["pinned"]:
         facts.append("pinned")
-    facts += [f"{section['relevance']} relevance", str(section["updated_at"])[:10]]
+    facts += [f"{section['relevance']} relevance", *_on_topic(section), str(section["updated_at"])[:10]]
     facts.append(f"trust: {section.get('trust', Trust.USER.value)}")
     if section.get("source"):
         facts.append(f"from {_safe(section['source'])}")
@@ -158,6 +158,11 @@ def _read_as(text: str) -> tuple[str, ...]:
             _READ.clear()
         known = _READ[mark] = instructions_in(text)
     return known
+
+
+def _on_topic(section: JSONObject) -> list[str]:
+    relevance = section.get(TOPIC_RELEVANCE)
+    return [f"{relevance:.2f} to the topic"] if isinstance(relevance, float) else []
 
 
 def _standing(section: JSONObject) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
@@ -22,12 +22,13 @@ from hexad.providers.generators.base import Prompt, Reply
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.results import follow, more_linked
 from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
-from hexad.spaces.bundles.bundle import Bundle, BundleOptions, KindList
+from hexad.spaces.bundles.bundle import TOPIC_RELEVANCE, Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic
 from hexad.spaces.bundles.orderings.all import Ordered, Orderings
 from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.spaces.bundles.orderings.question import ask, resolve_backend
 from hexad.spaces.bundles.orderings.raptor import uncounted
+from hexad.spaces.bundles.topic import ProjectPart, Rank, TopicJudge, TopicMatches, names_topic
 from hexad.text.normalize import clean
 from hexad.text.paths import matches
 from hexad.text.tokens import TokenCounter
@@ -142,19 +143,22 @@ class Bundles:
         handouts: RecallLog,
         external: Mapping[str, NamedOrdering],
         writer: DigestWriter | None,
+        rank: Rank,
     ) -> None:
+        """`rank` finds what is near a topic, for bundles that keep to it."""
         self._stores, self._orderings, self._clock = stores, orderings, context.clock
+        self._judge = TopicJudge(stores, orderings, rank)
         self._counter, self._external, self._writer = counter, external, writer
         self._handouts = None if context.db.readonly else handouts
         self._default_backend = context.settings.memory_backend
 
     def context(self, space: str, topic: str, options: BundleOptions) -> Bundle:
         """Return what a space knows about a topic. Raises `NotFound` when the space was never created."""
-        bundle = self.merged([space], space, topic, options, cost=JSONCost(self._counter))
+        bundle = self.merged([ProjectPart(space=space)], space, topic, options, cost=JSONCost(self._counter))
         return self.with_digest(bundle, space=space) if options.digest else bundle
 
     def merged(
-        self, spaces: Sequence[str], label: str, topic: str, options: BundleOptions, *, cost: Cost
+        self, scopes: Sequence[ProjectPart], label: str, topic: str, options: BundleOptions, *, cost: Cost
     ) -> Bundle:
         """Return one bundle of several spaces, called `label`, without a digest; merged by score, then the ties."""
         topic = check_topic(topic)
@@ -162,21 +166,32 @@ class Bundles:
         picked: list[Picked] = []
         notes: list[str] = []
         backends: dict[str, None] = {}
-        for space in spaces:
-            backend, more = self._backend(self._stores.spaces.get(space), options)
+        spaces: list[str] = []
+        matches: TopicMatches | None = None
+        if options.on_topic and names_topic(topic):
+            matches = self._judge.judge(topic, scopes, options)
+        for scope in scopes:
+            space = self._stores.spaces.get(scope.space)
+            among = scope.numbers if matches is None else matches.chosen
+            backend, more = self._backend(space, options)
             notes += more
             if isinstance(backend, NamedOrdering):
-                chosen, used, more = self._external_first(backend, space, topic, options, now)
+                chosen, used, more = self._external_first(backend, space.name, topic, options, now, among)
                 notes += more
             else:
-                chosen, used = self._topic(space, topic, options, backend, now), backend.value
+                chosen, used = self._topic(space.name, topic, options, backend, now, among), backend.value
                 notes += uncounted(ask(topic, options, now=now)) if backend is Backend.RAPTOR else []
             picked += chosen
             backends[used] = None
-        if len(spaces) > 1:
+            if chosen or scope.numbers is None:
+                spaces.append(space.name)
+        if len(scopes) > 1:
             picked.sort(key=lambda pick: _place(pick, strict=options.order == "strict"))
-            notes.append(f"Merged from the spaces {', '.join(spaces)}.")
-        evidence = self._assemble(picked[: options.limit], options, cost)
+            if len(spaces) > 1:
+                notes.append(f"Merged from the spaces {', '.join(spaces)}.")
+        if matches is not None:
+            notes += matches.notes
+        evidence = self._assemble(picked[: options.limit], options, cost, matches)
         return Bundle(
             space=label,
             topic=topic,
@@ -206,6 +221,8 @@ class Bundles:
             notes += uncounted(ask("", options, now=now))
         if options.digest:
             notes.append("A list by kind has no digest; recall_context makes one.")
+        if options.on_topic:
+            notes.append("A list by kind has no topic to keep to; on_topic was not used.")
         with self._stores.db.read():
             ordered = self._orderings.kind(
                 place.no, kind, options, backend=backend, now=now, limit=options.limit
@@ -245,27 +262,42 @@ class Bundles:
         return backend, [] if note is None else [note]
 
     def _topic(
-        self, space: str, topic: str, options: BundleOptions, backend: Backend, now: datetime
+        self,
+        space: str,
+        topic: str,
+        options: BundleOptions,
+        backend: Backend,
+        now: datetime,
+        among: Collection[int] | None,
     ) -> list[Picked]:
         with self._stores.db.read():
             space_no = self._stores.spaces.get(space).no
             ordered = self._orderings.topic(
-                space_no, topic, options, backend=backend, now=now, limit=options.limit
+                space_no, topic, options, backend=backend, now=now, limit=options.limit, among=among
             )
             return self._picked(ordered)
 
     def _external_first(
-        self, ordering: NamedOrdering, space: str, topic: str, options: BundleOptions, now: datetime
+        self,
+        ordering: NamedOrdering,
+        space: str,
+        topic: str,
+        options: BundleOptions,
+        now: datetime,
+        among: Collection[int] | None,
     ) -> tuple[list[Picked], str, list[str]]:
-        """Return what an ordering of the program names, in its order, then the rest as basic has it."""
+        """Return what an ordering of the program names, in its order, then the rest as basic has it.
+
+        What it names has to do with the topic by its own judgement: `among` holds for the rest.
+        """
         try:
             named = ordering.order(space, topic, options.limit)
         except ProviderError as error:
             note = f"Ordering {ordering.name!r} failed ({error}); the order is that of basic."
-            return self._topic(space, topic, options, Backend.BASIC, now), Backend.BASIC.value, [note]
+            return self._topic(space, topic, options, Backend.BASIC, now, among), Backend.BASIC.value, [note]
         with self._stores.db.read():
             first = self._admitted(named, space, options)
-            rest = self._topic(space, topic, options, Backend.BASIC, now)
+            rest = self._topic(space, topic, options, Backend.BASIC, now, among)
         known_pick_nos = {pick.no for pick in first}
         chosen = [*first, *(pick for pick in rest if pick.no not in known_pick_nos)]
         if options.order == "strict":
@@ -302,7 +334,13 @@ class Bundles:
 
     # The bundle -----------------------------------------------------------------------------------------------
 
-    def _assemble(self, picked: Sequence[Picked], options: BundleOptions, cost: Cost) -> _Evidence:
+    def _assemble(
+        self,
+        picked: Sequence[Picked],
+        options: BundleOptions,
+        cost: Cost,
+        matches: TopicMatches | None = None,
+    ) -> _Evidence:
         """Return the sections that fit, the raw texts that fit beside them, and notes of what did not."""
         left = options.max_tokens
         kept_picks: list[Picked] = []
@@ -310,6 +348,8 @@ class Bundles:
         dropped: list[str] = []
         for pick in picked:
             section = section_of(pick.memory, metadata=options.include_metadata)
+            if matches is not None:
+                section = {**section, TOPIC_RELEVANCE: matches.relevances.get(pick.no)}
             spent = cost.section(section) if left is not None else 0
             if left is not None and spent > left:
                 dropped.append(pick.memory.id)

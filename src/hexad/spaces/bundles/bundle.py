@@ -19,6 +19,8 @@ LIMIT_DEFAULT: Final = 5
 LIMIT_MOST: Final = 100
 RAW_LIMIT_DEFAULT: Final = 2
 RAW_LIMIT_MOST: Final = 50
+TOPIC_RELEVANCE: Final = "topic_relevance"
+"""The key under which a section says how likely it answers the topic: its `relevance` is what it is worth at all."""
 SUMMARY_LINES: Final = 6
 """Sections that `global_summary` names."""
 
@@ -31,7 +33,7 @@ class BundleOptions:
     `order="strict"` puts what is pinned before the rest and, inside each half, high relevance before medium before
     low, whatever the scores. `path` keeps what is at or under a path. `max_tokens` bounds sections and raw texts.
     `follow_links` adds what the sections are linked with, in other spaces too. `digest` asks the text generator
-    for a digest of the bundle.
+    for a digest of the bundle. `on_topic` leaves out what has nothing to do with the topic; None is what the call does.
     """
 
     limit: int = LIMIT_DEFAULT
@@ -48,6 +50,7 @@ class BundleOptions:
     max_tokens: int | None = None
     follow_links: bool = False
     digest: bool = False
+    on_topic: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

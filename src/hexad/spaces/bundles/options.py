@@ -23,7 +23,7 @@ TOPIC_CHARACTERS_MOST: Final = 10_000
 ORDERS: Final = ("score", "strict")
 OPTIONS: Final = tuple(sorted(field.name for field in fields(BundleOptions)))
 _FLAGS: Final = {"include_raw": False, "include_metadata": True, "require_high_relevance": False,
-                 "follow_links": False, "digest": False}  # fmt: skip
+                 "follow_links": False, "digest": False, "on_topic": False}  # fmt: skip
 
 GivenOptions = Mapping[str, object] | str | None
 """Document 1's `options_json`: JSON text, or what it would parse to."""
@@ -55,6 +55,7 @@ def parse_bundle_options(options: GivenOptions, keywords: Mapping[str, object]) 
         max_tokens=_max_tokens(values.get("max_tokens")),
         follow_links=_flag(values, "follow_links"),
         digest=_flag(values, "digest"),
+        on_topic=_flag(values, "on_topic") if "on_topic" in values else None,
     )
 
 

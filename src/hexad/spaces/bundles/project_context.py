@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, replace
@@ -11,11 +11,14 @@ from typing import Final
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONObject
 from hexad.errors import NotFound
+from hexad.memory.decision import PROJECT_SPACE
 from hexad.memory.store import Stores
+from hexad.memory.tables.spaces import Space
 from hexad.spaces.bundles.as_text import PREAMBLE, global_summary, item_text, linked_text, quoted, sealed
 from hexad.spaces.bundles.builder import Bundles
 from hexad.spaces.bundles.bundle import Bundle, BundleOptions, ProjectContext
 from hexad.spaces.bundles.options import check_topic
+from hexad.spaces.bundles.topic import ProjectPart
 from hexad.text.tokens import TokenCounter
 
 _ITEM_COUNT_TOKENS: Final = 2  # what the number of items may add to an empty frame
@@ -46,8 +49,11 @@ class _Request:
 class ProjectContexts:
     """Recalls what a project knows; what is too slow is given up, and said."""
 
-    def __init__(self, stores: Stores, bundles: Bundles, *, clock: Clock, counter: TokenCounter) -> None:
-        self._stores = stores
+    def __init__(
+        self, stores: Stores, bundles: Bundles, *, clock: Clock, counter: TokenCounter, project: str
+    ) -> None:
+        """`project` is what the store's own project is called."""
+        self._stores, self._own_project = stores, project
         self._bundles = bundles
         self._clock = clock
         self._counter = counter
@@ -58,8 +64,10 @@ class ProjectContexts:
     ) -> ProjectContext:
         """Return the context of a project for a topic; within `deadline_ms` of real time, whatever is ready by then.
 
-        Raises `NotFound` when no space is called so and none belongs to a project of that name.
+        Raises `NotFound` when no space, no project and no memory's `metadata.project` is called so.
         """
+        if options.on_topic is None:
+            options = replace(options, on_topic=True)
         request = _Request(project=project, topic=check_topic(topic), options=options)
         if deadline_ms is None:
             return list(self._steps(request))[-1]
@@ -110,32 +118,70 @@ class ProjectContexts:
     def _steps(self, request: _Request) -> Iterator[ProjectContext]:
         """Yield the context without a digest, then, where one is wanted, with it."""
         options = request.options
-        spaces = self._spaces(request.project)
+        scopes = self._scopes(request.project, on_topic=bool(options.on_topic))
         frame = self._counter.count(self._text(self._empty(request).bundle, request)) + _ITEM_COUNT_TOKENS
         bounded = options
         if options.max_tokens is not None:
             bounded = replace(options, max_tokens=max(0, options.max_tokens - frame))
         bundle = self._bundles.merged(
-            spaces, request.project, request.topic, bounded, cost=TextCost(self._counter)
+            scopes, request.project, request.topic, bounded, cost=TextCost(self._counter)
         )
+        held = {memory.space for memory in bundle.memories}
+        spaces = tuple(scope.space for scope in scopes if scope.numbers is None or scope.space in held)
         yield self._context(bundle, request, spaces)
         if options.digest:
             space = spaces[0] if len(spaces) == 1 else None
             yield self._context(self._bundles.with_digest(bundle, space=space), request, spaces)
 
-    def _spaces(self, project: str) -> tuple[str, ...]:
-        """Return the space of that name, else those whose `metadata.project` it is, by name."""
-        if self._stores.spaces.find(project) is not None:
-            return (project,)
-        names = [
-            space.name for space in self._stores.spaces.list() if space.metadata.get("project") == project
-        ]
-        if not names:
+    def _scopes(self, name: str, *, on_topic: bool) -> tuple[ProjectPart, ...]:
+        """Return what a project consists of: the space of that name, else those whose `metadata.project` it is, else
+        the memories that have it as theirs; with the decisions and facts that were recorded of that project.
+        """
+        spaces = self._spaces(name)
+        if spaces:
+            project = spaces[0].metadata.get("project") or self._own_project
+            whole = tuple(ProjectPart(space=space.name) for space in spaces)
+            return (*whole, *self._records(str(project), whole)) if on_topic else whole
+        scopes = self._memories_of(name)
+        if not scopes and name.casefold() != self._own_project.casefold():
             raise NotFound(
-                f"Project {project!r} not found: no space is called so, and none has it as metadata.project. "
-                "`hexad spaces list` shows the spaces there are."
+                f"Project {name!r} not found: no space is called so, and neither a space nor a memory has it as "
+                "metadata.project. `hexad spaces list` shows the spaces there are."
             )
-        return tuple(sorted(names))
+        return scopes
+
+    def _spaces(self, name: str) -> list[Space]:
+        space = self._stores.spaces.find(name)
+        if space is not None:
+            return [space]
+        spaces = sorted(self._stores.spaces.list(), key=lambda space: space.name)
+        for same in (str, str.casefold):
+            found = [space for space in spaces if same(str(space.metadata.get("project", ""))) == same(name)]
+            found = found or [space for space in spaces if same(space.name) == same(name)]
+            if found:
+                return found
+        return []
+
+    def _records(self, project: str, whole: Sequence[ProjectPart]) -> tuple[ProjectPart, ...]:
+        """Return the decisions and facts of a project where they have a space of their own."""
+        if (
+            PROJECT_SPACE in {scope.space for scope in whole}
+            or self._stores.spaces.find(PROJECT_SPACE) is None
+        ):
+            return ()
+        numbers = self._stores.places.of_project(project, space=PROJECT_SPACE, records=True).get(
+            PROJECT_SPACE
+        )
+        return (ProjectPart(space=PROJECT_SPACE, numbers=numbers),) if numbers else ()
+
+    def _memories_of(self, project: str) -> tuple[ProjectPart, ...]:
+        """Return the memories whose own `metadata.project` it is, by their spaces."""
+        numbers = self._stores.places.of_project(project)
+        return tuple(
+            ProjectPart(space=space, numbers=numbers[space])
+            for space in sorted(numbers)
+            if self._stores.spaces.find(space) is not None
+        )
 
     def _context(self, bundle: Bundle, request: _Request, spaces: tuple[str, ...]) -> ProjectContext:
         text, notes = "", bundle.notes

@@ -33,6 +33,11 @@ _OPTIONS: Final[tuple[Callable[[Function], Function], ...]] = (
 )
 
 
+_ON_TOPIC: Final = click.option(
+    "--on-topic/--any-topic", default=None, help="Leave out what has nothing to do with TOPIC, or do not."
+)
+
+
 def _bundle_options(function: Function) -> Function:
     for option in reversed(_OPTIONS):
         function = option(function)
@@ -44,6 +49,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     written = parse_object(options.pop("options"), "--options") or {}
     if options.pop("no_metadata"):
         written["include_metadata"] = False
+    if (on_topic := options.pop("on_topic", None)) is not None:
+        written["on_topic"] = on_topic
     for name in ("prefer_kinds", "prefer_tags"):
         options[name] = several(options[name])
     # A flag that was not typed says nothing against the same name in --options.
@@ -57,15 +64,18 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.argument("project")
 @click.argument("topic")
 @click.option("--deadline-ms", type=int, help="Print what is ready by then, even if that is nothing.")
+@_ON_TOPIC
 @_bundle_options
 def use_context(project: str, topic: str, deadline_ms: int | None, **options: Any) -> None:
     """Print what PROJECT knows about TOPIC, for an agent's step.
 
-    The text is ready to be placed before the step. PROJECT is a space, or the project that spaces name in their
-    metadata. With --json the bundle itself. Prints nothing on stdout, with exit code 0, when nothing is known.
+    The text is ready to be placed before the step, and keeps to the topic unless --any-topic is given. PROJECT is a
+    space, or a project that spaces or memories name in their metadata; its decisions and facts belong to it. With
+    --json the bundle itself. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
-    with state().opened() as hx:
-        context = hx.use_context(project, topic, _given(options), deadline_ms=deadline_ms).recall()
+    given = _given(options)
+    with state().opened(embeds=given.get("on_topic") is not False) as hx:
+        context = hx.use_context(project, topic, given, deadline_ms=deadline_ms).recall()
     show(context.bundle, table=_use_context_lines(context))
     _notes(context.notes)
 
@@ -80,14 +90,17 @@ def _use_context_lines(context: ProjectContext) -> Iterator[str]:
 @click.command(cls=Command)
 @click.argument("space")
 @click.argument("topic")
+@_ON_TOPIC
 @_bundle_options
 def bundle(space: str, topic: str, **options: Any) -> None:
     """Show what the space SPACE knows about TOPIC, in order.
 
-    With --json the bundle: the same bytes for the same state and --freeze-clock.
+    All that the space holds may stand in it unless --on-topic is given. With --json the bundle: the same bytes for the
+    same state and --freeze-clock.
     """
-    with state().opened() as hx:
-        bundle = hx.recall_context(space, topic, _given(options))
+    given = _given(options)
+    with state().opened(embeds=given.get("on_topic") is True) as hx:
+        bundle = hx.recall_context(space, topic, given)
     show(bundle, table=_bundle_lines(bundle))
     _notes(bundle.notes)
 
@@ -122,8 +135,11 @@ def _kind_lines(kind_list: KindList, space: str) -> Iterator[str]:
 
 def _section_lines(bundle: Bundle | KindList) -> Iterator[str]:
     room = width()
-    for number, (memory, score) in enumerate(zip(bundle.memories, bundle.scores, strict=True), start=1):
+    parts = zip(bundle.memories, bundle.scores, bundle.sections, strict=True)
+    for number, (memory, score, section) in enumerate(parts, start=1):
         facts = [memory.kind, f"{memory.relevance} relevance", f"{score:.3f}", memory.id]
+        if isinstance(relevance := section.get("topic_relevance"), float):
+            facts.insert(2, f"{relevance:.2f} to the topic")
         if memory.pinned:
             facts.append("pinned")
         yield ""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from bisect import insort
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -194,12 +194,15 @@ class Orderings:
         backend: Backend,
         now: datetime,
         limit: int,
+        among: Collection[int] | None = None,
     ) -> list[Ordered]:
-        """Return the first `limit` memories of a space for a topic, in order."""
+        """Return the first `limit` memories of a space for a topic, in order; of those numbered `among` where given."""
         question = ask(topic, options, now=now)
         with self._stores.db.read() as con, self._lock:
             view = self._view(con, space_no)
             pool = _filtered(view, view.everything(), options)
+            if among is not None:
+                pool = pool & view.numbered(among)
             return _ordered(view, _TOPIC[backend](view, question), pool, options, limit=limit)
 
     def kind(
@@ -220,6 +223,20 @@ class Orderings:
             if not pool.any():
                 return []
             return _ordered(view, _kind_scorer(view, question, pool, backend), pool, options, limit=limit)
+
+    def count(self, space_no: int, options: BundleOptions, *, among: Collection[int] | None = None) -> int:
+        """Return how many memories the options let through, whatever the topic; of those `among` where given."""
+        with self._stores.db.read() as con, self._lock:
+            view = self._view(con, space_no)
+            pool = _filtered(view, view.everything(), options)
+            return int((pool if among is None else pool & view.numbered(among)).sum())
+
+    def admitted(self, space_no: int, options: BundleOptions, numbers: Collection[int]) -> set[int]:
+        """Return those of these memories that are of the space and that the options let through."""
+        with self._stores.db.read() as con, self._lock:
+            view = self._view(con, space_no)
+            slots = (_filtered(view, view.everything(), options) & view.numbered(numbers)).nonzero()[0]
+            return {int(no) for no in view.nos[slots]}
 
     def under(self, space_no: int, prefix: str) -> list[int]:
         """Return the row numbers of what is at or under a path, by path and id; case and whole parts count."""

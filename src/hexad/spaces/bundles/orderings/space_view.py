@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -411,6 +411,14 @@ class SpaceView:
     def everything(self) -> NDArray[np.bool_]:
         """Return which slots hold a memory."""
         return self.active[: self.size].copy()
+
+    def numbered(self, numbers: Collection[int]) -> NDArray[np.bool_]:
+        """Return which slots hold a memory with one of these row numbers."""
+        import numpy as np
+
+        mask = np.zeros(self.size, dtype=bool)
+        mask[[slot for no in numbers if (slot := self._slot_of.get(no)) is not None]] = True
+        return mask & self.active[: self.size]
 
     def of_kind(self, kind: str) -> NDArray[np.bool_]:
         """Return which slots hold a memory of a kind; a kind that no memory has is in none."""
