@@ -107,6 +107,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "short-facts": ("short_facts", _module("short_facts")),
     "relevance": ("relevance", _module("relevance")),
     "plain-updates": ("plain_updates", _module("plain_updates")),
+    "messages": ("messages", _module("messages")),
     "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),
     "text-indexes": ("text_indexes", _module("text_indexes")),

@@ -34,6 +34,26 @@ def updates(bench: Any) -> ModuleType:
     return bench("plain_updates")
 
 
+def test_the_halves_of_the_conversations_share_no_turn_and_are_well_formed(bench: Any) -> None:
+    messages = bench("messages")
+    first, second = (
+        {str(message["content"]) for each in messages.load(half) for message in each.messages} - {"ok"}
+        for half in HALVES
+    )
+
+    assert not first & second
+    for half in HALVES:
+        assert set(messages.KINDS) == {each.kind for one in messages.load(half) for each in one.expected}
+
+
+def test_most_of_what_a_conversation_says_is_extracted_and_little_else(bench: Any) -> None:
+    messages = bench("messages")
+    found = messages.judgements(messages.load("development")[:12])
+
+    assert sum(each.memory is not None and each.expected is None for each in found) <= 1
+    assert sum(each.memory is None for each in found) <= 2
+
+
 @pytest.mark.parametrize("half", HALVES)
 def test_a_half_of_the_short_facts_has_questions_of_every_kind(facts: ModuleType, half: str) -> None:
     data = facts.ShortFacts.load(half)

@@ -149,7 +149,8 @@ class Hexad:
 
     # Writing ------------------------------------------------------------------------------------------------------
 
-    def remember(  # noqa: PLR0913 - one keyword for each field of a memory; a bag of options would hide them
+    @overload
+    def remember(
         self,
         text: str,
         *,
@@ -175,7 +176,51 @@ class Hexad:
         metadata: Mapping[str, JSONValue] | None = None,
         project: str | None = None,
         freeze_clock: datetime | str | None = None,
-    ) -> Memory:
+    ) -> Memory: ...
+
+    @overload
+    def remember(
+        self,
+        text: Sequence[Mapping[str, object]],
+        *,
+        conversation: str | None = None,
+        space: str = "default",
+        tags: Iterable[str] | None = None,
+        trust: str = "user",
+        data_subjects: Iterable[str] | None = None,
+        metadata: Mapping[str, JSONValue] | None = None,
+        project: str | None = None,
+        freeze_clock: datetime | str | None = None,
+    ) -> list[Memory]: ...
+
+    def remember(  # noqa: PLR0913 - one keyword for each field of a memory; a bag of options would hide them
+        self,
+        text: str | Sequence[Mapping[str, object]],
+        *,
+        conversation: str | None = None,
+        space: str = "default",
+        kind: str | None = None,
+        path: str | None = None,
+        id: str | None = None,
+        source_id: str | None = None,
+        tags: Iterable[str] | None = None,
+        pinned: bool | None = None,
+        relevance: str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        trust: str = "user",
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: JSONValue = None,
+        citations: Iterable[Citation] | None = None,
+        data_subjects: Iterable[str] | None = None,
+        derived_from: Iterable[str] | None = None,
+        metadata: Mapping[str, JSONValue] | None = None,
+        project: str | None = None,
+        freeze_clock: datetime | str | None = None,
+    ) -> Memory | list[Memory]:
         """Store a text durably and return its memory; `memory.receipt` says what was done with it.
 
         Secrets are removed first. The same text again in the same space is evidence for the memory that is
@@ -184,7 +229,13 @@ class Hexad:
         counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
         `trust` says who vouches for the text: user, agent, tool, web or unknown. `derived_from` are ids of memories
         that it was made of: it is trusted no more than the least of them. What may not stand (docs/security.md) is
-        kept with the status `quarantined`, and the receipt's notes say why.
+        kept with the status `quarantined`, and the receipt's notes say why. Without a `kind` it is what the text says
+        of itself: a decision, a convention, a todo, a preference, code, a log, else a note.
+
+        A list of messages (`role`, `content`, optional `name` and `time`) is a conversation: each message becomes a
+        turn, followed in the list that comes back by the facts, preferences, decisions, conventions and todos that
+        its user said in it, each derived from it and linked to it. What is there already comes back unchanged
+        (docs/memories.md).
 
         Raises `InvalidInput` (`InvalidMemory`, `InvalidSpace`) for a value that cannot be used, `LimitExceeded`
         for a text over 1 MiB, `Conflict` for an id of another space; then nothing was stored.
@@ -196,7 +247,7 @@ class Hexad:
         (('release',), 'created')
         """
         draft = Draft(
-            text=text,
+            text=text if isinstance(text, str) else "",
             space=space,
             kind=kind,
             path=path,
@@ -222,10 +273,20 @@ class Hexad:
             project=project,
             now=parse_time(freeze_clock, "freeze_clock"),
         )
+        if isinstance(text, str) and conversation is not None:
+            raise InvalidInput(
+                "conversation is for a list of messages; a single text belongs to none.",
+                argument="conversation",
+            )
         self._services.handouts.flush()
-        memory = self._services.ingest().writer.write([draft])[0]
+        service = self._services.ingest()
+        if isinstance(text, str):
+            memories = service.writer.write([draft])
+        else:
+            conversation = parse_text(conversation, "conversation")
+            memories = service.messages.remember(text, draft, conversation=conversation)
         self._services.wake()
-        return memory
+        return memories[0] if isinstance(text, str) else memories
 
     def remember_structured(
         self,

@@ -11,6 +11,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.imports.read import Relate
+from hexad.ingest.messages import MessageIntake
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.runner import Ingestor
 from hexad.ingest.structured_calls import StructuredIntake
@@ -51,6 +52,7 @@ class IngestService:
             author=context.actor.describe(),
         )
         self.intake = StructuredIntake(self.writer)
+        self.messages = MessageIntake(stores, self.writer)
         self.retagger = Retagger(stores, catalog, self.redactor, rules=self.writer.rules_of)
         self.ingestor = Ingestor(
             stores,

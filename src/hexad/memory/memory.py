@@ -45,6 +45,13 @@ class Trust(StrEnum):
         return _RANKS[self]
 
 
+TRUST_OF_ROLE: Final = {
+    **dict.fromkeys(("user", "human"), Trust.USER),
+    **dict.fromkeys(("assistant", "agent", "model", "ai"), Trust.AGENT),
+    **dict.fromkeys(("tool", "function"), Trust.TOOL),
+}
+"""Who vouches for what is said in a role of a conversation."""
+
 _RANKS: Final = {trust: 4 - at for at, trust in enumerate(Trust)}
 
 

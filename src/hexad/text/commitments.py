@@ -1,4 +1,4 @@
-"""What was decided, agreed on or left to do, by the words in which somebody says so: rules, no model.
+"""What was decided, agreed on, left to do or is preferred, by the words in which somebody says so: rules, no model.
 
 The rules know English. A question, a doubt, a condition and what somebody else is said to have said decide nothing.
 """
@@ -22,6 +22,7 @@ class Commitment(StrEnum):
     DECISION = "decision"
     CONVENTION = "convention"
     TODO = "todo"
+    PREFERENCE = "preference"
 
 
 class Statement(NamedTuple):
@@ -33,30 +34,47 @@ class Statement(NamedTuple):
 
 _DOUBT = re.compile(
     r"(?i)\b(?:maybe|perhaps|might|could we|should we|shall we|what if|whether|not sure|i think|i guess|wonder"
+    r"|imagine|suppose|let's say"
     r"|(?:have|has|had|did)(?: not|n't) (?:yet )?(?:decide|decided|agree|agreed)|nothing (?:is|was) decided|undecided"
     r"|before we decide|once we|until we (?:decide|agree)|if we (?:decide|decided|agree|agreed))\b"
 )
 _DECISION = re.compile(
-    r"(?i)^\W*(?:decision\s*:|decided\s*:)|\b(?:we|i|the team|everybody) (?:have |has |had )?(?:now |finally |all )?"
-    r"(?:decided|agreed|chose|settled|resolved) (?:to|on|that|for|against|not)\b"
-    r"|\b(?:we|i)(?:'ll| will| are going to|'re going to| shall) (?:go with|stick with|settle on|switch to)\b"
-    r"|\b(?:it (?:is|was) (?:decided|settled|agreed)) (?:to|that|on)\b|^\W*(?:let's|let us) go with\b"
+    r"(?i)^\W*(?:decision\s*:|decided\s*:)|\b(?:we|i|the team|everybody)(?:'ve)? (?:have |has |had )?"
+    r"(?:now |finally |all )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for|against|not)"
+    r"|chose|(?:opted|went) (?:for|with)|standardi[sz]ed on|ruled out)\b"
+    r"|\b(?:we|i)(?:'ll| will| are going to|'re going to| shall) (?:go with|stick with|stick to|settle on|switch to)\b"
+    r"|\b(?:it (?:is|was) (?:decided|settled|agreed)) (?:to|that|on)\b"
+    r"|^\W*(?:let's|let us) (?:go with|use|adopt|stick (?:with|to)|switch to|settle on|standardi[sz]e on)\b"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
 _CONVENTION = re.compile(
     r"(?i)^\W*(?:convention|rule)\s*:|\b(?:our|the|by) (?:convention|rule|house style)\b"
     r"|\bwe (?:always|never)\b"
-    r"|\b(?:from now on|in this (?:project|repo|repository|codebase)),? (?:we|all|every|always|never|use)\b"
-    r"|^\W*(?:please )?(?:always|never) (?!mind\b)[a-z]+"
+    r"|\b(?:from now on|going forward|in this (?:project|repo|repository|codebase)),? "
+    r"(?:please |we|all|every|always|never|use)\b"
+    r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!mind\b)[a-z]+"
+    r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
+    r"|\b(?:all|every|each) (?:\w+ ){1,5}(?:must|shall|has to|have to)\b"
 )
 _TODO = re.compile(
-    r"(?i)^\W*(?:todo|fixme|follow-?up|next step|open point|left to do|still open|still missing)\b\s*[:\-–—(]"
+    r"(?i)^\W*(?:todo|fixme|follow-?up|next step|action item|reminder|open point|left to do|still open|still missing)"
+    r"\b\s*[:\-–—(]"
     r"|\b(?:we|i|you|somebody|someone) (?:still )?(?:need|needs|have|has) to\b.*"
     r"\b(?:later|tomorrow|next|afterwards|another time)\b"
-    r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b"
+    r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b|\bremind me to\b"
     r"|\b(?:still|yet) (?:has|have|needs?) to be [a-z]+\b"
 )
+_PREFERENCE = re.compile(
+    r"(?i)^\W*preference\s*:|\bmy (?:\w+ )?favou?rite\b|\bworks? (?:best|better) for me\b"
+    r"|\b(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer) (?!not to say)"
+    r"|\b(?:i|we) (?:(?:really|also|generally|usually|personally|always|still|do|just|much) )*"
+    r"(?:prefer|favou?r|like|love|enjoy|hate|dislike|adore"
+    r"|(?:don't|do not|can't|cannot) (?:really )?(?:like|stand|bear|enjoy|care for|want))"
+    r"(?! (?:it|this|that|these|those|you|your|how|what|the (?:idea|look|sound)|to (?:know|see|ask|hear|get))\b)(?= \w)"
+    r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of|keen on|partial to)\b"
+)
 _QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
+_QUOTATION = re.compile(r"[\"“«][^\"”»\n]{12,}[\"”»]")
 _HEARSAY = re.compile(
     r"(?i)\b(?:they|he|she|the (?:docs?|page|article|readme|log|issue|blog|book)) (?:says?|said|claims?)\b"
 )
@@ -74,15 +92,33 @@ def statements(text: str) -> Iterator[Statement]:
         sentence = " ".join(text[start:end].split())
         if len(sentence) > SENTENCE_CHARS_LIMIT or len(sentence.split()) < _WORDS_LEAST - 1:
             continue
-        if sentence.endswith(("?", "？")) or _QUOTED.match(sentence):
-            continue
-        if _DOUBT.search(sentence) or _HEARSAY.search(sentence):
-            continue
-        for what, rule in (
-            (Commitment.DECISION, _DECISION),
-            (Commitment.CONVENTION, _CONVENTION),
-            (Commitment.TODO, _TODO),
-        ):
-            if rule.search(sentence):
-                yield Statement(what, sentence)
-                break
+        what = commitment_of(sentence)
+        if what is not None:
+            yield Statement(what, sentence)
+
+
+def is_doubtful(sentence: str) -> bool:
+    """Whether a sentence asks, doubts, supposes, quotes, or tells what somebody else said: it binds nobody."""
+    plain = sentence.replace("’", "'").rstrip()
+    return (
+        plain.endswith(("?", "？"))
+        or _QUOTED.match(plain) is not None
+        or _DOUBT.search(plain) is not None
+        or _HEARSAY.search(plain) is not None
+    )
+
+
+def commitment_of(sentence: str) -> Commitment | None:
+    """Return what one sentence commits to; None where it binds nobody."""
+    if is_doubtful(sentence):
+        return None
+    plain = _QUOTATION.sub(" ", sentence.replace("’", "'"))
+    return next((what for what, rule in _RULES if rule.search(plain)), None)
+
+
+_RULES: Final = (
+    (Commitment.DECISION, _DECISION),
+    (Commitment.CONVENTION, _CONVENTION),
+    (Commitment.TODO, _TODO),
+    (Commitment.PREFERENCE, _PREFERENCE),
+)

@@ -18,6 +18,8 @@ from hexad.memory.memory import Turn
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 
+TIMES: Final = ("time", "timestamp", "created_at", "create_time", "date")
+"""Names under which a record says when it was said."""
 _PART_LIMIT: Final = 200
 _NATIVE: Final = frozenset(["id", "conversation", "session", "time", "speaker", "text"])
 _SAYS: Final = frozenset(["text", "content", "role", "sender", "speaker"])
@@ -106,12 +108,10 @@ def _message(message: Record, *, conversation: str | None, title: str | None) ->
     text = content_text(content) if content else ""
     if not text and isinstance(message.get("text"), str):
         text = str(message["text"])
-    calls = message.get("tool_calls")
-    pieces = [text, *(_tool_call(call) for call in (calls if isinstance(calls, list) else ()))]
     if not isinstance(message.get("role", message.get("sender", message.get("speaker"))), str):
         return NoTurn("it has neither a speaker nor a role")
     return SaidTurn(
-        text="\n".join(piece for piece in pieces if piece),
+        text=with_tool_calls(text, message),
         speaker=_speaker(message),
         id=text_field(message, "uuid", "id"),
         conversation=conversation or text_field(message, "conversation", "conversation_id"),
@@ -231,6 +231,13 @@ def _part_text(part: object) -> str:
     return f"[{kind or 'something without text'}]"
 
 
+def with_tool_calls(text: str, message: Record) -> str:
+    """Return what a message says, and the tools that it calls, a line each."""
+    calls = message.get("tool_calls")
+    pieces = [text, *(_tool_call(call) for call in (calls if isinstance(calls, list) else ()))]
+    return "\n".join(piece for piece in pieces if piece)
+
+
 def _tool_call(call: object) -> str:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
@@ -249,8 +256,7 @@ def _speaker(record: Record) -> str:
 
 
 def _time(record: Record) -> object:
-    names = ("time", "timestamp", "created_at", "create_time", "date")
-    return next((record[name] for name in names if record.get(name) is not None), None)
+    return next((record[name] for name in TIMES if record.get(name) is not None), None)
 
 
 def read_conversations(

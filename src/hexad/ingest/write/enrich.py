@@ -12,6 +12,7 @@ from typing import Final
 
 from hexad.core.arguments import is_number
 from hexad.core.json_types import JSONValue
+from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND, kind_of
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Chunk, Relevance
 from hexad.memory.tables.memories import NewChunk
@@ -23,7 +24,6 @@ from hexad.text.paths import normalize_path
 from hexad.text.sections import Section
 from hexad.text.summary.summarize import Summaries, summaries
 
-DEFAULT_KIND: Final = "note"
 _PATH_WORDS: Final = 6
 _UNTITLED: Final = "untitled"
 
@@ -40,10 +40,19 @@ class Meaning:
     relevance: Relevance = Relevance.MEDIUM
 
 
+def is_plain(draft: Draft) -> bool:
+    """Whether a draft is a text that somebody just said: no record, fact or item of a source, made of nothing else."""
+    apart = draft.structured or draft.imported or draft.gated or draft.derived_from or draft.turn is not None
+    return not apart and (draft.source, draft.subject, draft.attribute) == (None, None, None)
+
+
 def understand(draft: Draft, *, project: str, spans: Sequence[Section] | None = None) -> Meaning:
     """Return what `draft`, already clean and redacted, is about. `spans` are chunks that the caller cut."""
     summaries = _summaries(draft)
-    kind = slug(draft.kind) if draft.kind is not None else DEFAULT_KIND
+    if draft.kind is not None:
+        kind = slug(draft.kind)
+    else:
+        kind = kind_of(draft.text, trust=draft.trust) if is_plain(draft) else DEFAULT_KIND
     if draft.path is not None:
         path = normalize_path(draft.path)
     else:

@@ -7,7 +7,7 @@ drafts ─ redact ─ understand, by a model where one is asked ─┐ (no lock 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -19,6 +19,7 @@ from hexad.core.tracing import span
 from hexad.errors import Conflict
 from hexad.ingest.write.enrich import new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
+from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
 from hexad.ingest.write.gate import Gate, GateVerdict
 from hexad.ingest.write.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.write.merge import FactLine, carried, merged, new_memory, same, with_tags
@@ -80,17 +81,24 @@ class Pipeline:
         """
         self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with span("create_memory", count=len(drafts)):
-            return retry(
-                lambda: self._write(drafts), times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE)
-            )
+            return self.retried(lambda: self._write(drafts))
+
+    @staticmethod
+    def retried(attempt: Callable[[], list[Memory]]) -> list[Memory]:
+        """Return what an attempt stores, made anew where `require_current` found its drafts out of date."""
+        return retry(attempt, times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE))
 
     def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
         prepared = [self.prepare(draft) for draft in drafts]
         with self._stores.db.transaction():
-            decided = self._decided(prepared)
-            if all(write.rules is decided[write.draft.space][1] for write in prepared):
-                return [self._store(write, decided[write.draft.space][0]) for write in prepared]
-        raise TryAgain
+            self.require_current(prepared)
+            return self.store(prepared)
+
+    def require_current(self, prepared: Sequence[PreparedDraft]) -> None:
+        """Raise `TryAgain` where somebody changed what is redacted since these were prepared; in a transaction."""
+        decided = self._decided(prepared)
+        if any(write.rules is not decided[write.draft.space][1] for write in prepared):
+            raise TryAgain
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> PreparedDraft:
         """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.
@@ -182,7 +190,11 @@ class Pipeline:
                 return held_memory
             memory, write = quarantined(memory, objection), _waiting(write, objection)
         if self._may_pin(write) and not memory.pinned:
-            memory = replace(memory, pinned=pins(policies, self._judged(write, memory)))
+            judged_memory = self._judged(write, memory)
+            if draft.kind is None and not policies.model_may_pin:
+                # No text pins itself by what it begins with.
+                judged_memory = replace(judged_memory, kind=DEFAULT_KIND)
+            memory = replace(memory, pinned=pins(policies, judged_memory))
         no = self._stores.memories.insert(
             replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=source_no
         )
@@ -315,7 +327,12 @@ class Pipeline:
     ) -> Memory:
         chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
         replaced = self._updates.link(
-            no, memory, space_no=space_no, changed=outcome is not Outcome.CREATED, now=write.now
+            no,
+            memory,
+            space_no=space_no,
+            changed=outcome is not Outcome.CREATED,
+            now=write.now,
+            sources=write.draft.derived_from,
         )
         self._catalog.add(no, memory, chunks)
         near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)

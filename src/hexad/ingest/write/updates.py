@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -31,9 +31,18 @@ class UpdateLinker:
         self._claims = lru_cache(maxsize=_CLAIMS_KEPT)(claims)
 
     def link(
-        self, no: int, memory: Memory, *, space_no: int, changed: bool, now: datetime
+        self,
+        no: int,
+        memory: Memory,
+        *,
+        space_no: int,
+        changed: bool,
+        now: datetime,
+        sources: Collection[str] = (),
     ) -> list[tuple[str, float]]:
         """Link memory `no`, which stands in no index yet; returns the ids that it surely takes the place of.
+
+        `sources` are ids of what it was made of: it says the same as they do.
 
         A later text counts against an earlier one, whichever is written first, where it is trusted as much.
         """
@@ -48,6 +57,8 @@ class UpdateLinker:
         order = (to_micros(since), no)
         replaced: list[tuple[str, float]] = []
         for other in self._older(mine, no, space_no=space_no):
+            if other.id in sources:
+                continue
             later = (other.happened_at, other.no) < order
             if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
                 continue

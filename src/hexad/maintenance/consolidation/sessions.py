@@ -24,7 +24,7 @@ from hexad.maintenance.consolidation.values import (
 )
 from hexad.memory.confidence import DRAFT, risen
 from hexad.memory.draft import Draft, MemoryWriter
-from hexad.memory.memory import Memory, Outcome, Status, Trust
+from hexad.memory.memory import TRUST_OF_ROLE, Memory, Outcome, Status, Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
@@ -42,14 +42,7 @@ KEY_CHARS_LIMIT: Final = 200
 STATEMENTS_LIMIT: Final = 50
 """So many statements of one working set are promoted at most."""
 _FILES_NAMED: Final = 12
-_ROLES: Final = {
-    "user": Trust.USER,
-    "human": Trust.USER,
-    "assistant": Trust.AGENT,
-    "agent": Trust.AGENT,
-    "model": Trust.AGENT,
-    "ai": Trust.AGENT,
-}
+_ROLES: Final = {role: trust for role, trust in TRUST_OF_ROLE.items() if trust is not Trust.TOOL}
 """Who may decide or agree on something; what a tool or a page says is data."""
 INSTRUCTIONS: Final = "reads as instructions"
 
@@ -133,6 +126,8 @@ def _commitments(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Tru
     commitments: dict[tuple[Commitment, str], tuple[str, Trust]] = {}
     for text, trust in _spoken_texts(working_set):
         for statement in statements(text):
+            if statement.what is Commitment.PREFERENCE:  # of a person; the project's are conventions
+                continue
             key = (statement.what, fold(statement.text))
             if key not in commitments or commitments[key][1].rank < trust.rank:
                 commitments[key] = (statement.text, trust)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.database.change_counters import bump
@@ -29,6 +29,15 @@ from hexad.memory.tables.rows import (
     row_of,
     seen_sql,
 )
+
+
+class StoredTurn(NamedTuple):
+    """What tells a turn of a conversation from others: its text by its hash, who spoke, and when."""
+
+    no: int
+    content_hash: str
+    speaker: str
+    time: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,21 @@ class Memories(MemoryNames):
                 no = row[0]
                 memories[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
         return memories
+
+    def turns_of(self, conversation: str, *, space_no: int) -> dict[int, StoredTurn]:
+        """Return the turns of a conversation of a space by their positions, whatever their status."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT t.position, m.no, m.content_hash, sp.name, m.valid_from FROM conversation_sessions cs"
+            " JOIN turns t ON t.session_no = cs.no JOIN memories m ON m.no = t.memory_no"
+            " JOIN speakers sp ON sp.no = t.speaker_no"
+            f" WHERE cs.space_no = ? AND cs.conversation = ? AND cs.session = ?{seen}",
+            (space_no, conversation, conversation, *roles),
+        )
+        return {
+            row[0]: StoredTurn(row[1], row[2], row[3], None if row[4] is None else from_micros(row[4]))
+            for row in rows
+        }
 
     def get(self, memory_id: str) -> Memory:
         """Return the memory with this id, whatever its status; raises `NotFound`."""

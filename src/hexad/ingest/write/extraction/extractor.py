@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from hexad.errors import BudgetExceeded, ProviderError
-from hexad.ingest.write.enrich import DEFAULT_KIND, Meaning
+from hexad.ingest.write.enrich import Meaning
 from hexad.ingest.write.extraction.local_extraction import local_path, local_summaries, local_tags
 from hexad.ingest.write.extraction.model_prompt import (
     ModelResponse,
@@ -21,6 +21,7 @@ from hexad.ingest.write.extraction.model_prompt import (
     parse_answer,
     placed,
 )
+from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
 from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.salience import relevance_of
 from hexad.memory.draft import Draft, Extract

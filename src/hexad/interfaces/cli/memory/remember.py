@@ -1,4 +1,4 @@
-"""`hexad remember` stores one text; `hexad remember-raw` a file or a text, with what is open inferred from it."""
+"""`hexad remember` stores a text or messages; `hexad remember-raw` a file or a text, with what is open inferred."""
 
 from __future__ import annotations
 
@@ -29,9 +29,18 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("text", required=False)
+@click.option(
+    "--messages",
+    metavar="FILE",
+    help="JSON list of messages (role, content, optional name and time) to store as a conversation; - for stdin.",
+)
+@click.option(
+    "--conversation", help="With --messages: id of the conversation; default: known by how it begins."
+)
 @click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
 @click.option(
-    "--kind", help="guide, config, decision, log, code, note, … (found from the text if not given)."
+    "--kind",
+    help="decision, convention, todo, preference, code, log, note (found from the text if not given), guide, config, …",
 )
 @click.option("--path", help="Path of the memory inside its space, such as shop/billing/refunds.")
 @click.option("--project", help="First part of the path; default: the space's project, else the store's.")
@@ -66,29 +75,64 @@ if TYPE_CHECKING:
     "--data-subject", "data_subjects", multiple=True, help="A person whose data this is; repeatable."
 )
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
-def remember(text: str | None, **options: Any) -> None:
-    """Store TEXT durably.
+def remember(text: str | None, messages: str | None, **options: Any) -> None:
+    """Store TEXT durably, or the messages of a conversation.
 
     `-`, or no TEXT and a pipe, reads it from stdin. Secrets are taken out before anything is stored. The same
-    text again counts as evidence for the memory that is there. Vectors are left to the next process that has
-    time for them, or to `hexad maintain`.
+    text again counts as evidence for the memory that is there. With --messages each message becomes a turn, and the
+    facts, preferences, decisions, conventions and todos that its user said become memories beside it. Vectors are
+    left to the next process that has time for them, or to `hexad maintain`.
     """
+    value, metadata = options.pop("value"), options.pop("metadata")
+    options |= {
+        "id": options.pop("id_"),
+        "tags": several(options.pop("tags")),
+        "data_subjects": several(options.pop("data_subjects")),
+        "derived_from": several(options.pop("derived_from")),
+        "value": None if value is None else _json_or_text(value),
+        "metadata": parse_object(metadata, "--metadata"),
+    }
+    if messages is not None:
+        _remember_messages(messages, text, options)
+        return
     text = _text(text)
     if not text.strip():
         raise hexad.InvalidMemory("The text is empty; give at least one character that is not blank.")
-    value, metadata = options.pop("value"), options.pop("metadata")
     with state().opened(create=True, embeds=True) as hx:
-        memory = hx.remember(
-            text,
-            id=options.pop("id_"),
-            tags=several(options.pop("tags")),
-            data_subjects=several(options.pop("data_subjects")),
-            derived_from=several(options.pop("derived_from")),
-            value=None if value is None else _json_or_text(value),
-            metadata=parse_object(metadata, "--metadata"),
-            **options,
-        )
+        memory = hx.remember(text, **options)
     show({**memory.to_dict(), "receipt": _receipt(memory)}, table=_remembered_lines(memory))
+
+
+def _remember_messages(file: str, text: str | None, options: dict[str, Any]) -> None:
+    if text is not None:
+        raise click.UsageError("Give a TEXT or --messages, not both.")
+    try:
+        messages = json.loads(read_stdin() if file == "-" else _read(Path(file)))
+    except (ValueError, RecursionError) as error:
+        raise hexad.InvalidInput(f"{file!r} is no JSON: {error}.") from error
+    if isinstance(messages, dict) and "messages" in messages:
+        messages = messages["messages"]
+    if not isinstance(messages, list):
+        raise hexad.InvalidMemory(
+            f'{file!r} holds no JSON list of messages, such as [{{"role": "user", "content": "…"}}].'
+        )
+    with state().opened(create=True, embeds=True) as hx:
+        memories = hx.remember(messages, **options)
+    show(
+        [{**memory.to_dict(), "receipt": _receipt(memory)} for memory in memories],
+        table=_message_lines(memories),
+    )
+
+
+def _message_lines(memories: Sequence[Memory]) -> Iterator[str]:
+    for memory in memories:
+        speaker = f"{memory.turn.speaker}: " if memory.turn is not None else "  "
+        receipt = memory.receipt
+        assert receipt is not None  # what `remember` returns always has one
+        kind = f"({memory.kind}, {receipt.outcome.value})"
+        yield f"{memory.id}  {clean(speaker)}{clean(memory.summary_micro)}  {clean(kind)}"
+        for remark in receipt.notes:
+            note(clean(remark))
 
 
 def _text(text: str | None) -> str:

@@ -1,0 +1,298 @@
+"""`remember` given a list of messages: the turns of a conversation, and what of them should last.
+
+messages ─ turns ─ prepare ─ sentences that should last ─ prepare ─┐ (no lock is held)
+                                  ▼
+          one transaction: place in the conversation ─ new turns ─ what they say, derived from them and linked to them
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from hexad.core.arguments import is_number, listed, parse_time, quoted
+from hexad.core.clock import format_time
+from hexad.errors import InvalidInput, InvalidMemory, LimitExceeded
+from hexad.ingest.sources.conversations import TIMES, content_text, with_tool_calls
+from hexad.ingest.sources.decode import read_time
+from hexad.ingest.write.extraction.turn_extraction import CORRECTION, extracts
+from hexad.ingest.write.pipeline import Pipeline
+from hexad.ingest.write.prepare import PreparedDraft
+from hexad.memory.draft import Draft
+from hexad.memory.memory import TRUST_OF_ROLE, Memory, Outcome, Receipt, Trust, Turn, least_trust
+from hexad.memory.store import Stores
+from hexad.memory.tables.memories import StoredTurn
+from hexad.text.normalize import clean, slug
+from hexad.text.paths import normalize_path
+
+TURN: Final = "turn"
+DERIVED_FROM: Final = "derived-from"
+_INSTRUCTING: Final = frozenset({"system", "developer"})
+"""Roles of messages that say how a model is to behave; nobody said them in the conversation."""
+_OF_A_TEXT: Final = (
+    "kind", "path", "id", "source_id", "pinned", "relevance", "importance", "confidence", "valid_from", "valid_to",
+    "subject", "attribute", "value", "citations", "derived_from",
+)  # fmt: skip
+"""Fields that say something of one text, and cannot hold for all messages of a list."""
+_EXAMPLE: Final = '[{"role": "user", "content": "…"}]'
+_NAME_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message that is a turn. `place` names it for a reader; `speech` is its text without tool calls and results."""
+
+    place: str
+    text: str
+    speech: str
+    speaker: str
+    trust: Trust
+    time: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PreparedTurn:
+    """A turn that is ready to be stored, and what it says that should last."""
+
+    message: Message
+    write: PreparedDraft
+    extracts: list[PreparedDraft] = field(default_factory=list)
+
+    def is_stored_as(self, stored: StoredTurn) -> bool:
+        """Whether a stored turn is this one; a time counts where the message has one."""
+        same = (stored.content_hash, stored.speaker) == (self.write.content_hash, self.message.speaker)
+        return same and self.message.time in (None, stored.time)
+
+
+class MessageIntake:
+    """Writes conversations, through the one way in."""
+
+    def __init__(self, stores: Stores, writer: Pipeline) -> None:
+        self._stores, self._writer = stores, writer
+
+    def remember(self, messages: object, options: Draft, *, conversation: str | None = None) -> list[Memory]:
+        """Store the turns that are new and what they say that should last; see `Hexad.remember`.
+
+        `options` is what a caller says of all of them; `conversation` None: it is known by how it begins.
+        """
+        turns = parse_messages(messages)
+        for name in _OF_A_TEXT:
+            if getattr(options, name) not in (None, ()):
+                raise InvalidInput(
+                    f"{name} is for a single text; each of these messages is a memory of its own.",
+                    argument=name,
+                )
+        if conversation is not None and not clean(conversation).strip():
+            raise InvalidInput(
+                "conversation is blank; give its id, or leave it out.", argument="conversation"
+            )
+        self._stores.db.require_writable()
+        return self._writer.retried(lambda: self._attempt(turns, options, conversation))
+
+    def _attempt(self, messages: Sequence[Message], options: Draft, conversation: str | None) -> list[Memory]:
+        turns = [self._prepared(message, options) for message in messages]
+        with self._stores.db.transaction():
+            self._writer.require_current([write for turn in turns for write in (turn.write, *turn.extracts)])
+            return list(self._stored(turns, options.space, conversation))
+
+    def _prepared(self, message: Message, options: Draft) -> _PreparedTurn:
+        draft = replace(
+            options,
+            text=message.text,
+            kind=TURN,
+            trust=least_trust([message.trust, options.trust]),
+            valid_from=message.time,
+            turn=Turn(conversation="", session="", position=0, speaker=message.speaker),
+        )
+        try:
+            write = self._writer.prepare(draft)
+            if message.trust is not Trust.USER or not message.speech.strip():
+                return _PreparedTurn(message=message, write=write)  # what a person did not say binds nobody
+            # What is read is what was stored, without secrets.
+            whole = message.speech == message.text
+            speech = write if whole else self._writer.prepare(replace(draft, text=message.speech))
+            return _PreparedTurn(
+                message=message, write=write, extracts=list(self._extracts(draft, speech.draft.text))
+            )
+        except (InvalidMemory, LimitExceeded) as error:
+            raise type(error)(f"{message.place}: {error}") from error
+
+    def _extracts(self, draft: Draft, text: str) -> Iterator[PreparedDraft]:
+        for extract in extracts(text):
+            tags = (*(draft.tags or ()), *([CORRECTION] if extract.corrects else []))
+            # Gated: said again, it is evidence for what is there, and what a recall handed out is nothing new.
+            found = replace(
+                draft, text=extract.text, kind=extract.kind, tags=tags or None, turn=None, gated=True
+            )
+            yield self._writer.prepare(found)
+
+    # Inside the transaction -------------------------------------------------------------------------------------
+
+    def _stored(
+        self, turns: Sequence[_PreparedTurn], space: str, conversation: str | None
+    ) -> Iterator[Memory]:
+        conversation, first, known = self._place(turns, space, conversation)
+        for position, turn in enumerate(turns, first):
+            stored = known.get(position)
+            if stored is None:
+                yield from self._store(turn, conversation, position)
+            else:
+                memory = self._stores.memories.by_no([stored.no])[stored.no]
+                made = self._stores.memories.by_no(self._stores.derivations.derived([memory.id]))
+                for each in (memory, *made.values()):
+                    yield replace(each, receipt=Receipt(outcome=Outcome.UNCHANGED))
+
+    def _place(
+        self, turns: Sequence[_PreparedTurn], space_name: str, conversation: str | None
+    ) -> tuple[str, int, dict[int, StoredTurn]]:
+        """Return the conversation, the position of the first turn, and the turns of it that are there already."""
+        space = self._stores.spaces.find(space_name)
+        space_no = None if space is None else space.no
+        if conversation is not None:
+            conversation = clean(conversation)
+            known = self._known(conversation, space_no)
+            return conversation, _first_position(turns, known), known
+        name, beginning = "", hashlib.sha256()
+        for turn in turns:
+            time = turn.message.time
+            parts = [turn.message.speaker, turn.write.content_hash, format_time(time) if time else None]
+            beginning.update(json.dumps(parts).encode())
+            name = f"messages-{beginning.hexdigest()[:_NAME_DIGITS]}"
+            known = self._known(name, space_no)
+            if _continues(turns, known, 0):
+                return name, 0, known
+        return name, 0, {}
+
+    def _known(self, conversation: str, space_no: int | None) -> dict[int, StoredTurn]:
+        return {} if space_no is None else self._stores.memories.turns_of(conversation, space_no=space_no)
+
+    def _store(self, turn: _PreparedTurn, conversation: str, position: int) -> Iterator[Memory]:
+        write, speaker = turn.write, turn.message.speaker
+        place = Turn(conversation=conversation, session=conversation, position=position, speaker=speaker)
+        draft = replace(write.draft, turn=place, source_id=f"{conversation}/{position}")
+        path = normalize_path(f"{slug(write.project or write.home)}/{slug(conversation) or TURN}")
+        memory = self._writer.store([write.with_draft(draft, replace(write.meaning, path=path))])[0]
+        yield memory
+        no = self._stores.memories.number(memory.id)
+        for extract in turn.extracts:
+            metadata = {
+                **(extract.draft.metadata or {}),
+                "turn": memory.id,
+                "conversation": conversation,
+                "speaker": speaker,
+            }
+            found = replace(extract.draft, derived_from=(memory.id,), metadata=metadata)
+            made = self._writer.store([extract.with_draft(found, extract.meaning)])[0]
+            self._stores.links.put(self._stores.memories.number(made.id), no, DERIVED_FROM, at=write.now)
+            yield made
+
+
+def _first_position(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn]) -> int:
+    """Return where turns belong: where they repeat or go on with what is there, else behind it."""
+    end = max(known, default=-1) + 1
+    return next((at for at in range(end) if _continues(turns, known, at)), end)
+
+
+def _continues(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn], first: int) -> bool:
+    """Whether turns from a position on are the stored ones, as far as there are any; one that was purged may be."""
+    overlap = [(turn, known[at]) for at, turn in enumerate(turns, first) if at in known]
+    return (bool(overlap) or not known) and all(turn.is_stored_as(stored) for turn, stored in overlap)
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def parse_messages(messages: object) -> list[Message]:
+    """Return the turns among messages; raises `InvalidMemory` naming the place of what is no message.
+
+    >>> [(turn.speaker, turn.text) for turn in parse_messages([{"role": "user", "content": [{"text": "Hi"}]}])]
+    [('user', 'Hi')]
+    """
+    entries = listed(messages)
+    if entries is None:
+        raise InvalidMemory(
+            f"text must be a string, not {quoted(messages)}; or a list of messages such as {_EXAMPLE}.",
+            argument="text",
+        )
+    read = [_message(entry, f"messages[{at}]") for at, entry in enumerate(entries)]
+    if not read:
+        raise InvalidMemory(f"The list of messages is empty; give at least one, such as {_EXAMPLE}.")
+    turns = [message for message in read if message is not None]
+    if not turns:
+        raise InvalidMemory("No message says anything: there are only instructions and blank contents.")
+    return turns
+
+
+def _message(entry: object, place: str) -> Message | None:
+    """Return a message; None for one that is no turn: instructions to the model, and what says nothing."""
+    if not isinstance(entry, Mapping):
+        raise InvalidMemory(f"{place} must be an object such as {_EXAMPLE[1:-1]}, not {quoted(entry)}.")
+    role = entry.get("role")
+    if not isinstance(role, str):
+        raise InvalidMemory(f"{place}.role must be a string, such as 'user', not {quoted(role)}.")
+    known = role.casefold()
+    if known not in TRUST_OF_ROLE and known not in _INSTRUCTING:
+        roles = ", ".join([*TRUST_OF_ROLE, *sorted(_INSTRUCTING)])
+        raise InvalidMemory(f"{place}.role = {quoted(role)} is not one of {roles}.")
+    name = entry.get("name")
+    if name is not None and not (isinstance(name, str) and name.strip()):
+        raise InvalidMemory(f"{place}.name must be a string that is not blank, not {quoted(name)}.")
+    content, time = _content(entry, place), _time(entry, place)
+    text = clean(with_tool_calls(content_text(content), entry))
+    if known in _INSTRUCTING or not text.strip():
+        return None
+    trust, speech = TRUST_OF_ROLE[known], clean(content_text(_speech(content)))
+    if speech != clean(content_text(content)) and _has_results(content):
+        trust = Trust.TOOL
+    return Message(place=place, text=text, speech=speech, speaker=clean(name or role), trust=trust, time=time)
+
+
+def _content(entry: Mapping[str, object], place: str) -> object:
+    """Return a message's content, checked; "" where it only calls tools."""
+    content = entry.get("content")
+    if content is None:
+        if entry.get("tool_calls"):
+            return ""
+        raise InvalidMemory(f"{place} has no content; give a string, or a list of parts with text.")
+    if isinstance(content, str):
+        return content
+    parts = listed(content)
+    if parts is None:
+        raise InvalidMemory(f"{place}.content must be a string or a list of parts, not {quoted(content)}.")
+    parts = list(parts)
+    for at, part in enumerate(parts):
+        if not isinstance(part, str | Mapping):
+            raise InvalidMemory(f"{place}.content[{at}] must be an object with text, not {quoted(part)}.")
+    return parts
+
+
+def _speech(content: object) -> object:
+    """Return what of a content its author says: without calls of tools, their results, and files."""
+    if not isinstance(content, list):
+        return content
+    return [part for part in content if isinstance(part, str) or isinstance(part.get("text"), str)]
+
+
+def _has_results(content: object) -> bool:
+    parts = content if isinstance(content, list) else ()
+    return any(isinstance(part, Mapping) and part.get("type") == "tool_result" for part in parts)
+
+
+def _time(entry: Mapping[str, object], place: str) -> datetime | None:
+    name = next((name for name in TIMES if entry.get(name) is not None), None)
+    if name is None:
+        return None
+    value = entry[name]
+    if is_number(value):
+        time = read_time(value)
+        if time is None:
+            raise InvalidMemory(f"{place}.{name} = {quoted(value)} is outside the years 1 to 9999.")
+        return time
+    try:
+        return parse_time(value, f"{place}.{name}")
+    except InvalidInput as error:
+        raise InvalidMemory(str(error)) from error

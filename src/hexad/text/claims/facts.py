@@ -1,0 +1,127 @@
+"""Whether a sentence states a fact that lasts: what somebody or something is, has, uses, and where; rules, no model.
+
+What passes (a state, a mishap, what points at "this" or "now"), what is told of the past, asked, ordered or supposed is
+no such fact. Neither is a sentence about "it": what it speaks of stands elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hexad.text.claims import english
+from hexad.text.claims.reader import Claim, claims, tokens_of
+
+_POINTS: Final = frozenset("this that these those here there".split())
+"""What points at something that whoever reads the sentence later does not see."""
+_PASSING: Final = frozenset(
+    """
+    tired sorry stuck confused sure unsure ready done back busy happy unhappy glad sad afraid curious hungry late fine
+    ok okay lost interested able unable aware here there wrong right good great bad better worse sick ill bored lucky
+    broken red green down slow fast weird strange correct working running failing
+    """.split()
+)
+"""States that are over soon, or judge what is at hand."""
+_MISHAPS: Final = frozenset(
+    """
+    fail fails break breaks crash crashes hang hangs error errors throw throws raise raises time times complain
+    complains say says look looks seem seems appear appears sound sounds feel feels help helps
+    """.split()
+)
+_OF_MINDS: Final = frozenset(
+    """
+    see get got need want know mean find found hear read ask feel guess believe understand look wonder forget remember
+    try hope wish agree disagree
+    """.split()
+)
+"""What a person does at the moment: no fact about them."""
+_MOMENT: Final = re.compile(r"(?i)\b(?:right now|at the moment|again|today|tonight|yesterday|just)\b")
+_OBJECTS: Final = frozenset(
+    "a an the me us him them it my your our his her their this that these those some any".split()
+)
+_FUNCTION_WORDS: Final = (
+    english.AUXILIARIES | english.PREPOSITIONS | english.PRONOUNS | english.CONJUNCTIONS | english.ADVERBS
+    | english.DETERMINERS | english.NEGATIONS
+)  # fmt: skip
+_OPENING: Final = 80
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_RELATIONS: Final = frozenset().union(*english.RELATIONS.values())
+_CORRECTS: Final = re.compile(
+    r"(?i)^\W*(?:(?:no|sorry|oops|hm+|ah)\b[,.!—–-]* *)*(?:actually|correction|scratch that|i was wrong|my mistake"
+    r"|that(?:'s| is| was) (?:wrong|not (?:right|correct|true))|wrong)\b"
+)
+_INSTEAD: Final = re.compile(
+    r"(?i), (?:and )?not (?:in |on |at |by |from |the |a )?[\w.$€£%-]+(?: [\w.-]+)?[.!]?\s*$"
+)
+
+
+def corrects(sentence: str) -> bool:
+    """Whether a sentence says of itself that it puts something right.
+
+    >>> [corrects(text) for text in ("Actually, it is 250.", "The owner is Kim, not Lee.", "The owner is Kim.")]
+    [True, True, False]
+    """
+    plain = sentence.replace("’", "'")
+    return _CORRECTS.match(plain) is not None or _INSTEAD.search(plain) is not None
+
+
+def states_fact(sentence: str, *, context: bool = False) -> bool:
+    """Whether a sentence states something that lasts; with `context`, also one about "she", "they" or "it".
+
+    >>> [states_fact(text) for text in ("My sister lives in Porto.", "I'm stuck.", "It rains.", "The limit is 250.")]
+    [True, False, False, True]
+    """
+    opening = [token.low for token in tokens_of(sentence[:_OPENING])[:2]]
+    if opening[:1] in (["a"], ["an"]) or (
+        len(opening) > 1 and opening[1] in _OBJECTS and not _closed(opening[0])
+    ):
+        return (
+            False  # what holds of any such thing; or an order, for no subject stands right before an object
+        )
+    said = claims(sentence)
+    if any(claim.verb in _MISHAPS for claim in said) or _MOMENT.search(sentence):
+        return False
+    return any(_lasts(claim, context=context) for claim in said)
+
+
+def _closed(word: str) -> bool:
+    return word in _FUNCTION_WORDS or not word[0].isalnum()
+
+
+def _lasts(claim: Claim, *, context: bool) -> bool:
+    lows = {token.low for token in claim.tokens}
+    if _POINTS & lows or (claim.person and not english.SPEAKERS & lows):
+        return (
+            False  # it points at what is at hand; or it is an order, where no subject stands before the verb
+        )
+    if claim.pronoun and not context:
+        return False
+    if claim.ended or claim.former:
+        return True
+    if not claim.verb or not claim.value or _is_passing(claim):
+        return False
+    if claim.past and not claim.changes:
+        return any(_YEAR.fullmatch(token.low) for token in claim.tokens)
+    specific = any(token.number is not None or token.named for token in claim.value) or bool(claim.places)
+    if claim.person and claim.verb in english.HAVE:
+        return specific
+    if claim.person:
+        return claim.verb not in _OF_MINDS
+    if claim.verb == "be":
+        return specific or _leads_on(claim, lows)
+    return specific or claim.attributive or claim.named or claim.verb in _RELATIONS
+
+
+def _is_passing(claim: Claim) -> bool:
+    """Whether all that is said of the subject is a state or what goes on: "tired", "stuck with it", "failing"."""
+    goes_on = claim.verb.endswith("ing") and claim.verb not in _RELATIONS
+    if goes_on or claim.verb in _PASSING:
+        return True
+    words = [token for token in claim.value if token.content]
+    passing = [token.low in _PASSING or (token.low.endswith("ing") and not token.named) for token in words]
+    return all(passing) if claim.verb == "be" else not words
+
+
+def _leads_on(claim: Claim, lows: set[str]) -> bool:
+    """Whether what is said is more than an adjective: a thing of somebody's, or a phrase with its preposition."""
+    return bool(claim.preposition or claim.article or claim.qualifiers or {"my", "our", "'s"} & lows)

@@ -1,0 +1,63 @@
+"""Which sentences state a fact that lasts."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad.text.claims.facts import corrects, states_fact
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My sister lives in Porto.",
+        "I am allergic to peanuts.",
+        "The rate limit is 250.",
+        "We no longer support Python 3.9.",
+        "Deploys happen on Tuesdays.",
+        "The company was founded in 1987 by two sisters.",
+        "My bike is a green Brompton.",
+    ],
+)
+def test_what_lasts_is_a_fact(sentence: str) -> None:
+    assert states_fact(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'm stuck.",
+        "The build is failing.",
+        "test_login is red, it times out.",
+        "I get a 500 error on the settings page.",
+        "It rains a lot.",
+        "This is the log.",
+        "Give me five ideas for a party.",
+        "Write a poem about a man who lives in Paris.",
+        "A browser sends an ETag to the server.",
+        "I opened the file and changed line 12.",
+        "Is the limit 250?",
+        "If the limit is 250, we wait.",
+    ],
+)
+def test_what_passes_is_asked_ordered_or_told_is_none(sentence: str) -> None:
+    assert not states_fact(sentence)
+
+
+def test_a_pronoun_needs_a_context() -> None:
+    assert not states_fact("She is a nurse.")
+    assert states_fact("She is a nurse.", context=True)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("Actually, the limit is 250.", True),
+        ("No, that's wrong.", True),
+        ("The owner is Kim, not Lee.", True),
+        ("Never as floats, not even once in a while, please", False),
+        ("The limit is actually high.", False),
+    ],
+)
+def test_a_correction_says_that_it_is_one(sentence: str, right: bool) -> None:
+    assert right == corrects(sentence)
