@@ -156,6 +156,14 @@ def test_a_fact_does_not_take_the_place_of_its_own_turn(hx: Hexad) -> None:
     assert [(), ()] == [memory.receipt.notes for memory in memories if memory.receipt is not None]
 
 
+def test_an_audit_takes_what_was_extracted_for_no_duplicate_of_its_turn(hx: Hexad) -> None:
+    hx.remember([{"role": "user", "content": "We chose Postgres because of its JSONB columns and indexes."}])
+    hx.recall("why postgres")
+
+    assert {} == dict(hx.memory_quality().counts)
+    assert {} == dict(hx.consolidate(dry_run=True).counts)
+
+
 def test_parts_tool_calls_and_times_are_read(hx: Hexad) -> None:
     memories = hx.remember(
         [

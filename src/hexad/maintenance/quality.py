@@ -136,6 +136,7 @@ class Audited:
     evidence: int = 1
     supported: bool = True
     fact: bool = False
+    sources: frozenset[str] = frozenset()  # what it was made of: it may say what they say
 
     @property
     def worth(self) -> tuple[bool, int, int]:
@@ -272,7 +273,7 @@ class Examination:
         exact = hash64(f"{memory.scope}\0{content_hash(' '.join(memory.text.split()).casefold())}")
         group = self._hashes.get(exact)
         if group is not None:
-            self._groups[group].append((memory.id, memory.worth))
+            self._add(memory, group)
             return
         marks = [hash64(f"{memory.scope}\0{band}") for band in bands(minhash(memory.text))]
         near = list(dict.fromkeys(group for mark in marks for group in self._of_band(mark)))[:_LEADERS]
@@ -280,7 +281,7 @@ class Examination:
             mine = shingles(memory.text)
             for group in near:
                 if jaccard(mine, self._shingles(self._groups[group][0][0])) >= NEAR:
-                    self._groups[group].append((memory.id, memory.worth))
+                    self._add(memory, group)
                     self._near.add(group)
                     self._hashes[exact] = group
                     return
@@ -290,6 +291,10 @@ class Examination:
             if len(neighbours) < _LEADERS:
                 self._bands[mark] = (*neighbours, number) if neighbours else number
         self._groups.append([(memory.id, memory.worth)])
+
+    def _add(self, memory: Audited, group: int) -> None:
+        if not any(memory_id in memory.sources for memory_id, _ in self._groups[group]):
+            self._groups[group].append((memory.id, memory.worth))
 
     def _of_band(self, mark: int) -> tuple[int, ...]:
         neighbours = self._bands.get(mark, ())
@@ -348,10 +353,12 @@ class QualityAudit:
             handed, replaced = self._stores.duplicates.any_handed_out(), dict[str, str]()
             for batch in batches(numbers):
                 memories = self._stores.memories.by_no(batch)
+                sources = self._stores.derivations.sources_of(batch)
                 for no in batch:
-                    examination.take(self._audited(no, memories[no]))
+                    made_of = sources.get(no, frozenset())
+                    examination.take(self._audited(memories[no], made_of))
                     if handed:
-                        self._echo(examination, no, memories[no])
+                        self._echo(examination, no, memories[no], made_of)
                     self._source(examination, memories[no])
                     if (older := memories[no].supersedes) is not None:
                         replaced[older] = memories[no].id
@@ -365,7 +372,7 @@ class QualityAudit:
         no = self._stores.memories.number(memory_id)
         return self._stores.memories.by_no([no])[no].raw
 
-    def _audited(self, no: int, memory: Memory) -> Audited:
+    def _audited(self, memory: Memory, sources: frozenset[str]) -> Audited:
         return Audited(
             id=memory.id,
             text=memory.raw,
@@ -377,11 +384,13 @@ class QualityAudit:
             pinned=memory.pinned,
             trust=memory.trust,
             evidence=memory.evidence,
-            supported=self._supported(no, memory),
+            supported=self._supported(memory, sources),
             fact=memory.attribute is not None,
+            sources=sources,
         )
 
-    def _supported(self, no: int, memory: Memory) -> bool:
+    @staticmethod
+    def _supported(memory: Memory, sources: frozenset[str]) -> bool:
         """Whether anybody could find out where a memory is from: what its user said, its user vouches for."""
         if (
             memory.trust is Trust.USER
@@ -391,12 +400,12 @@ class QualityAudit:
         ):
             return True
         known = memory.trust is not Trust.UNKNOWN and memory.source_id is not None
-        return known or memory.evidence > 1 or bool(self._stores.derivations.sources(no))
+        return known or memory.evidence > 1 or bool(sources)
 
-    def _echo(self, examination: Examination, no: int, memory: Memory) -> None:
+    def _echo(self, examination: Examination, no: int, memory: Memory, sources: frozenset[str]) -> None:
         passages = passage_hashes(memory.raw)
         other = self._stores.duplicates.echoed(no, passages) if passages else None
-        if other is not None:
+        if other is not None and other not in sources:
             why = f"it repeats what a recall handed out of {other}"
             examination.report(
                 Flaw.ECHO, "handed_out", [memory.id], memory.raw, why, examination.forget(memory.id)

@@ -44,6 +44,18 @@ class Derivations:
         )
         return [row[0] for row in rows]
 
+    def sources_of(self, numbers: Collection[int]) -> dict[int, frozenset[str]]:
+        """Return the ids of what these memories were made of, by their row numbers; most are not made of others."""
+        rows = self._db.query(
+            "SELECT memory_no, source_id FROM derivations WHERE source_id <> ''"
+            " AND memory_no IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(numbers)),),
+        )
+        sources: dict[int, frozenset[str]] = {}
+        for no, source_id in rows:
+            sources[no] = sources.get(no, frozenset()) | {source_id}
+        return sources
+
     def derived(self, source_ids: Collection[str]) -> list[int]:
         """Return the row numbers of what was made of these memories, directly or over others."""
         rows = self._db.query(

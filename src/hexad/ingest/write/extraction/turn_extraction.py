@@ -10,7 +10,7 @@ from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.claims.facts import corrects, states_fact
 from hexad.text.claims.reader import CHARACTERS_LIMIT
-from hexad.text.commitments import commitment_of, is_doubtful
+from hexad.text.commitments import SENTENCE_CHARS_LIMIT, commitment_of, is_doubtful
 from hexad.text.noise import is_program_output
 from hexad.text.summary.code_outline import outline
 from hexad.text.summary.sentences import sentences
@@ -22,6 +22,8 @@ CORRECTION: Final = "correction"
 _BINDING: Final = frozenset({Trust.USER, Trust.AGENT})
 """Whose words may decide something; what a tool or a page says is data."""
 _SENTENCES_OF_A_NOTE: Final = 3
+_SPEECH_CHARS_LIMIT: Final = 20_000
+"""What is longer was pasted and not said."""
 _CODE_LINES: Final = 3
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 _MATERIAL: Final = re.compile(
@@ -45,7 +47,7 @@ def extracts(text: str) -> Iterator[LastingStatement]:
     >>> [(each.kind, each.text) for each in extracts("Thanks! We chose Postgres. I live in Porto. Can you help?")]
     [('decision', 'We chose Postgres.'), ('fact', 'I live in Porto.')]
     """
-    if is_program_output(text):
+    if is_program_output(text) or len(text) > _SPEECH_CHARS_LIMIT:
         return
     is_long = len(text) > CHARACTERS_LIMIT
     before, rectifies = "", False
@@ -88,8 +90,8 @@ def kind_of(text: str, *, trust: Trust) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Give the sentences of a text in one line each, but for blocks of code."""
+    """Give the sentences of a text in one line each, but for blocks of code and what is longer than anybody speaks."""
     for start, end in sentences(text):
         sentence = text[start:end]
-        if not sentence.lstrip().startswith(("```", "~~~")):
+        if end - start <= SENTENCE_CHARS_LIMIT and not sentence.lstrip().startswith(("```", "~~~")):
             yield " ".join(_LIST_MARK.sub("", sentence).split())
