@@ -85,6 +85,24 @@ def test_the_same_messages_again_create_nothing(hx: Hexad) -> None:
     assert before == hx.memories(status=None)
 
 
+def test_what_somebody_else_made_of_a_turn_does_not_come_back_with_it(hx: Hexad) -> None:
+    memories = hx.remember(MESSAGES)
+    hx.remember("They set up a database.", derived_from=[memories[0].id])
+
+    assert [memory.id for memory in memories] == [memory.id for memory in hx.remember(MESSAGES)]
+
+
+def test_a_forgotten_turn_stays_forgotten(hx: Hexad) -> None:
+    turn, decision = hx.remember([{"role": "user", "content": "We chose Postgres."}])
+    hx.forget(turn.id)
+    hx.forget(decision.id)
+
+    again = hx.remember([{"role": "user", "content": "We chose Postgres."}])
+
+    assert [Status.ARCHIVED, Status.ARCHIVED] == [memory.status for memory in again]
+    assert [] == hx.memories()
+
+
 def test_a_conversation_that_goes_on_keeps_its_turns(hx: Hexad) -> None:
     first = hx.remember(MESSAGES[:3])
 

@@ -30,6 +30,7 @@ from hexad.text.normalize import clean, slug
 from hexad.text.paths import normalize_path
 
 TURN: Final = "turn"
+"""Kind of a turn, and the name under which what was extracted from it has its id."""
 DERIVED_FROM: Final = "derived-from"
 _INSTRUCTING: Final = frozenset({"system", "developer"})
 """Roles of messages that say how a model is to behave; nobody said them in the conversation."""
@@ -142,9 +143,15 @@ class MessageIntake:
                 yield from self._store(turn, conversation, position)
             else:
                 memory = self._stores.memories.by_no([stored.no])[stored.no]
-                made = self._stores.memories.by_no(self._stores.derivations.derived([memory.id]))
-                for each in (memory, *made.values()):
+                for each in (memory, *self._made_of(memory)):
                     yield replace(each, receipt=Receipt(outcome=Outcome.UNCHANGED))
+
+    def _made_of(self, turn: Memory) -> list[Memory]:
+        """Return what was extracted from a stored turn, as far as the actor may see it."""
+        derived = self._stores.memories.by_no(self._stores.derivations.derived([turn.id])).values()
+        made = [memory for memory in derived if memory.metadata.get(TURN) == turn.id]
+        seen = self._stores.memories.numbers_named([memory.id for memory in made])
+        return [memory for memory in made if memory.id in seen]
 
     def _place(
         self, turns: Sequence[_PreparedTurn], space_name: str, conversation: str | None
@@ -181,7 +188,7 @@ class MessageIntake:
         for extract in turn.extracts:
             metadata = {
                 **(extract.draft.metadata or {}),
-                "turn": memory.id,
+                TURN: memory.id,
                 "conversation": conversation,
                 "speaker": speaker,
             }
