@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(STAMP)
 
-demo: $(STAMP)  ## Ingest this repository and ask it five questions
+demo: $(STAMP)  ## Show what it does on this repository's documents and history
 	$(BIN)/hexad demo $(ARGS)
 
 test: $(STAMP)  ## Run the tests, short stress forms included

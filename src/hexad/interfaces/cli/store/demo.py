@@ -1,9 +1,8 @@
-"""`hexad demo`: a repository in a throw-away store, questions to it, and a memory forgotten and brought back."""
+"""`hexad demo`: documents and history in a throw-away store, and what a memory engine does with them and with facts."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,128 +13,28 @@ import hexad
 from hexad.config import store_root
 from hexad.interfaces.cli.app.base import Command, note, print_json, state, warn
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, count, excerpt, hit_lines, size, width
-from hexad.interfaces.cli.store.ingest import report_lines
+from hexad.interfaces.cli.output.render import clean, count, hanging, hit_lines, size, width
+from hexad.interfaces.cli.store.demo_input import Question, documents_of, questions
 
 if TYPE_CHECKING:
-    from hexad import Hexad, Hits, IngestReport, Memory
+    from hexad import Hexad, Hit, Hits, IngestReport, Memory
 
+_COMMITS: Final = "the commit history"
+_LINES_SHOWN: Final = 3
+_TAG: Final = "demo"
+_PROMPT: Final = ">" * 3
 
-QUESTIONS: Final = 5
-_LOOKED_AT: Final = 200
-_KINDS: Final = ("code", "guide", "decision", "commit", "config", "log", "note")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question, in words where its answer should lie, and what of the store is asked."""
-
-    text: str
-    where: str
-    kinds: tuple[str, ...] | None = None
-    path: str | None = None
-
-
-_OWN: Final = (
-    Question(
-        text="Which code splits camelCase and snake_case identifiers into words?",
-        where="code under src",
-        kinds=("code",),
-        path="src",
-    ),
-    Question(text="What happens to a store whose key is lost?", where="guides", kinds=("guide",)),
-    Question(text="Why is full text not in a tokenizer written in Python?", where="guides", kinds=("guide",)),
-    Question(
-        text="Which change linked memories of different projects?",
-        where="the commit history",
-        kinds=("commit",),
-    ),
-    Question(text="What is the line length for ruff?", where="all of it"),
-)
-_OWN_IN_OTHER_WORDS: Final = Question(text="May I use this at work for free?", where="all of it")
-_OWN_MARK: Final = Path("src", "hexad", "interfaces", "cli", "store", "demo.py")
-
-
-def questions(hx: Hexad, root: Path, *, history: bool) -> list[Question]:
-    """Return the questions for a repository: prepared ones for Hexad's own, else from what was ingested."""
-    derived = _derived(hx)
-    if not (root / _OWN_MARK).exists():
-        return [question for _, question in zip(range(QUESTIONS), derived, strict=False)]
-    if history:
-        return list(_OWN)
-    return [question for question in _OWN if "commit" not in question.where] + [next(derived)]
-
-
-def in_other_words(questions: list[Question], root: Path) -> Question:
-    """Return a question for recall by meaning: a prepared one for Hexad's own repository, else the first again."""
-    return _OWN_IN_OTHER_WORDS if (root / _OWN_MARK).exists() else questions[0]
-
-
-def topic_of(hx: Hexad, root: Path) -> str:
-    """Return what a bundle is asked for: a prepared topic for Hexad's own repository, else a common tag or word."""
-    if (root / _OWN_MARK).exists():
-        return "redaction"
-    memories = sorted(hx.memories(limit=_LOOKED_AT), key=lambda memory: memory.path)
-    words = Counter(
-        word
-        for memory in memories
-        for word in memory.summary_micro.lower().split()
-        if len(word) > 4 and word.isalpha()
-    )
-    return max(words, key=lambda word: (words[word], word), default="project")
-
-
-def hide_the_questions(hx: Hexad, root: Path) -> None:
-    """Archive this very file in the demo's store: it would be the best answer to every question in it."""
-    for memory in hx.memories(path="*/" + _OWN_MARK.with_suffix("").as_posix()):
-        if (root / _OWN_MARK).exists():
-            hx.forget(memory.id)
-
-
-def _derived(hx: Hexad) -> Iterator[Question]:
-    """Give questions made of names in the store: one of each kind in turn, until there is nothing left."""
-    waiting = {kind: _phrases(hx, kind) for kind in _KINDS}
-    while waiting:
-        for kind in tuple(waiting):
-            phrase = next(waiting[kind], None)
-            if phrase is None:
-                del waiting[kind]
-            else:
-                yield Question(
-                    text=phrase, where="the commit history" if kind == "commit" else f"kind {kind}"
-                )
-
-
-def _phrases(hx: Hexad, kind: str) -> Iterator[str]:
-    memories = sorted(hx.memories(kinds=[kind], limit=_LOOKED_AT), key=lambda memory: memory.path)
-    seen_phrases: set[str] = set()
-    for memory in memories:
-        phrase = _phrase(memory)
-        if phrase is not None and phrase not in seen_phrases:
-            seen_phrases.add(phrase)
-            yield phrase
-
-
-def _phrase(memory: Memory) -> str | None:
-    """Return what a person might ask of a memory: a commit's subject, a heading, a definition's name."""
-    if memory.kind == "commit":
-        first = memory.raw.strip().splitlines()[0] if memory.raw.strip() else ""
-        return f"Which change: {first}?" if len(first.split()) >= 2 else None
-    for chunk in memory.chunks:
-        name = chunk.heading.split("\n")[-1].strip()
-        if len(name) >= 8:
-            return f"Where is {name}?" if memory.kind == "code" else f"What about {name}?"
-    words = memory.summary_micro.split()
-    return " ".join(words[:12]) if len(words) >= 2 else None
-
-
-_HITS_SHOWN: Final = 2
-EMBEDDING_WAIT_S: Final = 10.0
-"""How long the demo waits for vectors at most: it is to be over within a minute on two cores."""
-_DECISION: Final = (
-    "Releases for the orchard scanners go out before noon on Fridays, because the packing hall closes early."
-)
-_ASKED: Final = "When do orchard scanner releases go out?"
+_NOTE: Final = "My sister's wedding is on June 14th in Porto."
+_NOTE_ASKED: Final = "When do we travel to Portugal for family celebrations?"
+_FORMER: Final = "The API rate limit is 100 requests a minute."
+_CURRENT: Final = "We raised the API rate limit to 250 requests a minute."
+_RATE_ASKED: Final = "How many requests a minute does the API allow?"
+_DECISION: Final = "Use Postgres for orders"
+_RATIONALE: Final = "Row-level security keeps the tenants apart."
+_DECISION_ASKED: Final = "Why Postgres?"
+_PERSON: Final = "Ada Osei"
+_PERSONAL: Final = "Ada Osei asked for a refund of her March invoice."
+_PERSONAL_ASKED: Final = "Who asked for a refund?"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,7 +42,7 @@ class _Demo:
     """One run: what it is about, what it says, and what went wrong."""
 
     hx: Hexad
-    root: Path
+    root: Path | None
     started: float
     json: bool
     record: dict[str, Any] = field(default_factory=dict)
@@ -157,6 +56,16 @@ class _Demo:
         self.say()
         self.say(click.style(text, bold=True, fg="cyan"))
 
+    def call(self, text: str) -> None:
+        """Show the call that is made next."""
+        self.say(click.style(f"  {_PROMPT} {text}", fg="green"))
+
+    def require(self, holds: bool, problem: str) -> bool:
+        """Note a problem where something does not hold, and return whether it does."""
+        if not holds:
+            self.failures.append(problem)
+        return holds
+
     def seconds(self) -> float:
         return self.hx.clock.monotonic() - self.started
 
@@ -168,14 +77,15 @@ class _Demo:
 def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
     """Show what Hexad does, on a repository, in a throw-away store.
 
-    Ingests files and history, asks five questions while the vectors are still being computed and a sixth in
-    other words, bundles what it knows about a topic, remembers a decision, forgets it, brings it back, and
-    checks the store. Exit code 1 when a step does not hold.
+    Reads documents, at most 110 kB, and the last 200 commits, asks five questions about them, and one that shares no
+    word with its answer. Then a fact changes in plain words, a decision is made, a person is forgotten for good, and
+    the store is checked. Where no repository is around you, it does the rest without one. Exit code 1 when a step
+    does not hold.
     """
     root = _root(path)
     if keep is not None:
         hexad.init(keep)
-    with hexad.open(":memory:" if keep is None else keep, purpose="hexad demo", background=True) as hx:
+    with hexad.open(":memory:" if keep is None else keep, purpose="hexad demo", background=False) as hx:
         run = _Demo(hx=hx, root=root, started=hx.clock.monotonic(), json=state().json)
         _run(run)
     if keep is not None:
@@ -188,66 +98,84 @@ def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
         ctx.exit(1)
 
 
-def _root(path: str | None) -> Path:
-    """Return what to ingest: the given folder, the repository around us, or the one that we run from."""
+def _root(path: str | None) -> Path | None:
+    """Return what to read: the given folder, the repository around us, or the one that we run from; None for none."""
     if path is not None:
         if not Path(path).is_dir():
             raise hexad.NotFound(f"There is no folder {path!r}; check the path.")
         return Path(path).resolve()
     here, ours = store_root(Path.cwd()), Path(hexad.__file__).resolve().parents[2]
-    return here if (here / ".git").exists() or not (ours / "pyproject.toml").exists() else ours
+    if (here / ".git").exists():
+        return here
+    return ours if (ours / "pyproject.toml").exists() else None
 
 
 def _run(run: _Demo) -> None:
-    run.say(f"{click.style('Hexad', bold=True)} reads {clean(str(run.root))} into a throw-away store.")
-    reports = _ingest(run)
-    hide_the_questions(run.hx, run.root)
-    asked_questions = questions(run.hx, run.root, history=len(reports) > 1)
-    if len(asked_questions) < 2:
-        run.failures.append(
-            f"There is too little in {run.root} to ask about; give --path with more text in it."
-        )
-    run.title(
-        f"Ask {count(len(asked_questions), 'question')}; meanwhile the vectors are computed in the background"
-    )
-    run.record["questions"] = [
-        _ask(run, number, question) for number, question in enumerate(asked_questions, start=1)
-    ]
-    if asked_questions:
-        _ask_by_meaning(run, in_other_words(asked_questions, run.root))
-    _bundle(run, topic_of(run.hx, run.root))
-    _remember_and_forget(run)
+    if run.root is None:
+        note("No repository is around you: name one with --path. Here is what needs none.")
+    else:
+        run.say(f"{click.style('Hexad', bold=True)} reads {clean(str(run.root))} into a throw-away store.")
+        _read(run, run.root)
+        if run.hx.status().embedder is not None:
+            _embed(run)
+        _ask_all(run, run.root)
+    embedder = run.hx.status().embedder
+    if embedder is None or embedder.startswith("hashing"):
+        note(f"Nothing is recalled by meaning: the embedder is {embedder or 'none'}, which knows of none.")
+    else:
+        _ask_in_other_words(run)
+    _change(run)
+    _decide(run)
+    _forget(run)
     _check(run)
     _sum_up(run)
 
 
-def _ingest(run: _Demo) -> list[IngestReport]:
-    run.title("Ingest")
-    sources = [str(run.root)]
-    if (run.root / ".git").exists():
-        sources.append(f"git:{run.root}")
+# What is read, and asked about it ----------------------------------------------------------------------------------
+
+
+def _read(run: _Demo, root: Path) -> None:
+    run.title("Read documents and history")
+    files = documents_of(root)
     reports = []
-    for source in sources:
-        with meter("Reading", clock=run.hx.clock) as advance:
+    with meter("Reading", clock=run.hx.clock, unit="files") as advance:
+        for number, file in enumerate(files, start=1):
+            reports.append(run.hx.ingest(file, project=root.name, embed=False))
+            advance(number, len(files), file.name)
+    _say_read(run, "documents", reports)
+    if (root / ".git").exists():
+        try:
+            _say_read(run, "commits", [run.hx.ingest(f"git:{root}", project=root.name, embed=False)])
+        except hexad.InvalidInput as error:
+            run.say(f"  no commits: {error}")  # a repository without commits has no history
 
-            def shown(at: hexad.Progress, advance: Any = advance) -> None:
-                advance(at.done, at.total, at.current)
 
-            try:
-                report = run.hx.ingest(source, project=run.root.name, embed=False, progress=shown)
-            except hexad.InvalidInput as error:
-                run.say(f"{source}: left out, {error}")  # a repository without commits has no history
-                continue
-        reports.append(report)
-        for line in report_lines(report, skips=0):
-            run.say(line)
-    status = run.hx.status()
-    run.say(
-        f"{count(status.memories, 'memory', 'memories')} in {count(status.chunks, 'chunk')} can be found by "
-        f"full text after {run.seconds():.1f} s."
-    )
-    run.record["ingested"] = [{**report.to_dict(), "skipped": []} for report in reports]
-    return reports
+def _say_read(run: _Demo, what: str, reports: list[IngestReport]) -> None:
+    created = sum(report.created for report in reports)
+    seconds = sum(report.seconds for report in reports)
+    quarantined = sum(report.quarantined for report in reports)
+    run.record.setdefault("read", {})[what] = {
+        "created": created, "quarantined": quarantined, "seconds": round(seconds, 2),
+    }  # fmt: skip
+    noun = what.removesuffix("s")
+    run.say(f"  {count(created, noun)} in {seconds:.1f} s")
+    if quarantined:
+        run.say(
+            f"  {quarantined} of them read as instructions to a model and wait for a review, out of recall"
+        )
+
+
+def _embed(run: _Demo) -> None:
+    """Compute what vectors are missing, and show how far it is."""
+    hx = run.hx
+    before, total = hx.clock.monotonic(), hx.status().embeddings_pending
+    with meter("Embedding", clock=hx.clock, unit="memories", total=total) as advance:
+        done = hx.embed_pending(progress=lambda done: advance(done, max(total, done)))
+    took = hx.clock.monotonic() - before
+    run.record["embedding"] = {"memories": done, "seconds": round(took, 2)}
+    status = hx.status()
+    passages = count(status.chunks, "passage")
+    run.say(f"  {passages} of {count(status.memories, 'memory', 'memories')} embedded in {took:.1f} s")
 
 
 def _embedded(run: _Demo) -> float:
@@ -255,105 +183,177 @@ def _embedded(run: _Demo) -> float:
     return 1 - min(1.0, status.embeddings_pending / max(1, status.memories))
 
 
-def _ask_by_meaning(run: _Demo, question: Question) -> None:
-    """Give the vectors a while, then ask in other words; what is embedded by then takes part."""
-    total, start = run.hx.status().embeddings_pending, run.hx.clock.monotonic()
-    with meter("Embedding", clock=run.hx.clock, unit="memories") as advance:
-        while run.hx.clock.monotonic() - start < EMBEDDING_WAIT_S and not run.hx.wait_for_background(0.5):
-            advance(max(0, total - run.hx.status().embeddings_pending), total)
-    waited = run.hx.clock.monotonic() - start
-    run.title(
-        f"Ask in other words, by text and meaning ({waited:.0f} s later, {_embedded(run):.0%} embedded)"
+def _ask_all(run: _Demo, root: Path) -> None:
+    asked = questions(run.hx, root)
+    run.require(
+        len(asked) > 1, f"There is too little in {root} to ask about; give --path with more text in it."
     )
-    run.record["by_meaning"] = _ask(run, len(run.record["questions"]) + 1, question)
-
-
-def _bundle(run: _Demo, topic: str) -> None:
-    """Show what the whole space says of a topic, as it would stand before an agent's step."""
-    run.title(f"What the project knows about {topic!r}, for an agent's step")
-    before = run.hx.clock.monotonic()
-    bundle = run.hx.recall_context("default", topic, limit=4, prefer_kinds=["guide"])
-    took = 1_000 * (run.hx.clock.monotonic() - before)
-    room = width()
-    for line in bundle.global_summary.splitlines():
-        run.say("  " + clean(line)[: room - 2])
-    run.say(
-        click.style(
-            f"  ({took:.0f} ms, ordering {bundle.backend}; the same bytes for the same state)", dim=True
-        )
-    )
-    run.record["bundle"] = {
-        "topic": topic,
-        "ms": round(took, 1),
-        "sections": [memory.path for memory in bundle.memories],
-    }
-    if not bundle.memories:
-        run.failures.append(f"Nothing was found about {topic!r}.")
-
-
-def _timed(run: _Demo, query: str, **filters: Any) -> tuple[Hits, float]:
-    before = run.hx.clock.monotonic()
-    hits = run.hx.recall(query, limit=5, explain=True, **filters)
-    return hits, 1_000 * (run.hx.clock.monotonic() - before)
+    if asked:
+        run.title(f"Ask {count(len(asked), 'question')}")
+    run.record["questions"] = [_ask(run, number, question) for number, question in enumerate(asked, start=1)]
 
 
 def _ask(run: _Demo, number: int, question: Question) -> dict[str, Any]:
-    hits, took = _timed(run, question.text, kinds=question.kinds, path=question.path)
-    share = _embedded(run)
+    hits, took = _recalled(run, question.text)
+    first = number == 1
     run.say()
     run.say(
         f"{click.style(f'Q{number}', bold=True)} {clean(question.text)}  "
-        + click.style(f"({question.where}; {took:.0f} ms, {hits.mode}, {share:.0%} embedded)", dim=True)
+        + click.style(f"({took:.0f} ms, {hits.mode})", dim=True)
     )
-    for place, hit in enumerate(hits[:_HITS_SHOWN], start=1):
-        for line in hit_lines(place, hit, query=question.text, explain=True, room=width(), lines=3):
-            run.say(line)
-    if not hits:
-        run.failures.append(f"Nothing was found for {question.text!r}.")
+    _show(run, hits[:1], question.text, explain=first)
+    if run.require(bool(hits), f"Nothing was found for {question.text!r}.") and question.answer is not None:
+        run.require(
+            hits[0].source_id == question.answer,
+            f"{question.text!r} is answered by {question.answer}, and {hits[0].location} came first.",
+        )
     return {
         "question": question.text,
-        "where": question.where,
+        "answer": question.answer,
         "ms": round(took, 1),
         "mode": hits.mode,
-        "embedded": round(share, 3),
-        "hits": [
-            {"location": hit.location, "kind": hit.memory.kind, "score": hit.score, "parts": dict(hit.parts)}
-            for hit in hits
-        ],
+        **_told(hits),
     }
 
 
-def _remember_and_forget(run: _Demo) -> None:
-    run.title("Remember, forget, restore")
+def _recalled(run: _Demo, query: str) -> tuple[Hits, float]:
+    before = run.hx.clock.monotonic()
+    hits = run.hx.recall(query, limit=5, explain=True)
+    return hits, 1_000 * (run.hx.clock.monotonic() - before)
+
+
+def _show(run: _Demo, hits: Any, query: str, *, explain: bool = False) -> None:
+    for place, hit in enumerate(hits, start=1):
+        for line in hit_lines(place, hit, query=query, explain=explain, room=width(), lines=_LINES_SHOWN):
+            run.say(line)
+
+
+def _told(hits: Hits) -> dict[str, Any]:
+    return {
+        "hits": [
+            {
+                "id": hit.id,
+                "location": hit.location,
+                "kind": hit.memory.kind,
+                "relevance": round(hit.relevance, 3),
+                "score": hit.score,
+                "parts": dict(hit.parts),
+                "superseded_by": hit.superseded_by.id if hit.superseded_by is not None else None,
+            }
+            for hit in hits
+        ]
+    }
+
+
+# Facts of its own --------------------------------------------------------------------------------------------------
+
+
+def _remember(run: _Demo, text: str, **fields: Any) -> Memory:
+    subjects = f", data_subjects={fields['data_subjects']!r}" if "data_subjects" in fields else ""
+    run.call(f"hx.remember({text!r}{subjects})")
+    memory = run.hx.remember(text, tags=[_TAG], **fields)
+    run.hx.embed_pending()
+    return memory
+
+
+def _ask_in_other_words(run: _Demo) -> None:
+    run.title("Recall by meaning: the question shares no word with its answer")
+    memory = _remember(run, _NOTE)
+    run.call(f"hx.recall({_NOTE_ASKED!r})")
+    hits, took = _recalled(run, _NOTE_ASKED)
+    _show(run, hits[:1], _NOTE_ASKED)
+    shared = sorted(_words(_NOTE) & _words(_NOTE_ASKED))
+    run.require(not shared, f"Question and answer share {shared}.")
+    found = run.require(_first_id(hits) == memory.id, f"{_NOTE_ASKED!r} did not recall {_NOTE!r} first.")
+    run.record["by_meaning"] = {
+        "text": _NOTE, "question": _NOTE_ASKED, "shared_words": shared, "found": found, "ms": round(took, 1),
+        **_told(hits),
+    }  # fmt: skip
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _first_id(hits: Hits) -> str | None:
+    return hits[0].id if hits else None
+
+
+def _change(run: _Demo) -> None:
+    run.title("A fact changes, in plain words")
+    former, current = _remember(run, _FORMER), _remember(run, _CURRENT)
+    run.call(f"hx.recall({_RATE_ASKED!r})")
+    hits, _ = _recalled(run, _RATE_ASKED)
+    both = [hit for hit in hits if hit.id in (former.id, current.id)]
+    _show(run, both, _RATE_ASKED)
+    is_first = run.require(_first_id(hits) == current.id, f"{_CURRENT!r} was not recalled first.")
+    marked = any(
+        hit.id == former.id and hit.superseded_by is not None and hit.superseded_by.id == current.id
+        for hit in hits
+    )
+    run.require(marked, f"{_FORMER!r} was not told as superseded.")
+    run.record["update"] = {
+        "former": former.id, "current": current.id, "question": _RATE_ASKED, "current_first": is_first,
+        "former_superseded": marked, **_told(hits),
+    }  # fmt: skip
+
+
+def _decide(run: _Demo) -> None:
+    run.title("A decision, with its reason")
+    run.call(f"hx.governance.decide({_DECISION!r}, rationale=…, alternatives=['MySQL'])")
+    decision = run.hx.governance.decide(
+        _DECISION, rationale=_RATIONALE, alternatives=["MySQL"], by="ada", tags=[_TAG]
+    )
+    run.hx.embed_pending()
+    run.call(f"hx.governance.why({_DECISION_ASKED!r})")
+    why = str(run.hx.governance.why(_DECISION_ASKED))
+    for line in why.splitlines():
+        for part in hanging(line, indent=4, room=width()):
+            run.say(part)
+    found = run.require(_RATIONALE in why, f"{_DECISION_ASKED!r} was not answered with the reason.")
+    run.record["decision"] = {"id": decision.id, "question": _DECISION_ASKED, "found": found, "why": why}
+
+
+def _forget(run: _Demo) -> None:
+    run.title("Forget a person, for good")
     hx = run.hx
-    memory = hx.remember(_DECISION, kind="decision", tags=["demo"])
-    steps = [_step(run, "remembered", memory.id, expected=True)]
-    hx.forget(memory.id)
-    steps.append(_step(run, "forgotten", memory.id, expected=False))
-    run.say(f"    in the store as {hx.get(memory.id).status.value}: {excerpt_of(hx.get(memory.id).raw)}")
-    hx.restore(memory.id)
-    steps.append(_step(run, "restored", memory.id, expected=True))
-    run.record["forgetting"] = steps
+    memory = _remember(run, _PERSONAL, data_subjects=[_PERSON])
+    before = _is_found(run, memory.id, expected=True)
+    run.call(f"receipt = hx.forget(subject={_PERSON!r}, purge=True, confirm=True)")
+    receipt = hx.forget(subject=_PERSON, purge=True, confirm=True)
+    for entry in receipt.erased:
+        run.say(f"    {entry.place}: {entry.count:,}")
+    verified = receipt.verify()
+    run.say(f"    receipt {receipt.id}, {'intact' if verified else 'changed'}; its key proves what went")
+    run.require(verified, "The receipt of the erasure does not verify.")
+    after = _is_found(run, memory.id, expected=False)
+    run.record["forgetting"] = {
+        "found_before": before, "found_after": after, "receipt": receipt.id, "verified": verified,
+        "erased": {entry.place: entry.count for entry in receipt.erased},
+    }  # fmt: skip
 
 
-def excerpt_of(text: str) -> str:
-    """Return the beginning of a text in one line."""
-    return (excerpt(text, query="", room=width() - 36, verbatim=True, limit=1) or [""])[0]
+def _is_found(run: _Demo, memory_id: str, *, expected: bool) -> bool:
+    run.call(f"hx.recall({_PERSONAL_ASKED!r})")
+    hits, _ = _recalled(run, _PERSONAL_ASKED)
+    hit: Hit | None = next((hit for hit in hits if hit.id == memory_id), None)
+    when = "before" if expected else "after"
+    run.require(
+        (hit is not None) is expected,
+        f"{_PERSONAL!r} was {'not ' if expected else ''}recalled {when} it was forgotten.",
+    )
+    if hit is None:
+        run.say("    it is not found")
+    else:
+        _show(run, [hit], _PERSONAL_ASKED)
+    return hit is not None
 
 
-def _step(run: _Demo, what: str, memory_id: str, *, expected: bool) -> dict[str, Any]:
-    hits, took = _timed(run, _ASKED)
-    is_found = memory_id in [hit.id for hit in hits]
-    run.say(f"  {what:<11} recall {'finds it' if is_found else 'does not find it'} ({took:.0f} ms)")
-    if is_found is not expected:
-        run.failures.append(
-            f"After it was {what}, recall {'finds' if is_found else 'does not find'} {memory_id}."
-        )
-    return {"step": what, "found": is_found, "ms": round(took, 1)}
+# The end -----------------------------------------------------------------------------------------------------------
 
 
 def _check(run: _Demo) -> None:
-    run.title("Check")
+    run.title("Check the store")
     problems = run.hx.check()
     for problem in problems:
         run.say(f"  {clean(problem)}")
@@ -363,21 +363,20 @@ def _check(run: _Demo) -> None:
 
 
 def _sum_up(run: _Demo) -> None:
-    status = run.hx.status()
+    status, embedded = run.hx.status(), _embedded(run)
+    if status.embedder is not None:
+        run.require(embedded == 1.0, f"{embedded:.0%} is embedded.")
     run.title("Summary")
-    times = sorted(question["ms"] for question in run.record["questions"]) or [0.0]
     run.record["summary"] = {
         "memories": status.memories,
         "chunks": status.chunks,
         "bytes": sum(status.sizes.values()),
-        "embedded": round(_embedded(run), 3),
+        "embedded": round(embedded, 3),
         "seconds": round(run.seconds(), 2),
     }
     run.say(
-        f"  {count(status.memories, 'memory', 'memories')}, {count(status.chunks, 'chunk')}, "
-        f"{size(sum(status.sizes.values()))} on disk, {_embedded(run):.0%} embedded so far"
+        f"  {count(status.memories, 'memory', 'memories')}, {count(status.chunks, 'passage')}, "
+        f"{size(sum(status.sizes.values()))} on disk, {embedded:.0%} embedded; all of it in {run.seconds():.1f} s"
     )
-    run.say(
-        f"  {count(len(times), 'question')}: {times[0]:.0f} to {times[-1]:.0f} ms each; "
-        f"all of it in {run.seconds():.1f} s"
-    )
+    if run.root is not None and not run.failures:
+        run.say('  Next: `hexad init`, `hexad ingest .`, `hexad recall "…"` in a project of yours.')
