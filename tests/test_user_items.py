@@ -59,6 +59,23 @@ def test_somebody_who_is_about_to_build_gets_the_surest_preferences(known):
     assert 2 == len(asked(known, "Begin a web shop", task_type=TaskType.DESIGN))
 
 
+@pytest.mark.parametrize("task", ["Write a haiku", "Design a garden with roses", "Plan a trip to Lisbon"])
+def test_somebody_who_builds_no_software_gets_no_list_of_preferences(known, task):
+    assert [] == asked(known, task, task_type=TaskType.DESIGN)
+    assert [] == asked(known, task, task_type=TaskType.EDIT)
+
+
+def test_what_was_stated_of_answers_themselves_holds_for_every_task(known):
+    known.user.add_rule("Always answer in British English.")
+    known.user.add_rule("Never commit to main.")
+    known.user.update_preference(key="tone", value="dry", source="explicit")
+
+    assert {"Always answer in British English.", "Prefers dry for tone."} == {
+        item.text for item in asked(known, "Write a haiku", task_type=TaskType.EDIT)
+    }
+    assert "Never commit to main." in {item.text for item in asked(known, "Commit the haiku to main")}
+
+
 @pytest.mark.row("A115", "A149")
 def test_an_exception_comes_in_the_place_of_what_is_usual_and_what_is_suppressed_not_at_all(known):
     known.user.exception("orm", "Drizzle", reason="it runs at the edge")

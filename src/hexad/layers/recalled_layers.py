@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.values import value_text
 from hexad.layers.router.plan import LIMIT_BESIDE
+from hexad.layers.router.task_topic import BUILDING, object_of
 from hexad.layers.scoring import relevance_of
 from hexad.memory.decision import DECISION, ago
 from hexad.memory.fact import LINE, TOLD, Fact, FactRow, fact_of, family_of
@@ -80,16 +81,22 @@ class SharedRecall:
         with question.lock:
             if question.hits is None:
                 # Of repeats the layers decide which one stays, not the rank.
-                options = RecallOptions(
-                    near=True,
-                    filters=query.filters,
-                    limit=SHARED,
-                    folds=False,
-                    feedback=not query.deterministic,
-                    asked=query.asked,
-                )
-                question.hits = self.recaller.recall(query.text, options)
+                question.hits = self.recall(query, query.filters, limit=SHARED, folds=False)
             return question.hits
+
+    def recall(self, query: MemoryQuery, filters: Filters, *, limit: int, folds: bool) -> Sequence[Hit]:
+        """Return what is near a query. An order asks nothing: it gets what the store likely knows of its object."""
+        text = object_of(query)
+        options = RecallOptions(
+            near=True,
+            unasked=query.task_type in BUILDING,
+            filters=filters,
+            limit=limit,
+            folds=folds,
+            feedback=not query.deterministic,
+            asked=query.asked or (None if text == query.text else query.text),
+        )
+        return self.recaller.recall(text, options)
 
 
 class _SharedQuestion:
@@ -134,10 +141,7 @@ class RecalledLayer:
         if (
             not is_beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
         ):  # others fill the answer
-            options = RecallOptions(
-                near=True, filters=filters, limit=limit, feedback=not query.deterministic, asked=query.asked
-            )
-            hits = self._shared.recaller.recall(query.text, options)
+            hits = self._shared.recall(query, filters, limit=limit, folds=True)
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
 

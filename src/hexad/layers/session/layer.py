@@ -12,6 +12,7 @@ from hexad.core.event_types import EventType
 from hexad.experience.values.records import Fidelity
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.contract import MemoryItem, MemoryQuery
+from hexad.layers.router.task_topic import topic_of
 from hexad.layers.scoring import relevance_of_share
 from hexad.layers.session.manager import SessionManager
 from hexad.layers.session.texts import SessionText, SessionTexts
@@ -24,7 +25,7 @@ from hexad.search.recall.query_terms import understand
 from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 _TASK_SHARE: Final = 0.7
-"""What is being done now speaks to every question, as much as a text with so much of its words."""
+"""What is being done now speaks to every task that touches it, as much as a text with so much of its words."""
 _NOW_SHARE: Final = 0.4
 """So do the last notes, turns and edits, and the files that are open."""
 _OTHER_SETS: Final = 50
@@ -76,7 +77,7 @@ class SessionLayer:
         return MemoryLayer.SESSION
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        """Return what is being worked on now, and what of other sessions speaks to the query; best first."""
+        """Return what is being worked on where the query touches it, and what of other sessions does; best first."""
         if limit < 1 or not _asks_sessions(query.filters):
             return ()
         words = understand(query.text, now=query.now).wanted
@@ -183,14 +184,24 @@ class _SessionQuestion:
     def __init__(self, query: MemoryQuery, words: Sequence[str]) -> None:
         self.query, self.words = query, tuple(words)
         self._terms: tuple[SearchTerms, ...] = tuple(search_terms(word) for word in words)
+        self._topic = topic_of(query)
+        self._topic_terms = tuple(search_terms(word) for word in self._topic.words)
         self.needles = [needle for terms in self._terms for needle in terms.needles]
 
     def share(self, text: str) -> float:
-        """Return which share of the words a text has, whatever simple endings they have there."""
+        """Return which share of the words a text has, whatever simple endings they have there; 0 where it has none of
+        the words that say what the query is about.
+        """
         if not self._terms:
             return 0.0
         low = folded(text)
+        if self._topic_terms and not any(terms.match_folded(low) for terms in self._topic_terms):
+            return 0.0
         return sum(terms.match_folded(low) for terms in self._terms) / len(self._terms)
+
+    def touches(self, working_set: WorkingSet) -> bool:
+        """Whether the query is about what is being worked on, or goes on with it."""
+        return self._topic.is_in_hand or any(self.share(text) for _, text, _ in texts_of(working_set))
 
     def days(self, at: datetime) -> float:
         """Return how old something is."""
@@ -210,10 +221,11 @@ def _texts_by_id(working_set: WorkingSet) -> Iterator[tuple[str, str, str, datet
 
 
 def _of_set(working_set: WorkingSet, question: _SessionQuestion, *, now: bool) -> Iterator[_Match]:
-    """Yield what a working set says: of the current one also what no word of the query is in."""
+    """Yield what a working set says: of the current one, where the query touches it, also what has no such word."""
+    now_touched = now and question.touches(working_set)
     for name, kind, text, at in _texts_by_id(working_set):
         share = question.share(text)
-        if now:
+        if now_touched:
             place = int(name.rpartition("-")[2])
             least = _TASK_SHARE if kind == "task" else _NOW_SHARE if place <= _LATEST.get(kind, 0) else 0.0
             share = max(share, least)

@@ -10,7 +10,8 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Final
 
-from hexad.layers.contract import MemoryItem, MemoryQuery, TaskType
+from hexad.layers.contract import MemoryItem, MemoryQuery
+from hexad.layers.router.task_topic import TaskTopic, topic_of
 from hexad.layers.scoring import relevance_of_share
 from hexad.layers.user.values import Expertise, Pattern, PatternType, Source, UserRule
 from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -25,8 +26,14 @@ KINDS: Final = (PREFERENCE, EXCEPTION, RULE, EXPERTISE, *(pattern_type.value for
 _ABOUT_USER: Final = 0.5
 """What a question about the user gets of itself, as if so much of its words stood in the text."""
 _BUILDING: Final = 0.25
-"""So do the surest preferences where somebody is about to build: nobody names what they always use."""
-_BUILDING_TASKS: Final = frozenset({TaskType.EDIT, TaskType.DESIGN, TaskType.REFACTOR})
+"""So do the surest preferences where somebody is about to build software: nobody names what they always use."""
+_STANDING: Final = 0.4
+"""So does what somebody stated of answers themselves: it holds for every task."""
+_OF_ANSWERS: Final = re.compile(
+    r"\b(?:answer(?:s|ing)?|repl(?:y|ies|ying)|respon(?:d|ds|ding|ses?)|tone|emojis?|pronouns?|(?:address|call) me"
+    r"|(?:write|speak|talk)(?: to me)? in)\b",
+    re.IGNORECASE,
+)
 _SURE: Final = 0.6
 _SECONDS_A_DAY: Final = 86_400
 _SPEAKING: Final = frozenset(
@@ -89,14 +96,19 @@ class UserLayer:
         """Return what of a person speaks to the query, best first."""
         if limit < 1 or not _asks_user(query.filters):
             return ()
-        wanted_terms = understand(query.text, now=query.now).wanted
-        words = [*map(_terms_of, [word for word in wanted_terms if word not in _SPEAKING] or wanted_terms)]
+        wanted_terms, topic = understand(query.text, now=query.now).wanted, topic_of(query)
+        telling = [
+            word
+            for word in wanted_terms
+            if word not in _SPEAKING and (word in topic.words or any(word in alike for alike in _ALIKE))
+        ]
+        words = [*map(_terms_of, telling or wanted_terms)]
         statement_index = self._index()
         shares = statement_index.shares(words)
         matches = [
             (share, statement)
             for statement, matched in zip(statement_index.all, shares, strict=True)
-            if _in_time(statement, query) and (share := _share(statement, matched, query)) > 0
+            if _in_time(statement, query) and (share := _share(statement, matched, query, topic)) > 0
         ]
         matches.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
         return [_item(statement, share, query.now) for share, statement in matches[:limit]]
@@ -171,13 +183,15 @@ def _terms_of(word: str) -> list[SearchTerms]:
     return [search_terms(form) for form in (word, *sorted(alike))]
 
 
-def _share(statement: UserStatement, matched: float, query: MemoryQuery) -> float:
+def _share(statement: UserStatement, matched: float, query: MemoryQuery, topic: TaskTopic) -> float:
     """Return how much of a question a statement answers that has this part of its words, 0 for nothing."""
     if query.query_class is QueryClass.USER:
         return min(1.0, matched + _ABOUT_USER)
+    if statement.source is Source.EXPLICIT and _OF_ANSWERS.search(statement.text):
+        return max(matched, _STANDING)
     if matched:
         return matched
-    builds = query.task_type in _BUILDING_TASKS and statement.kind in (PREFERENCE, EXCEPTION)
+    builds = topic.builds and statement.kind in (PREFERENCE, EXCEPTION)
     return _BUILDING if builds and statement.confidence >= _SURE else 0.0
 
 

@@ -110,6 +110,7 @@ class RecallOptions:
     asked: str | None = None
     as_of: datetime | None = None  # what took another's place later does not count
     min_relevance: float | None = None  # None: an answer whose best hit falls below the default is empty
+    unasked: bool = False  # goes before a step that asked nothing: silent unless the store likely knows of it
     near: bool = False  # leave out what has neither a word of the question nor comes near its meaning
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 

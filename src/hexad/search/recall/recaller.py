@@ -527,7 +527,10 @@ class Recaller:
         if keys := self._stores.places.begun(ranking.places, now=now):
             candidates.overdue = self._overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
-        silent = options.min_relevance is None and not candidates.evidence.is_relevant
+        evidence = candidates.evidence
+        silent = options.min_relevance is None and not (
+            evidence.is_known if options.unasked else evidence.is_relevant
+        )
         for candidate in ranking.ranked:
             place = ranking.places[candidate.no]
             if silent or candidate.relevance < (options.min_relevance or 0.0):

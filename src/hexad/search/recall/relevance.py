@@ -63,6 +63,14 @@ class Evidence:
             return self.log_odds >= LEXICAL_SILENT_BELOW or (self.rows < SMALL_STORE_ROWS and self.matched)
         return self.log_odds >= SILENT_BELOW
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the store more likely than not knows of it: for what goes before a step that asked nothing.
+
+        Where there are no vectors, words that match are all there is to know.
+        """
+        return self.is_relevant and (self.best_cosine is None or self.log_odds >= 0)
+
     def relevance(self, *, lead: float, rank: int) -> float:
         """Return how likely a hit is right, from 0 to 1.
 

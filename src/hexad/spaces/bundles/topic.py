@@ -11,7 +11,6 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import TEXT_ALONE
-from hexad.search.recall.relevance import Evidence
 from hexad.search.recall.results import Seed, Seeds
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import Orderings
@@ -21,10 +20,6 @@ NEAREST: Final = 200
 PINNED_AMONG: Final = 2
 """What is pinned goes before the rest where it is among so many times `limit` of the nearest."""
 WORDS_ALONE: Final = "What has to do with the topic was told by words alone: no embedder is open."
-LEAST_LOG_ODDS: Final = 0.0
-"""A bundle is put before a step that did not ask for it: it stays empty where the store more likely than not knows
-nothing of the topic. A recall, which somebody asked, is silent later.
-"""
 LEAST_RELEVANCE: Final = 0.02
 """What is not one of fifty such answers, whatever its place, has nothing to do with the topic, …"""
 LEAST_SHARE: Final = 0.5
@@ -70,9 +65,11 @@ class TopicJudge:
         """
         spaces = tuple(dict.fromkeys(scope.space for scope in scopes))
         filters = Filters(spaces=spaces, path=options.path, roles=self._stores.roles)
-        nearest = RecallOptions(filters=filters, limit=NEAREST, near=True, folds=False, feedback=False)
+        nearest = RecallOptions(
+            filters=filters, limit=NEAREST, near=True, folds=False, feedback=False, unasked=True
+        )
         found = self._rank(topic, nearest)
-        near = [seed for seed in found.seeds if _touches(seed, found)] if _is_known(found.evidence) else []
+        near = [seed for seed in found.seeds if _touches(seed, found)]
         numbers, whole = {seed.no for seed in near}, 0
         inside: set[int] = set()
         for scope in scopes:
@@ -98,12 +95,6 @@ class TopicJudge:
 def names_topic(topic: str) -> bool:
     """Whether a topic says anything that something could have to do with."""
     return is_text(topic) and bool(topic.strip())
-
-
-def _is_known(evidence: Evidence) -> bool:
-    if evidence.best_cosine is None:  # words that match are all there is to know
-        return evidence.is_relevant
-    return evidence.log_odds >= LEAST_LOG_ODDS
 
 
 def _touches(seed: Seed, found: Seeds) -> bool:
