@@ -168,6 +168,23 @@ def test_a_correction_is_marked_and_comes_before_what_it_corrects(hx: Hexad) -> 
     assert fact.id == first.id
 
 
+def test_a_turn_that_says_several_things_is_not_superseded_as_a_whole(hx: Hexad) -> None:
+    turn, decision, fact = hx.remember(
+        [{"role": "user", "content": "We chose Go. The batch starts at 02:30.", "time": "2025-01-01"}],
+        conversation="c",
+    )
+    new_turn, new_fact = hx.remember(
+        [{"role": "user", "content": "The batch starts at 03:15 now.", "time": "2025-01-02"}],
+        conversation="c",
+    )
+
+    superseded = {hit.id: hit.superseded_by for hit in hx.recall("when does the batch start")}
+    assert superseded[fact.id] is not None
+    assert superseded[fact.id].id in {new_turn.id, new_fact.id}
+    assert superseded.get(turn.id) is None
+    assert superseded.get(decision.id) is None
+
+
 def test_a_fact_does_not_take_the_place_of_its_own_turn(hx: Hexad) -> None:
     memories = hx.remember([{"role": "user", "content": "We moved from MySQL to Postgres."}])
 

@@ -15,6 +15,7 @@ from hexad.text.claims import english
 from hexad.text.claims.compare import update_of
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.similarity.lookalikes import look_of_fact
+from hexad.text.summary.sentences import sentences
 
 _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
@@ -60,6 +61,11 @@ class UpdateLinker:
             if other.id in sources:
                 continue
             later = (other.happened_at, other.no) < order
+            turn = other.text if later and other.is_turn else ""
+            if not later and memory.turn is not None:
+                turn = memory.raw
+            if len(sentences(turn)) > 1:
+                continue  # the rest of such a turn still holds; what it says of this is a memory beside it
             if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
                 continue
             theirs = self._claims(other.text)

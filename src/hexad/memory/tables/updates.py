@@ -36,6 +36,7 @@ class OlderText(NamedTuple):
     text: str
     happened_at: int
     trust: Trust
+    is_turn: bool
 
 
 class Updates:
@@ -51,7 +52,8 @@ class Updates:
         """
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT m.no, m.id, m.raw, m.happened_at, m.trust FROM"
+            "SELECT m.no, m.id, m.raw, m.happened_at, m.trust,"
+            " EXISTS (SELECT 1 FROM turns t WHERE t.memory_no = m.no) FROM"
             " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid DESC LIMIT ?) f"
             " CROSS JOIN chunks c ON c.no = f.rowid CROSS JOIN memories m ON m.no = c.memory_no"
             " WHERE m.status = 'active' AND m.space_no = ? AND m.fact_look IS NULL"
@@ -59,7 +61,10 @@ class Updates:
             f" AND length(m.raw) <= ?{seen}",
             (match, limit, space_no, characters, *roles),
         )
-        return [OlderText(no, id_, raw, at, Trust(trust)) for no, id_, raw, at, trust in rows]
+        return [
+            OlderText(no, id_, raw, at, Trust(trust), bool(is_turn))
+            for no, id_, raw, at, trust, is_turn in rows
+        ]
 
     def put(self, link: UpdateLink, *, at: datetime) -> None:
         """Store a link in the caller's transaction."""
