@@ -388,7 +388,7 @@ def test_what_another_program_records_of_a_person_afterwards_is_found_by_the_sam
     other.xdb.flush()
     assert 100 == purge(hx, **by).count("timesteps")
     if "subject" in by:
-        with pytest.raises(NotFound, match=r"Nothing is about the subject 'Anna'.*as it was written"):
+        with pytest.raises(NotFound, match=r"No data is about 'Anna'.*as it was written"):
             purge(hx, **by)
     else:
         assert () == purge(hx, **by).erased

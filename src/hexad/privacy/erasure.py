@@ -173,7 +173,7 @@ class ErasureService:
             repr(name) for look in get_close_matches(subject.casefold(), looks) for name in looks[look]
         ]
         raise NotFound(
-            f"Nothing is about the subject {subject!r}, and nothing was changed.",
+            f"No data is about {subject!r}, and nothing was changed.",
             argument="subject",
             remedy=f"The nearest names are {', '.join(nearest[:_NEAREST])}; capitals count."
             if nearest

@@ -58,7 +58,8 @@ class _Demo:
 
     def call(self, text: str) -> None:
         """Show the call that is made next."""
-        self.say(click.style(f"  {_PROMPT} {text}", fg="green"))
+        for line in hanging(f"{_PROMPT} {text}", indent=2, room=width()):
+            self.say(click.style(line, fg="green"))
 
     def require(self, holds: bool, problem: str) -> bool:
         """Note a problem where something does not hold, and return whether it does."""
@@ -145,7 +146,14 @@ def _read(run: _Demo, root: Path) -> None:
     _say_read(run, "documents", reports)
     if (root / ".git").exists():
         try:
-            _say_read(run, "commits", [run.hx.ingest(f"git:{root}", project=root.name, embed=False)])
+            with meter("Reading", clock=run.hx.clock, unit="commits") as advance:
+                history = run.hx.ingest(
+                    f"git:{root}",
+                    project=root.name,
+                    embed=False,
+                    progress=lambda at: advance(at.done, at.total),
+                )
+            _say_read(run, "commits", [history])
         except hexad.InvalidInput as error:
             run.say(f"  no commits: {error}")  # a repository without commits has no history
 
@@ -197,10 +205,8 @@ def _ask(run: _Demo, number: int, question: Question) -> dict[str, Any]:
     hits, took = _recalled(run, question.text)
     first = number == 1
     run.say()
-    run.say(
-        f"{click.style(f'Q{number}', bold=True)} {clean(question.text)}  "
-        + click.style(f"({took:.0f} ms, {hits.mode})", dim=True)
-    )
+    for line in hanging(f"Q{number} {question.text} ({took:.0f} ms, {hits.mode})", indent=0, room=width()):
+        run.say(click.style(line, bold=True))
     _show(run, hits[:1], question.text, explain=first)
     if run.require(bool(hits), f"Nothing was found for {question.text!r}.") and question.answer is not None:
         run.require(
