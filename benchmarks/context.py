@@ -12,19 +12,21 @@ import json
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import hexad
 from benchmarks.child import in_child
-from benchmarks.corpora import Sentences, WordVectors, write_lines
+from benchmarks.corpora import Sentences, WordVectors, questions, read_lines, write_lines
+from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table, Timings, percentile
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
 from hexad.layers.context.api import ContextFilters, Contexts
 from hexad.layers.contract import LayerSource
 from hexad.layers.router.plan import RouteRequest
+from hexad.text.tokens import CharacterCounter
 
 SIZES = (10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)
@@ -58,7 +60,81 @@ def run(options: Options) -> Report:
             report.figure(f"building the store of {size:,}, and its vectors", seconds, "s")
         measured.append({"size": size, **in_child(ask, folder, asked)})
     _report(measured, report)
+    report.tables.append(_evidence(options, options.data))
     return report
+
+
+# Evidence ---------------------------------------------------------------------------------------------------------
+
+EVIDENCE_BUDGETS: Final = (500, 1_000, 2_000)
+
+
+def _evidence(options: Options, data: Path) -> Table:
+    """Return which share of the evidence for a question a context shows, and how much of it whole, by half.
+
+    Two conversations and functions of which a fifth are asked about; the constants of packing were chosen on the
+    development half, every other question.
+    """
+    embedder = RememberedVectors(keep=options.reuse_vectors)
+    turns = read_lines(data / "conversations" / "items.jsonl")
+    functions = read_lines(data / "code_questions" / "corpus.jsonl")
+    asked = questions(data / "code_questions" / "questions.jsonl")[:120]
+    needed = {name for question in asked for name in question.evidence}
+    kept = [line for number, line in enumerate(functions) if number % 6 == 0 or line["id"] in needed]
+    stores = [("code", kept, asked)]
+    for name in sorted({turn["conversation"] for turn in turns})[:2]:
+        about = questions(data / "conversations" / "questions.jsonl")
+        own = [question for question in about if question.conversation == name][:70]
+        stores.append(("conversations", [turn for turn in turns if turn["conversation"] == name], own))
+    shown: dict[tuple[str, str, int], list[_Shown]] = {}
+    for number, (name, lines, own) in enumerate(stores):
+        folder = options.work / f"evidence-{number}"
+        folder.mkdir(parents=True)
+        write_lines(folder / "source.jsonl", lines)
+        with hexad.open(folder, embedder=embedder, background=False, user_dir=folder / "user") as hx:
+            hx.ingest(folder / "source.jsonl", embed=True)
+            sources = {memory.id: memory.source_id for memory in hx.memories(limit=None)}
+            for at, question in enumerate(own):
+                right = {no for no, source in sources.items() if source in question.evidence}
+                for budget in EVIDENCE_BUDGETS if right else ():
+                    context = hx.context(question.text, budget, deterministic=True)
+                    half = "unseen" if at % 2 else "development"
+                    shown.setdefault((name, half, budget), []).append(_Shown.of(context, right))
+    embedder.save()
+    return Table(
+        title="Evidence in a context",
+        columns=("", "half", "budget", "questions", "evidence shown", "shown whole", "rows cut", "rows"),
+        rows=[
+            (
+                *key,
+                len(found),
+                sum(each.evidence for each in found) / len(found),
+                sum(each.whole for each in found) / len(found),
+                sum(each.cut for each in found) / max(1, sum(each.rows for each in found)),
+                sum(each.rows for each in found) / len(found),
+            )
+            for key, found in sorted(shown.items())
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Of one context: the share of the evidence that it shows, and whole; its rows, and how many of them are cut."""
+
+    evidence: float
+    whole: float
+    rows: int
+    cut: int
+
+    @classmethod
+    def of(cls, context: FusedContext, right: set[str]) -> _Shown:
+        """Return what a context shows of the memories that are right."""
+        blocks = (*context.system_items, *context.evidence_blocks)
+        cut = [block for block in blocks if block.text != block.item.text]
+        named = {block.item.memory_id for block in blocks}
+        whole = {block.item.memory_id for block in blocks if block.text == block.item.text}
+        return cls(len(named & right) / len(right), len(whole & right) / len(right), len(blocks), len(cut))
 
 
 def _asked(questions: Sequence[str]) -> list[str]:
@@ -217,10 +293,17 @@ def _first(hx: Hexad, question: str) -> float:
 
 def _slow(hx: Hexad, asked: Sequence[str], layer: MemoryLayer) -> dict[str, float]:
     """Ask with one layer that sleeps; say how often it is named, and how often all others answered as they do alone."""
-    needs = hx._services.contexts().router._needs
-    inner = needs.sources[layer]() if layer in needs.sources else None
-    sources = {**needs.sources, layer: lambda: _Slow(layer, inner)}
-    contexts = Contexts(replace(needs, sources=sources, clock=SystemClock()))
+    services, known = hx._services, hx._services.contexts()._sources()
+    inner = known[layer]() if layer in known else None
+    contexts = Contexts(
+        replace(services.context, clock=SystemClock()),
+        services.stores,
+        {**known, layer: lambda: _Slow(layer, inner)},
+        counter=CharacterCounter(),
+        handouts=services.handouts,
+        generator_for=lambda _name: None,
+        factors=lambda _class: {},
+    )
     others = [item for item in LAYERS if item is not layer]
     timings, planned, named, whole = Timings(), 0, 0, 0
     try:

@@ -404,3 +404,23 @@ def test_what_two_layers_give_under_one_id_is_that_of_the_higher_one(hx):
     assert [item.item.layer for item in fuse(LayerAnswers(items=given), hx.plan("x")).items] == [
         MemoryLayer.PROJECT
     ]
+
+
+def test_a_short_budget_tells_few_texts_whole_instead_of_cutting_many(hx: Hexad) -> None:
+    for number in range(12):
+        text = " ".join(f"The gateway has a rule {number}.{part} for its retries." for part in range(10))
+        hx.remember(text, id=f"mem_{number}")
+
+    cut = hx.context("retries of the gateway", 900, deterministic=True, details=False)
+    context = hx.context("retries of the gateway", 900, deterministic=True)
+
+    blocks = context.system_items
+    assert {"summary"} == {block.shown for block in cut.system_items}
+    assert "text" == blocks[0].shown == blocks[1].shown
+    assert len(blocks) < len(cut.system_items)
+    assert context.tokens <= 900
+    told = {block.item.id for block in blocks}
+    for left in context.dropped:
+        assert left.id not in told
+    (reason, *_) = [left.reason for left in context.dropped if left.reason.startswith("made room")]
+    assert reason.removeprefix("made room for the whole of ") in told
