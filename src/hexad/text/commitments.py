@@ -52,7 +52,7 @@ _CONVENTION = re.compile(
     r"|\bwe (?:always|never)\b"
     r"|\b(?:from now on|going forward|in this (?:project|repo|repository|codebase)),? "
     r"(?:please |we|all|every|always|never|use)\b"
-    r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!mind\b)[a-z]+"
+    r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)[a-z]+"
     r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
     r"|\b(?:all|every|each) (?:\w+ ){1,5}(?:must|shall|has to|have to)\b"
 )

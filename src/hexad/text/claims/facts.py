@@ -10,15 +10,21 @@ import re
 from typing import Final
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Claim, claims, tokens_of
+from hexad.text.claims.reader import Claim, Token, claims, stem, tokens_of
 
 _POINTS: Final = frozenset("this that these those here there".split())
 """What points at something that whoever reads the sentence later does not see."""
+_AT_HAND: Final = frozenset("you your yours you're you've you'll this these those here".split())
+"""Whoever is spoken to, and what they have before them: such a sentence is for them, and not for later."""
+_VAGUE: Final = frozenset(
+    map(stem, "thing things stuff life everything something people nature moments".split())
+)
 _PASSING: Final = frozenset(
     """
     tired sorry stuck confused sure unsure ready done back busy happy unhappy glad sad afraid curious hungry late fine
     ok okay lost interested able unable aware here there wrong right good great bad better worse sick ill bored lucky
-    broken red green down slow fast weird strange correct working running failing
+    broken red green down proud excited passionate thankful grateful hopeful amazing awesome nice cool important
+     slow fast weird strange correct working running failing
     """.split()
 )
 """States that are over soon, or judge what is at hand."""
@@ -31,7 +37,7 @@ _MISHAPS: Final = frozenset(
 _OF_MINDS: Final = frozenset(
     """
     see get got need want know mean find found hear read ask feel guess believe understand look wonder forget remember
-    try hope wish agree disagree
+    try hope wish agree disagree appreciate thank miss admire
     """.split()
 )
 """What a person does at the moment: no fact about them."""
@@ -43,7 +49,8 @@ _FUNCTION_WORDS: Final = (
     english.AUXILIARIES | english.PREPOSITIONS | english.PRONOUNS | english.CONJUNCTIONS | english.ADVERBS
     | english.DETERMINERS | english.NEGATIONS
 )  # fmt: skip
-_OPENING: Final = 80
+_SUBJECT_WORDS: Final = 4
+_PARTICIPLES: Final = ("ing", "ed")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _RELATIONS: Final = frozenset().union(*english.RELATIONS.values())
 _CORRECTS: Final = re.compile(
@@ -71,17 +78,28 @@ def states_fact(sentence: str, *, context: bool = False) -> bool:
     >>> [states_fact(text) for text in ("My sister lives in Porto.", "I'm stuck.", "It rains.", "The limit is 250.")]
     [True, False, False, True]
     """
-    opening = [token.low for token in tokens_of(sentence[:_OPENING])[:2]]
-    if opening[:1] in (["a"], ["an"]) or (
-        len(opening) > 1 and opening[1] in _OBJECTS and not _closed(opening[0])
-    ):
+    tokens = tokens_of(sentence)
+    opening = [token.low for token in tokens[:2]]
+    orders = len(opening) > 1 and opening[1] in _OBJECTS and not _closed(opening[0])
+    if opening[:1] in (["a"], ["an"], ["let"], ["gotta"]) or orders:
         return (
             False  # what holds of any such thing; or an order, for no subject stands right before an object
         )
+    if any(token.low in _AT_HAND for token in tokens) or _MOMENT.search(sentence):
+        return False
+    if sentence.rstrip().endswith("!") and not any(_is_specific(token) for token in tokens[1:]):
+        return False
     said = claims(sentence)
-    if any(claim.verb in _MISHAPS for claim in said) or _MOMENT.search(sentence):
+    if any(claim.verb in _MISHAPS for claim in said):
         return False
     return any(_lasts(claim, context=context) for claim in said)
+
+
+def _is_specific(token: Token) -> bool:
+    """Whether a word is a number or a name."""
+    written = token.written
+    named = written[0].isupper() and token.low not in _FUNCTION_WORDS
+    return token.number is not None or named or any(char.isdigit() for char in written)
 
 
 def _closed(word: str) -> bool:
@@ -90,11 +108,12 @@ def _closed(word: str) -> bool:
 
 def _lasts(claim: Claim, *, context: bool) -> bool:
     lows = {token.low for token in claim.tokens}
-    if _POINTS & lows or (claim.person and not english.SPEAKERS & lows):
+    opening = {token.low for token in claim.tokens[:_SUBJECT_WORDS]}
+    if _POINTS & lows or (claim.person and not english.SPEAKERS & opening):
         return (
             False  # it points at what is at hand; or it is an order, where no subject stands before the verb
         )
-    if claim.pronoun and not context:
+    if (claim.pronoun and not context) or english.MODALS & lows or claim.subject & _VAGUE:
         return False
     if claim.ended or claim.former:
         return True
@@ -102,7 +121,9 @@ def _lasts(claim: Claim, *, context: bool) -> bool:
         return False
     if claim.past and not claim.changes:
         return any(_YEAR.fullmatch(token.low) for token in claim.tokens)
-    specific = any(token.number is not None or token.named for token in claim.value) or bool(claim.places)
+    specific = any(map(_is_specific, claim.value)) or bool(claim.places)
+    if claim.past and not specific:
+        return False
     if claim.person and claim.verb in english.HAVE:
         return specific
     if claim.person:
@@ -118,7 +139,12 @@ def _is_passing(claim: Claim) -> bool:
     if goes_on or claim.verb in _PASSING:
         return True
     words = [token for token in claim.value if token.content]
-    passing = [token.low in _PASSING or (token.low.endswith("ing") and not token.named) for token in words]
+    passing = [
+        token.low in _PASSING or (token.low.endswith(_PARTICIPLES) and not _is_specific(token))
+        for token in words
+    ]
+    if claim.person and claim.verb == "be" and passing[:1] == [True]:
+        return True
     return all(passing) if claim.verb == "be" else not words
 
 
