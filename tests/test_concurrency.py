@@ -215,10 +215,11 @@ def test_vectors_that_another_process_computed_are_used_here(opened: Opener, pro
     here = opened()
     for number in range(20):
         here.remember(f"amber{number} birch{number} cedar{number}")
-    assert "lexical" == here.recall("amber3").mode
+    assert 20 == here.status().embeddings_pending
 
     Other(project, "store().maintain()").end()
 
+    assert 0 == here.status().embeddings_pending
     assert "hybrid" == here.recall("amber3").mode
     assert 0 == here.maintain().embedded
 

@@ -205,6 +205,17 @@ class FullText:
             for no, memory, bm25 in self._db.query(sql, params)
         ]
 
+    def matching(self, term: str, filters: Filters) -> int:
+        """Return how many chunks of memories that pass the filters hold a term."""
+        where, values = filter_sql(filters)
+        row = self._db.query_one(
+            "SELECT count(*) FROM chunk_fts JOIN chunks c ON c.no = chunk_fts.rowid"
+            " JOIN memories m ON m.no = c.memory_no JOIN spaces s ON s.no = m.space_no"
+            f" WHERE chunk_fts MATCH ? AND {' AND '.join(where) or '1'}",
+            (match_phrases([term]), *values),
+        )
+        return row[0] if row else 0
+
     def holding(self, literal: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
         """Return the best of the chunks that hold `literal` as it is written, but for its case.
 

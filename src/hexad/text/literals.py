@@ -9,11 +9,12 @@ from typing import Final
 LITERALS_MOST: Final = 16
 """More of either kind in one question are not looked for."""
 
-_INSIDE: Final = r"(\S|\S[^{0}\n]{{0,198}}\S)"  # no space beside the marks: those of two phrases are no pair
+_INSIDE: Final = r"([^\s{0}\x00-\x1f]|[^\s{0}\x00-\x1f][^{0}\x00-\x1f]{{0,198}}[^\s{0}\x00-\x1f])"
+# No space beside the marks: those of two phrases are no pair.
 _QUOTED: Final = re.compile(
     "|".join(f"{opening}{_INSIDE.format(closing)}{closing}" for opening, closing in ('""', "“”", "«»", "``"))
 )
-_WORD: Final = re.compile(r"\S+")
+_WORD: Final = re.compile(r"[^\s\x00-\x1f]+")
 _TRIMMED: Final = "\"'`“”‘’«»()[]{}<>,;:!?…"
 _INNER: Final = re.compile(r"[^\W_](?:[._/\\@#+=]|::|->)[^\W_]|[^\W_]_|_[^\W_]|-\d|\d-")
 _NUMBERS: Final = re.compile(r"v?\d+(?:[.:/-]\d+)+", re.IGNORECASE)

@@ -25,6 +25,7 @@ def test_what_stands_in_quotation_marks_is_a_phrase(text: str, expected: tuple[s
         ("which service runs 8.2.0?", ("8.2.0",)),
         ("error E1234, (PROJ-142) and --no-verify!", ("E1234", "PROJ-142", "--no-verify")),
         ("where is a.b.c or std::vector or src/main.py", ("a.b.c", "std::vector", "src/main.py")),
+        ("a\x00b1 and 0\x00", ("b1", "0")),
         ("a well-known sentence, with no such thing - none.", ()),
         ("Anna's and PROJ-7's", ("PROJ-7",)),
     ],

@@ -160,12 +160,19 @@ class HoneycombLinks:
         return [_ordered(*row) for row in rows]
 
     def relations(self, numbers: Collection[int]) -> list[Relation]:
-        """Return the relations that begin or end at these memories, by their ends and kinds."""
+        """Return the relations that begin or end at these memories, by their ends and kinds.
+
+        But those of texts that one took the place of another: what is read from words is no association that was drawn.
+        """
         listed = json.dumps(sorted(numbers))
-        columns = "from_no, to_no, kind, score, created_at"
+        columns, drawn = (
+            "from_no, to_no, kind, score, created_at",
+            "NOT (kind >= 'updates:' AND kind < 'updates;')",
+        )
         rows = self._db.query(
-            f"SELECT {columns} FROM relations WHERE from_no IN (SELECT value FROM json_each(?1))"
-            f" UNION SELECT {columns} FROM relations WHERE to_no IN (SELECT value FROM json_each(?1)) ORDER BY 1, 2, 3",
+            f"SELECT {columns} FROM relations WHERE from_no IN (SELECT value FROM json_each(?1)) AND {drawn}"
+            f" UNION SELECT {columns} FROM relations WHERE to_no IN (SELECT value FROM json_each(?1)) AND {drawn}"
+            " ORDER BY 1, 2, 3",
             (listed,),
         )
         return [Relation._make(row) for row in rows]

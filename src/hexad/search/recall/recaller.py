@@ -32,7 +32,7 @@ from hexad.search.recall.query_terms import (
     understand,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import Evidence, leads, matched_share, near_floor
+from hexad.search.recall.relevance import Evidence, bm25_weight, leads, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -296,10 +296,12 @@ class Recaller:
         nearest = (
             max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
         )
+        asked = (*terms.wanted, *terms.numbers)
+        share = matched_share(best.bm25 if best else 0.0, frequencies, asked, rows=rows)
+        if options.filters.roles is not None:
+            rows, share = self._visible(asked, options)
         evidence = Evidence(
-            share=matched_share(
-                best.bm25 if best else 0.0, frequencies, (*terms.wanted, *terms.numbers), rows=rows
-            ),
+            share=share,
             best_cosine=nearest,
             best_z=0.0 if answer is None else ((nearest or 0.0) - answer.mean) / max(answer.deviation, 1e-6),
             calibrated=self._calibrated,
@@ -316,6 +318,18 @@ class Recaller:
             evidence=evidence,
             literals=literals,
             required=None if options.near else required,  # what is about a task need not hold its quotations
+        )
+
+    def _visible(self, asked: Sequence[str], options: RecallOptions) -> tuple[int, float]:
+        """Return how many memories an actor may see, and how much of the question's weight these hold.
+
+        Whether an answer is silent must not tell what is hidden: the counts of the whole index would.
+        """
+        seen = self._allowed(options)
+        rows = int(seen.sum()) if seen is not None else 0
+        counts = {term: self._fulltext.matching(term, options.filters) for term in asked}
+        return rows, matched_share(
+            sum(bm25_weight(count, rows) for count in counts.values() if count), counts, asked, rows=rows
         )
 
     def _literals(

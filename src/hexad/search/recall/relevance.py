@@ -117,7 +117,7 @@ def matched_share(
     counts = [frequencies.get(term, 0) for term in terms]
     mass = sum(_weight(count, rows) for count in counts)
     common = sum(
-        _weight(count, rows) - _bm25_weight(count, rows) for count in counts if _COMMON * count > rows
+        _weight(count, rows) - bm25_weight(count, rows) for count in counts if _COMMON * count > rows
     )
     return min(1.0, (best_bm25 + common) / mass) if mass > 0 else float(best_bm25 > 0)
 
@@ -130,8 +130,8 @@ def _weight(count: int, rows: int) -> float:
     return log(1 + max(rows - count + 0.5, 0.5) / (count + 0.5))
 
 
-def _bm25_weight(count: int, rows: int) -> float:
-    """The weight that FTS5 gives a word."""
+def bm25_weight(count: int, rows: int) -> float:
+    """Return the weight that FTS5 gives a word which `count` of `rows` chunks hold."""
     return max(0.0, log(max(rows - count + 0.5, 0.5) / (count + 0.5)))
 
 
