@@ -273,3 +273,18 @@ def test_nobody_vouches_for_a_summary_of_what_several_said(hx: Hexad) -> None:
     found = items(hx, "how long does the cookie live?")
 
     assert {item.trust for item in found if item.kind == "conversation"} == {Trust.UNKNOWN}
+
+
+def test_an_open_task_of_the_project_stands_in_a_context_only_where_the_task_touches_it(hx: Hexad) -> None:
+    hx.remember("Deploys happen on Tuesday.", id="mem_deploys")
+    hx.project.remember(category="todo", key="login", value="write the login tests")
+    for number in range(30):
+        hx.remember(f"Shelf {number} holds lamps, rivers and bridges of {number * 7}.")
+    hx.embed_pending()
+
+    def kinds(task: str) -> set[str]:
+        return {block.item.kind for block in hx.context(task, deterministic=True).system_items}
+
+    assert {"note"} == kinds("When do deploys happen?")
+    assert "todo" in kinds("What is left of the login tests?")
+    assert "todo" not in kinds("write a haiku")

@@ -20,7 +20,7 @@ from hexad.layers.router.plan import LIMIT_BESIDE
 from hexad.layers.router.task_topic import BUILDING, object_of
 from hexad.layers.scoring import relevance_of
 from hexad.memory.decision import DECISION, ago
-from hexad.memory.fact import LINE, TOLD, Fact, FactRow, fact_of, family_of
+from hexad.memory.fact import KINDS_APART, LINE, TOLD, Fact, FactRow, fact_of, family_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Memory
 from hexad.memory.query import Filters, Hit
@@ -32,6 +32,7 @@ from hexad.providers.embedders.base import QueryEmbedder
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
+from hexad.search.recall.relevance import LEAST_RELEVANCE
 from hexad.text.graphemes import cut
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
@@ -136,12 +137,16 @@ class RecalledLayer:
         if not query.text.strip():
             return self._latest(filters, query.now, limit)
         found_hits = self._shared.hits(query)
-        hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value][:limit]
+        hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value and _touches(hit)][
+            :limit
+        ]
         is_beside = self._name is MemoryLayer.GOVERNANCE and limit <= LIMIT_BESIDE and not query.asks_why
         if (
             not is_beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
         ):  # others fill the answer
-            hits = self._shared.recall(query, filters, limit=limit, folds=True)
+            hits = [
+                hit for hit in self._shared.recall(query, filters, limit=limit, folds=True) if _touches(hit)
+            ]
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
 
@@ -154,6 +159,13 @@ class RecalledLayer:
             for no in numbers
         ]
         return [item_of(hit, self._name, now=now) for hit in hits]
+
+
+def _touches(hit: Hit) -> bool:
+    """Whether a hit may stand in a context: what is open, usual or chosen in a project where the task touches it."""
+    if hit.memory.kind not in KINDS_APART:
+        return True
+    return hit.relevance >= LEAST_RELEVANCE or hit.parts.get("lexical", 0.0) > 0
 
 
 def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str] = ()) -> MemoryItem:

@@ -11,6 +11,7 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import TEXT_ALONE
+from hexad.search.recall.relevance import LEAST_RELEVANCE
 from hexad.search.recall.results import Seed, Seeds
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import Orderings
@@ -20,10 +21,8 @@ NEAREST: Final = 200
 PINNED_AMONG: Final = 2
 """What is pinned goes before the rest where it is among so many times `limit` of the nearest."""
 WORDS_ALONE: Final = "What has to do with the topic was told by words alone: no embedder is open."
-LEAST_RELEVANCE: Final = 0.02
-"""What is not one of fifty such answers, whatever its place, has nothing to do with the topic, …"""
 LEAST_SHARE: Final = 0.5
-"""… unless it has the topic's words, by weight at least half as much as what has most of them."""
+"""What is less likely to answer than `LEAST_RELEVANCE` stays where it has half of the words of the best, by weight."""
 _DIGITS: Final = 3
 
 
