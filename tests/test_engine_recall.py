@@ -599,3 +599,14 @@ def test_passages_fit_a_number_of_bytes_and_say_what_was_cut(hx: Hexad) -> None:
             (passage["text"], passage.get("cut")) for passage in passages if passage["id"] == "short"
         ]
     assert [] == hits.passages(max_bytes=10)
+
+
+def test_what_is_named_literally_stays_before_what_took_its_place(hx: Hexad) -> None:
+    hx.remember("The gateway answers at 10.0.3.7 in staging.", id="old")
+    hx.remember("The gateway answers at 10.0.9.9 in staging.", id="new")
+    hx.maintain()
+
+    assert ["new", "old"] == ids(hx.recall("Where does the gateway answer in staging?"))
+    named = hx.recall("What answers at 10.0.3.7?")
+    assert "old" == named[0].id
+    assert named[0].superseded_by is not None

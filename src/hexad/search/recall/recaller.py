@@ -429,7 +429,14 @@ class Recaller:
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
         if found_candidates.updates:
             seats = {no: seat for seat, no in enumerate(order)}
-            fusion.lift(lifts(found_candidates.updates, seats, fusion.scores))
+            literals = found_candidates.literals
+            # What holds what the question names literally is asked for, whatever came in its place.
+            lifting = [
+                link
+                for link in found_candidates.updates
+                if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
+            ]
+            fusion.lift(lifts(lifting, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         ahead = leads(
             [fusion.scores[index] for index in best], [places[order[index]].content_hash for index in best]
