@@ -42,9 +42,10 @@ def _note_recalls(systems: SearchSystems, report: Report) -> None:
     report["handouts"] = systems.handouts.flush()
 
 
-def _flush(systems: SearchSystems, _stop: Stop) -> None:
+def _flush(systems: SearchSystems, stop: Stop) -> None:
     systems.handouts.flush()
     systems.search.store_computed()
+    systems.search.compute_first(stop)
 
 
 def _check_vectors(context: StoreContext) -> Iterator[str]:

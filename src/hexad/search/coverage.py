@@ -38,13 +38,21 @@ def coverage_of(stores: Stores) -> Coverage:
     return Coverage(memories=memories, waiting=waiting, waiting_tokens=characters // CHARACTERS_PER_TOKEN)
 
 
-def coverage_note(stores: Stores, *, background: bool) -> str | None:
-    """Say what share is searched by meaning, and who computes the rest by when; None where nothing waits."""
+def coverage_note(stores: Stores, *, background: bool, first: float = 0.0) -> str | None:
+    """Say what share is searched by meaning, and who computes the rest by when; None where nothing waits.
+
+    `first` is the share of the rest that has first vectors.
+    """
     coverage = coverage_of(stores)
     if not coverage.waiting:
         return None
     memories = "1 memory" if coverage.memories == 1 else f"{coverage.memories:,} memories"
-    words = f"Searched by meaning: {coverage.share()} % of {memories}; the rest by words. "
+    estimate = (
+        f" and{'' if first >= 1 else f', {100 * first:.0f} % of it,'} by a first estimate of meaning"
+        if first
+        else ""
+    )
+    words = f"Searched by meaning: {coverage.share()} % of {memories}; the rest by words{estimate}. "
     if stores.meta.get(EMBEDDING_PAUSED):
         return f"{words}The rest waits for a budget."
     rate = float(stores.meta.get(EMBEDDING_RATE) or 0.0)

@@ -71,6 +71,17 @@ def passages(
     return passages
 
 
+def passages_of(stores: Stores, numbers: Sequence[int]) -> tuple[list[int], list[Passage]]:
+    """Return which of these memories are active, and what to embed of them."""
+    memories, chunks = stores.memories.by_no(numbers), stores.memories.chunks_of(numbers)
+    active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
+    before = stores.places.previous([no for no in active if memories[no].turn is not None])
+    texts: list[Passage] = []
+    for no in active:
+        texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
+    return active, texts
+
+
 def _exchange(memory: Memory, before: tuple[str, str] | None) -> str:
     assert memory.turn is not None
     text = f"{memory.turn.speaker}: {memory.raw}"
@@ -275,13 +286,7 @@ class EmbeddingJob:
             yield group
 
     def _embed(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
-        memories = self._stores.memories.by_no(numbers)
-        chunks = self._stores.memories.chunks_of(numbers)
-        active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
-        before = self._stores.places.previous([no for no in active if memories[no].turn is not None])
-        texts: list[Passage] = []
-        for no in active:
-            texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
+        active, texts = passages_of(self._stores, numbers)
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
         rows = self._vectors(numbers, texts, space, turn)
         if rows is None:

@@ -11,8 +11,10 @@ from hexad.database.store_context import StoreContext
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metering import query_embedder
 from hexad.providers.embedders.base import Embedder
+from hexad.providers.embedders.first_vectors import FirstVectorModel
 from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob
+from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
@@ -56,6 +58,16 @@ class SearchService:
                 alive=context.alive,
             )
         )
+        self.first = (
+            FirstVectors(
+                everything,
+                FirstVectorModel(embedder.model_dir if isinstance(embedder, MiniLmEmbedder) else None),
+                ChangeReader(context.db),
+                clock=context.clock,
+            )
+            if embedder is not None and embedder.name == MiniLmEmbedder.name
+            else None
+        )
         self.recaller = Recaller(
             stores,
             fulltext,
@@ -72,6 +84,7 @@ class SearchService:
             on_the_spot=None
             if embedder is None
             else CandidateVectors(everything, embedder, wanted, clock=context.clock),
+            first=self.first,
         )
 
     def steady_recaller(self) -> Recaller:
@@ -112,3 +125,8 @@ class SearchService:
     def store_computed(self) -> int:
         """Store the vectors that questions had computed; return of how many memories."""
         return 0 if self.job is None or self._context.db.readonly else self.job.store_computed()
+
+    def compute_first(self, stop: Callable[[], bool]) -> None:
+        """Compute the first vectors that questions left out, if there were questions."""
+        if self.first is not None:
+            self.first.fill(stop)

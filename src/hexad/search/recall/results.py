@@ -149,7 +149,9 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if no in candidates.lexical:
         why.append(f"full text rank {candidates.text_ranks[no]} (bm25 {candidates.lexical[no].bm25:.2f})")
     if candidates.answer is not None and no in candidates.answer.best:
-        why.append(f"vector rank {candidates.vector_ranks[no]} (cosine {candidates.answer.best[no][0]:.2f})")
+        rank, cosine = candidates.vector_ranks[no], candidates.answer.best[no][0]
+        estimated = no in candidates.answer.estimated
+        why.append(f"vector rank {rank} ({'first estimate of the ' if estimated else ''}cosine {cosine:.2f})")
     if no in candidates.literals:
         why.append(f"holds {', '.join(candidates.literals[no])} as written")
     if parts.get("session"):

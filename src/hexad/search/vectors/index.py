@@ -166,7 +166,8 @@ class VectorAnswer:
 
     `best` maps a memory's row number to `(cosine, chunk's number or 0)` for every memory that was scored.
     `crowding` says of the nearest memories how close each is to its own nearest others among them, against
-    their mean: vectors that are near everything are near the question by accident.
+    their mean: vectors that are near everything are near the question by accident. The cosines of `estimated`
+    memories are not computed but what first vectors say that they will be.
     """
 
     best: dict[int, tuple[float, int]]
@@ -174,6 +175,7 @@ class VectorAnswer:
     mean: float
     deviation: float
     vectors: int
+    estimated: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)

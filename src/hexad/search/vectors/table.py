@@ -93,6 +93,20 @@ class Vectors:
             matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
         )
 
+    def awaited(self, kind: str, *, long_chunks: int) -> dict[int, tuple[str, int, int]]:
+        """Return the active memories without a vector that a task of this kind waits for, as answers need them: the
+        newest first, after all others what has more chunks. With each the state of its text, to tell it from a later
+        one: its hash, its last chunk, how many there are.
+        """
+        rows = self._db.query(
+            "SELECT m.no, m.content_hash, max(c.no), count(*) FROM tasks t JOIN memories m ON m.no = t.memory_no"
+            " JOIN chunks c ON c.memory_no = m.no WHERE t.kind = ? AND m.status = 'active'"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory_no = m.no)"
+            " GROUP BY m.no ORDER BY count(*) > ?, m.no DESC",
+            (kind, long_chunks),
+        )
+        return {no: (content_hash, chunk_no, count) for no, content_hash, chunk_no, count in rows}
+
     def of_memories(self, numbers: Collection[int]) -> dict[int, NDArray[np.float32]]:
         """Return each memory's own vector: of its beginning, or of its only chunk; those without are left out."""
         import numpy as np
