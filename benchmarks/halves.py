@@ -1,4 +1,7 @@
-"""Data in two halves: whoever chooses rules or constants reads `development` only, `unseen` is for judging them."""
+"""Data in two halves: whoever chooses rules or constants reads `development` only, `unseen` is for judging them.
+
+What was learned from `development` is tried on `validation`, where there is one; rules and words are not made for it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, Final
 from benchmarks.corpora import read_lines
 
 DATA: Final = Path(__file__).resolve().parent / "data"
-DEVELOPMENT, UNSEEN = "development", "unseen"
+DEVELOPMENT, VALIDATION, UNSEEN = "development", "validation", "unseen"
 HALVES: Final = (DEVELOPMENT, UNSEEN)
 
 

@@ -1,7 +1,8 @@
 """Updates in plain prose: whether what holds now comes before what held, and what is called superseded though it is not.
 
 `python -m benchmarks.plain_updates` lists the updates of the development half whose current text does not come first, and
-the independent pairs that are called superseded.
+the independent pairs that are called superseded; with `validation` the shares of the validation set, and what is wrong in the half
+of it that may be looked at.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 import numpy as np
 
 import hexad
-from benchmarks.halves import DEVELOPMENT, halves, records
+from benchmarks.halves import DEVELOPMENT, VALIDATION, halves, records
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Cell, Options, Report, Table
 from hexad import Hexad, Hits
@@ -358,10 +359,22 @@ def _cosines(texts: Sequence[tuple[str, str]], embedder: RememberedVectors) -> n
 
 def main() -> int:
     """Print the updates of the development half that are not right, and the pairs that are called superseded."""
-    updates, pairs = load_updates(DEVELOPMENT), load_pairs(DEVELOPMENT)
+    half = VALIDATION if sys.argv[1:] == [VALIDATION] else DEVELOPMENT
+    updates, pairs = load_updates(half), load_pairs(half)
+    seen = {record["id"] for name in _SETS for record in records(name, half) if record.get("look", True)}
     with tempfile.TemporaryDirectory(prefix="hexad-plain-updates-") as work:
         verdicts, called = judge(updates, pairs, RememberedVectors(keep=False), Path(work))
+    _print_shares("all", verdicts, called)
+    if half == VALIDATION:
+        unseen = [each for each in verdicts if each.update.id not in seen]
+        _print_shares(
+            "not looked at",
+            unseen,
+            [each for pair, each in zip(pairs, called, strict=True) if pair.id not in seen],
+        )
     for each in verdicts:
+        if each.update.id not in seen:
+            continue
         if each.first(HEXAD) != CURRENT or not each.is_reported:
             state = f"{each.first(HEXAD) or 'nothing'} first, {'' if each.is_reported else 'not '}reported"
             old, new = (each.update.text_of(role).text for role in (OLD, CURRENT))
@@ -369,9 +382,22 @@ def main() -> int:
         for newer, older in each.false_reports:
             print(f"false report\t{each.update.style}\t{older}\t{newer}")
     for pair, is_called in zip(pairs, called, strict=True):
-        if is_called:
+        if is_called and pair.id in seen:
             print(f"pair\t{pair.frame}\t{pair.older}\t{pair.newer}")
     return 0
+
+
+_SETS: Final = ("plain_updates", "independent_pairs")
+
+
+def _print_shares(name: str, verdicts: Sequence[Verdict], called: Sequence[bool]) -> None:
+    first = sum(each.first(HEXAD) == CURRENT for each in verdicts) / len(verdicts)
+    before = sum(each.is_before(HEXAD) for each in verdicts) / len(verdicts)
+    linked = sum(each.is_reported for each in verdicts) / len(verdicts)
+    print(
+        f"{name}: {len(verdicts)} updates, current first {first:.3f}, before old {before:.3f}, "
+        f"reported {linked:.3f}; {sum(called)} of {len(called)} pairs called superseded"
+    )
 
 
 if __name__ == "__main__":

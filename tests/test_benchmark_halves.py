@@ -68,6 +68,25 @@ def test_a_half_of_the_short_facts_has_questions_of_every_kind(facts: ModuleType
     assert all(4 <= len(fact.text.split()) <= 25 for fact in data.facts)
 
 
+def test_of_the_validation_set_every_other_record_may_be_looked_at(bench: Any, updates: ModuleType) -> None:
+    assert len(updates.load_updates("validation")) == 120
+    assert len(updates.load_pairs("validation")) == 198
+    for name in ("plain_updates", "independent_pairs"):
+        seen = [record["look"] for record in bench("halves").records(name, "validation")]
+        assert seen == [True, False] * (len(seen) // 2)
+
+
+def test_the_weights_of_the_likelihood_are_those_that_are_fitted(
+    bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    likelihood = importlib.import_module("hexad.text.claims.likelihood")
+    assert bench("update_likelihood").main() == 0
+    printed: dict[str, Any] = {}
+    exec(capsys.readouterr().out.replace(": Final", ""), printed)
+    for name in ("PAIR_WEIGHTS", "ANSWER_WEIGHTS"):
+        assert printed[name] == pytest.approx(getattr(likelihood, name), abs=0.002)
+
+
 @pytest.mark.parametrize("half", HALVES)
 def test_a_half_has_150_updates_in_ten_styles_and_1000_pairs(updates: ModuleType, half: str) -> None:
     changes, pairs = updates.load_updates(half), updates.load_pairs(half)

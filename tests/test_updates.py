@@ -129,3 +129,34 @@ def test_links_outlive_the_program(tmp_path: Path) -> None:
         assert ["The rate limit is 250.", "The rate limit is 100."] == [
             hit.text for hit in hx.recall("limit 100")
         ]
+
+
+def test_of_two_that_may_say_the_same_the_newer_stands_first_and_none_is_called_superseded(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    old, new = tell(
+        hx, clock, "The opening song is played at 96 bpm.", "It dragged: we do the opening song at 104 bpm."
+    )
+    hits = hx.recall("How fast is the opening song played?")
+    assert [new, old] == [hit.id for hit in hits]
+    assert hits[1].superseded_by is None
+    assert "successor" in hits[0].parts
+
+
+def test_to_a_question_about_the_past_the_older_is_not_moved_behind(hx: Hexad, clock: FrozenClock) -> None:
+    old, _ = tell(
+        hx, clock, "The opening song is played at 96 bpm.", "It dragged: we do the opening song at 104 bpm."
+    )
+    assert hx.recall("How fast was the opening song played before?")[0].id == old
+
+
+def test_of_another_subject_the_newer_stands_behind_what_is_asked_for(hx: Hexad, clock: FrozenClock) -> None:
+    old, _ = tell(
+        hx, clock, "The opening song is played at 96 bpm.", "The closing song is played at 104 bpm."
+    )
+    assert hx.recall("How fast is the opening song played?")[0].id == old
+
+
+def test_what_differs_as_updates_seldom_do_is_not_called_superseded(hx: Hexad, clock: FrozenClock) -> None:
+    tell(hx, clock, "Flo: my train is at six.", "Gus: my train is at seven.")
+    assert [hit.superseded_by for hit in hx.recall("my train")] == [None, None]

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality import QualityAudit
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
+    from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.privacy.erasure import ErasureService
     from hexad.privacy.export import Exporter
     from hexad.privacy.wipe import Wiper
@@ -153,6 +154,7 @@ class Services:
             boost=_boost,
             rings=self._rings,
             overdue=_overdue,
+            likely=_likely_successors,
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -619,6 +621,15 @@ def _boost(
     from hexad.search.recall.feedback_boost import apply_boost
 
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
+
+
+def _likely_successors(
+    question: str, texts: Sequence[PlainText], order: Sequence[int]
+) -> Sequence[UpdateLink]:
+    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
+    from hexad.search.recall.likely_successors import likely_successors
+
+    return likely_successors(question, texts, order)
 
 
 def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:

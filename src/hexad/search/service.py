@@ -18,7 +18,7 @@ from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import ApplyBoost, FindOverdue, Recaller, Rings
+from hexad.search.recall.recaller import ApplyBoost, FindOverdue, LikelyLinks, Recaller, Rings
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
@@ -39,6 +39,7 @@ class SearchService:
         boost: ApplyBoost,
         rings: Rings,
         overdue: FindOverdue,
+        likely: LikelyLinks,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -80,6 +81,7 @@ class SearchService:
             boost=None if context.settings.router.get("feedback") is False else boost,
             rings=rings,
             overdue=overdue,
+            likely=likely,
             background=context.background and not context.db.readonly,
             on_the_spot=None
             if embedder is None

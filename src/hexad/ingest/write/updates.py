@@ -12,7 +12,8 @@ from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
-from hexad.text.claims.compare import update_of
+from hexad.text.claims.compare import WEAK, update_of
+from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
@@ -21,6 +22,8 @@ _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
 _CLAIMS_KEPT: Final = 512
 _TOPIC_WORDS: Final = 4
+_SELDOM: Final = 0.05
+"""Below this likelihood an update is only noted as a weak one: 8 of 172 on the development half."""
 
 
 class UpdateLinker:
@@ -72,6 +75,10 @@ class UpdateLinker:
             update = update_of(theirs, mine) if later else update_of(mine, theirs)
             if update is None:
                 continue
+            if update.confidence >= SURE and _differ_too_much(
+                *((other.text, memory.raw) if later else (memory.raw, other.text))
+            ):
+                update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
             self._stores.updates.put(
                 UpdateLink(old, new, update.reason.value, update.confidence), at=memory.updated_at
@@ -89,6 +96,11 @@ class UpdateLinker:
                 if text.no not in seen:
                     seen.add(text.no)
                     yield text
+
+
+def _differ_too_much(older: str, newer: str) -> bool:
+    """Whether two texts differ in a way in which updates seldom do, whatever their clauses say."""
+    return pair_likelihood(Wording(older), Wording(newer)) < _SELDOM
 
 
 def _is_plain(memory: Memory) -> bool:

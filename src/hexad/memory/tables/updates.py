@@ -39,6 +39,15 @@ class OlderText(NamedTuple):
     is_turn: bool
 
 
+class PlainText(NamedTuple):
+    """A memory that may be compared with another candidate of a question."""
+
+    no: int
+    text: str
+    space_no: int
+    happened_at: int
+
+
 class Updates:
     """The updates of one store, as far as `roles` may see the memories that they name."""
 
@@ -65,6 +74,16 @@ class Updates:
             OlderText(no, id_, raw, at, Trust(trust), bool(is_turn))
             for no, id_, raw, at, trust, is_turn in rows
         ]
+
+    def plain(self, numbers: Collection[int], *, characters: int) -> list[PlainText]:
+        """Return the plain ones among these memories, as far as they are no longer than that."""
+        rows = self._db.query(
+            "SELECT m.no, m.raw, m.space_no, m.happened_at FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
+            " WHERE m.fact_look IS NULL AND length(m.raw) <= ?"
+            " AND (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller'))",
+            (json.dumps(sorted(numbers)), characters),
+        )
+        return list(map(PlainText._make, rows))
 
     def put(self, link: UpdateLink, *, at: datetime) -> None:
         """Store a link in the caller's transaction."""

@@ -39,6 +39,7 @@ class Terms:
     phrases: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    question: str = ""
 
 
 def understand(question: str, *, now: datetime) -> Terms:
@@ -61,6 +62,7 @@ def understand(question: str, *, now: datetime) -> Terms:
         phrases=phrases,
         tokens=tokens,
         numbers=numbers,
+        question=question,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from heapq import nlargest
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.clock import Clock
@@ -18,6 +19,7 @@ from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow
+from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.first_vectors import FirstVectors, with_first
@@ -71,6 +73,10 @@ NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
 FILTERED_ENOUGH: Final = 100
 TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
+COMPARED: Final = 8
+"""So many of the best candidates are compared with each other: which of them says otherwise what another one said."""
+COMPARED_CHARACTERS: Final = 400
+"""Longer texts, and longer questions, are not compared."""
 FILTERS_KEPT: Final = 16
 """Filters whose passing memories are remembered."""
 
@@ -113,6 +119,10 @@ class ApplyBoost(Protocol):
         """Move the candidates, by what was `judged` of them as answers to a question like this one."""
 
 
+LikelyLinks = Callable[[str, Sequence[PlainText], Sequence[int]], Sequence[UpdateLink]]
+"""Of a question and plain texts, with the numbers of all candidates in order: which text seems to replace which."""
+
+
 class FindOverdue(Protocol):
     """Finds facts that are over, where maintenance has not been since."""
 
@@ -142,6 +152,7 @@ class Recaller:
         rings: Rings,
         overdue: FindOverdue,
         boost: ApplyBoost | None = None,
+        likely: LikelyLinks | None = None,
         calibrated: bool = True,
         on_the_spot: CandidateVectors | None = None,
         first: FirstVectors | None = None,
@@ -149,11 +160,13 @@ class Recaller:
     ) -> None:
         """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb.
 
+        `likely` says which of near-equals seems to replace which; None leaves them as they are.
         `on_the_spot` computes vectors that candidates lack within a question, None none; `first` has estimates for
         the others, None none; `background` says that the rest is on its way.
         """
         self._calibrated, self._boost, self._rings, self._overdue = calibrated, boost, rings, overdue
         self._on_the_spot, self._first, self._background = on_the_spot, first, background
+        self._likely = likely
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -177,6 +190,7 @@ class Recaller:
             rings=self._rings,
             overdue=self._overdue,
             boost=self._boost,
+            likely=self._likely,
             background=self._background,
             on_the_spot=self._on_the_spot,
             first=self._first,
@@ -431,14 +445,12 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
-        if found_candidates.updates:
+        if links := [*found_candidates.updates, *self._likely_links(found_candidates, order, fusion.scores)]:
             seats = {no: seat for seat, no in enumerate(order)}
             literals = found_candidates.literals
             # What holds what the question names literally is asked for, whatever came in its place.
             lifting = [
-                link
-                for link in found_candidates.updates
-                if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
+                link for link in links if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
             ]
             fusion.lift(lifts(lifting, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
@@ -450,6 +462,16 @@ class Recaller:
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
+
+    def _likely_links(
+        self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
+    ) -> Sequence[UpdateLink]:
+        question = candidates.terms.question
+        if self._likely is None or len(question) > COMPARED_CHARACTERS:
+            return ()
+        best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
+        texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
+        return self._likely(question, texts, best) if len(texts) > 1 else ()
 
     def _candidates(
         self, found_candidates: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]

@@ -159,7 +159,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if parts.get("speaker"):
         why.append("the question names its speaker")
     if parts.get("successor"):
-        why.append("it takes the place of an older one that answers")
+        linked = no in candidates.brought
+        why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
     if parts.get("date"):
         why.append("it is from the time that the question names")
     if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):

@@ -1,0 +1,273 @@
+"""How likely a newer short text says of the same thing something else: two logistic models over how the two differ.
+
+They know no subjects and no verbs but the closed classes: what the texts share, where they differ (before what they
+share, or behind it), what stands left of the difference, numbers, and by which small words the newer one changes,
+ends, corrects, plans or remembers. The second model also knows the question that both may answer, and so which of
+their words are asked about. `python -m benchmarks.update_likelihood` fits the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import exp
+from typing import Final
+
+from hexad.text.claims import english
+from hexad.text.claims.reader import Token, tokens_of
+
+SIGNS: Final = (
+    "share of the older", "share of the newer", "shared", "nothing shared", "only the older has",
+    "the older begins apart", "they begin alike", "both begin apart", "both end apart",
+    "the older differs first", "verb of change", "now", "turns", "corrects", "names the former last",
+    "turns all of it", "plans", "hearsay", "adds", "tells the past", "number against words",
+    "only numbers differ", "numbers and words differ", "numbers differ",
+    "the same stands before the difference", "beginning", "end", "first person", "another one speaks",
+    "difference behind the same", "begin alike, the same before the difference", "both happened",
+    "one denies", "nothing new", "words of the newer", "words of the older", "openings differ",
+)  # fmt: skip
+QUESTION_SIGNS: Final = (
+    "share of the question in the older", "in the newer", "in both", "the same words of it",
+    "more of it in the newer", "shared words that are not asked for", "one without any",
+)  # fmt: skip
+
+_KEY: Final = 5
+"""Words are the same that begin so: "schedule", "scheduled"."""
+_MOST_SHARED, _MOST_OLDER, _MOST_ASIDE, _MOST_WORDS = 4, 4, 3, 15
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_BEFORE_SLOT: Final = _ARTICLES | {"now"}
+_PASSED_OVER: Final = english.ADVERBS | _ARTICLES | {",", "."}
+_INSTEAD: Final = frozenset({"instead", "rather", "anymore", "longer"})
+_ENDS: Final = english.ENDING | english.GONE | {"finished", "gave", "given"}
+_TURNS: Final = english.CHANGE | english.NOW | _ENDS | english.CORRECTIONS
+_SUPPOSES: Final = english.PLANS | english.CONDITIONS
+_MIGHT: Final = frozenset({"would", "could", "might", "should", "maybe", "perhaps", "'d"})
+_ASKS: Final = [Token("?", "?", "?")]
+_WAS: Final = english.PAST | {"was", "were", "had", "used", "ago", "back", "until"}
+
+
+class Wording:
+    """A short text as it is compared: its words, and which of them say something."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = tokens_of(text)
+        self.lows = frozenset(token.low for token in self.tokens)
+        self.content = [(at, _key(token)) for at, token in enumerate(self.tokens) if token.content]
+        self.keys = frozenset(key for _, key in self.content)
+
+    @cached_property
+    def spine(self) -> list[str]:
+        """All its words in order but articles and adverbs."""
+        return [token.stem for token in self.tokens if token.low not in _PASSED_OVER]
+
+    @cached_property
+    def speaker(self) -> str:
+        """The word before a colon at the beginning; "" without."""
+        return self.tokens[0].low if len(self.tokens) > 2 and self.tokens[1].low == ":" else ""
+
+    @cached_property
+    def opening(self) -> str:
+        """The preposition that it begins with; "" without."""
+        low = self.tokens[0].low if self.tokens else ""
+        return low if low in english.PREPOSITIONS else ""
+
+    @cached_property
+    def happened(self) -> bool:
+        """Whether it tells of something that was done."""
+        if not self.lows.isdisjoint(english.AUXILIARIES):
+            return False
+        return any(
+            token.low in english.IRREGULAR or (token.low.endswith("ed") and token.written.islower())
+            for token in self.tokens
+        )
+
+    @property
+    def tells_past(self) -> bool:
+        """Whether it speaks of what was."""
+        return not self.lows.isdisjoint(_WAS)
+
+    @property
+    def supposes(self) -> bool:
+        """Whether it asks, or says what might be."""
+        return self.tokens[-1:] == _ASKS or not self.lows.isdisjoint(_MIGHT)
+
+    def apart(self, shared: frozenset[str]) -> list[int]:
+        """Return where the words stand that are not shared."""
+        return [at for at, key in self.content if key not in shared]
+
+    def before(self, at: int) -> str:
+        """Return the word before a place, articles aside; "" at the beginning."""
+        at -= 1
+        while at >= 0 and self.tokens[at].low in _BEFORE_SLOT:
+            at -= 1
+        return self.tokens[at].stem if at >= 0 else ""
+
+
+def _key(token: Token) -> str:
+    return token.stem if token.number else token.stem[:_KEY]
+
+
+def signs_of(older: Wording, newer: Wording) -> list[float]:
+    """Return the signs of a pair, in the order of `SIGNS`."""
+    shared = older.keys & newer.keys
+    mine, theirs = older.apart(shared), newer.apart(shared)
+    first = [wording.content[0][1] if wording.content else "" for wording in (older, newer)]
+    last = [wording.content[-1][1] if wording.content else "" for wording in (older, newer)]
+    begins_apart, newer_begins_apart = first[0] not in shared, first[1] not in shared
+    alike = not begins_apart and first[0] == first[1]
+    ends_apart, newer_ends_apart = last[0] not in shared, last[1] not in shared
+    together = [at for at, key in older.content if key in shared]
+    differs_first = bool(mine and together and mine[0] < together[0])
+    lows = newer.lows
+    change, denies = _any(lows, english.CHANGE), _any(lows, english.NEGATIONS)
+    ends = _any(lows, _ENDS)
+    former = denies or ends or "from" in lows or ("of" in lows and change) or _any(lows, _INSTEAD)
+    slots = {newer.before(at) for at in theirs}
+    slot = older.before(_run_start(mine)) if mine else ""
+    same_before = bool(slot) and slot in slots
+    beginning, end = _common(older.spine, newer.spine)
+    fewer = max(min(len(older.spine), len(newer.spine)), 1)
+    signs = (
+        (len(older.content) - len(mine)) / max(len(older.content), 1),
+        (len(newer.content) - len(theirs)) / max(len(newer.content), 1),
+        min(len(shared), _MOST_SHARED),
+        not shared,
+        min(len(mine), _MOST_OLDER),
+        begins_apart,
+        alike,
+        begins_apart and newer_begins_apart,
+        ends_apart and newer_ends_apart,
+        differs_first,
+        change,
+        _any(lows, english.NOW),
+        _any(lows, _TURNS),
+        _any(lows, english.CORRECTIONS),
+        not ends_apart and newer_ends_apart and former,
+        (change or ends or denies) and not mine,
+        _any(lows, _SUPPOSES),
+        _any(lows, english.HEARSAY),
+        _any(lows, english.ADDS),
+        newer.tells_past,
+        *_number_signs(older, newer, mine, theirs),
+        same_before,
+        beginning / fewer,
+        end / fewer,
+        _any(older.lows, english.FIRST_PERSON) and _any(lows, english.FIRST_PERSON),
+        bool(older.speaker and newer.speaker) and older.speaker != newer.speaker,
+        same_before and not differs_first,
+        same_before and alike,
+        older.happened and newer.happened,
+        _any(older.lows, english.NEGATIONS) != denies,
+        not theirs,
+        min(len(newer.content), _MOST_WORDS) / _MOST_WORDS,
+        min(len(older.content), _MOST_WORDS) / _MOST_WORDS,
+        bool(older.opening and newer.opening) and older.opening != newer.opening,
+    )
+    return [float(sign) for sign in signs]
+
+
+def _any(words: frozenset[str], group: frozenset[str]) -> bool:
+    return not words.isdisjoint(group)
+
+
+def _run_start(places: Sequence[int]) -> int:
+    """Return where the last run of neighbouring places begins."""
+    at = len(places) - 1
+    while at > 0 and places[at - 1] == places[at] - 1:
+        at -= 1
+    return places[at]
+
+
+def _common(mine: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
+    """Return how many words two texts share at the beginning, and how many of the others at the end."""
+    fewer = min(len(mine), len(theirs))
+    start = 0
+    while start < fewer and mine[start] == theirs[start]:
+        start += 1
+    end = 0
+    while end < fewer - start and mine[-1 - end] == theirs[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _number_signs(
+    older: Wording, newer: Wording, mine: Sequence[int], theirs: Sequence[int]
+) -> tuple[bool, bool, bool, bool]:
+    """Return whether a number stands against words, and whether only numbers, numbers and words, or numbers differ."""
+    was, now = (
+        [wording.tokens[at].number is not None for at in places]
+        for wording, places in ((older, mine), (newer, theirs))
+    )
+    both = any(was) and any(now)
+    return (
+        any(was) != any(now),
+        both and all(was) and all(now),
+        both and not all(was) and not all(now),
+        both,
+    )
+
+
+def question_signs(question: Wording, older: Wording, newer: Wording) -> list[float]:
+    """Return what a question says of a pair, in the order of `QUESTION_SIGNS`."""
+    count = max(len(question.keys), 1)
+    mine, theirs = question.keys & older.keys, question.keys & newer.keys
+    signs = (
+        len(mine) / count,
+        len(theirs) / count,
+        len(mine & theirs) / count,
+        mine == theirs,
+        len(theirs - mine) / count,
+        min(len((older.keys & newer.keys) - question.keys), _MOST_ASIDE),
+        not mine or not theirs,
+    )
+    return [float(sign) for sign in signs]
+
+
+def pair_likelihood(older: Wording, newer: Wording) -> float:
+    """Return how likely `newer` takes the place of `older`, of pairs as alike as those it was fitted on."""
+    if newer.supposes or _are_instances(older, newer):
+        return 0.0
+    return _logistic(PAIR_WEIGHTS, signs_of(older, newer))
+
+
+def answer_likelihood(question: Wording, older: Wording, newer: Wording) -> float:
+    """Return how likely `newer` takes the place of `older`, of two candidates for the answer to a question."""
+    if newer.supposes or _are_instances(older, newer):
+        return 0.0
+    return _logistic(ANSWER_WEIGHTS, [*signs_of(older, newer), *question_signs(question, older, newer)])
+
+
+def _are_instances(older: Wording, newer: Wording) -> bool:
+    """Whether two numbers apart differ and nothing else: the first tells which one it is, "node 5: 35 ms"."""
+    if len(older.tokens) != len(newer.tokens):
+        return False
+    differ: list[int] = []
+    for at, (was, now) in enumerate(zip(older.tokens, newer.tokens, strict=True)):
+        if was.stem != now.stem:
+            if was.number is None or now.number is None:
+                return False
+            differ.append(at)
+    between = older.tokens[differ[0] + 1 : differ[-1]] if differ else []
+    return any(token.number is None and token.low not in _IN_NUMBERS for token in between)
+
+
+_IN_NUMBERS: Final = frozenset({"-", "/", "."})
+
+
+def _logistic(weights: Sequence[float], signs: Sequence[float]) -> float:
+    odds = weights[0] + sum(weight * sign for weight, sign in zip(weights[1:], signs, strict=True))
+    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, odds))))
+
+
+PAIR_WEIGHTS: Final = (
+    -4.913, 1.083, 0.817, 0.214, -0.361, -0.241, -0.639, -0.277, -0.601, -0.466, -0.358, 0.538, 0.577, 1.212,
+    0.994, 1.310, 0.718, -0.521, -1.536, -0.702, 0.186, -0.673, 1.580, -0.622, 0.524, 0.208, 2.229, -0.957,
+    0.269, 0.945, 0.425, -0.042, -1.234, -1.172, -1.551, 3.748, -1.632, -1.461,
+)  # fmt: skip
+ANSWER_WEIGHTS: Final = (
+    -4.575, 1.344, 0.731, 0.247, -0.338, -0.250, -0.657, -0.659, -0.437, -0.625, -0.326, 0.660, 0.945, 0.940,
+    0.548, 1.540, 1.969, 1.517, -1.138, 0.246, 0.721, -0.837, 2.648, -0.396, 0.605, 0.451, 1.115, -1.881, 0.354,
+    0.417, 0.581, 0.301, 1.067, -0.504, 0.465, 1.513, -1.347, 0.000, 0.398, -0.070, 0.878, 0.770, -0.680,
+    -0.186, -0.285,
+)  # fmt: skip
+"""The log-odds of nothing, and what each sign adds to them."""
