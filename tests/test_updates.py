@@ -160,3 +160,16 @@ def test_of_another_subject_the_newer_stands_behind_what_is_asked_for(hx: Hexad,
 def test_what_differs_as_updates_seldom_do_is_not_called_superseded(hx: Hexad, clock: FrozenClock) -> None:
     tell(hx, clock, "Flo: my train is at six.", "Gus: my train is at seven.")
     assert [hit.superseded_by for hit in hx.recall("my train")] == [None, None]
+
+
+def test_what_is_said_of_another_of_many_alike_is_no_newer_answer(hx: Hexad, clock: FrozenClock) -> None:
+    asked, *_ = tell(
+        hx,
+        clock,
+        "Service hubcap runs version 6.8.0.",
+        "Service outpost runs version 3.13.8.",
+        "Service kingpin runs version 7.20.0.",
+    )
+    hits = hx.recall("Which version does hubcap run?")
+    assert hits[0].id == asked
+    assert all("successor" not in hit.parts for hit in hits)

@@ -10,7 +10,7 @@ from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.search.recall.successors import LIKELY
 from hexad.text.claims.likelihood import Wording, answer_likelihood
 
-_LIKELY: Final = 0.05
+_LIKELY: Final = 0.06
 """From this likelihood on: a wrong one only makes two that are near the question change places."""
 _RIVAL: Final = 0.5
 """A likelihood below this share of that of another pair with one of the same texts says nothing beside it."""

@@ -450,7 +450,9 @@ class Recaller:
             literals = found_candidates.literals
             # What holds what the question names literally is asked for, whatever came in its place.
             lifting = [
-                link for link in links if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
+                link
+                for link in links
+                if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
             ]
             fusion.lift(lifts(lifting, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))

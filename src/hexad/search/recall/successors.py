@@ -13,7 +13,7 @@ NEAR: Final = 0.35
 """Of two that are linked less surely the newer stands first where it is at most this share of the best score behind."""
 _STEP: Final = 1e-6
 LIKELY: Final = "likely"
-"""The reason of what is linked for one question alone: it stands first however far it is behind."""
+"""The reason of what is linked for one question alone: the likelier, the farther behind it may be."""
 
 
 def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequence[float]) -> dict[int, float]:
@@ -32,11 +32,8 @@ def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequenc
             old, new = seats.get(link.old), seats.get(link.new)
             if old is None or new is None or risen[new] > risen[old]:
                 continue
-            if (
-                link.confidence < SURE
-                and link.reason != LIKELY
-                and scores[old] - scores[new] > NEAR * abs(best)
-            ):
+            room = NEAR + (link.confidence if link.reason == LIKELY else 0.0)
+            if link.confidence < SURE and scores[old] - scores[new] > room * abs(best):
                 continue
             risen[new] = risen[old] + _STEP
             moved = True

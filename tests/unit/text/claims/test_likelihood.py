@@ -54,9 +54,10 @@ def test_the_words_that_are_asked_for_count() -> None:
     [
         ("geocoder p95 on node 43: 301 ms", "geocoder p95 on node 57: 399 ms"),
         ("run 17: loss 0.41", "run 18: loss 0.38"),
+        ("Requests to hubcap time out after 12 seconds.", "Requests to outpost time out after 80 seconds."),
     ],
 )
-def test_two_numbers_that_differ_tell_two_things_apart(older: str, newer: str) -> None:
+def test_two_words_that_differ_apart_tell_two_things_apart(older: str, newer: str) -> None:
     assert pair_likelihood(Wording(older), Wording(newer)) == 0.0
 
 
