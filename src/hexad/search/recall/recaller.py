@@ -447,12 +447,14 @@ class Recaller:
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
         if links := [*found_candidates.updates, *self._likely_links(found_candidates, order, fusion.scores)]:
             seats = {no: seat for seat, no in enumerate(order)}
-            literals = found_candidates.literals
-            # What holds what the question names literally is asked for, whatever came in its place.
+            # What holds what the question names literally is asked for, whatever came in its place; a plain number
+            # may be the former value of what is asked about.
+            literals = {
+                no: {literal for literal in held if not literal.isdigit()}
+                for no, held in found_candidates.literals.items()
+            }
             lifting = [
-                link
-                for link in links
-                if literals.get(link.old, {}).keys() <= literals.get(link.new, {}).keys()
+                link for link in links if literals.get(link.old, set()) <= literals.get(link.new, set())
             ]
             fusion.lift(lifts(lifting, seats, fusion.scores))
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
