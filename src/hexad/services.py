@@ -26,6 +26,7 @@ from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
+from hexad.search.recall.recaller import Successions
 from hexad.search.service import SearchService
 from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -153,8 +154,7 @@ class Services:
             handouts=self.handouts,
             boost=_boost,
             rings=self._rings,
-            overdue=_overdue,
-            likely=_likely_successors,
+            successions=Successions(_overdue, _likely_successors),
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
 from hexad.database.change_counters import ChangeReader
@@ -132,6 +132,13 @@ class FindOverdue(Protocol):
         """Return them by row number, of the looks of facts with their spaces' numbers."""
 
 
+class Successions(NamedTuple):
+    """How a recall finds what came in the place of a candidate."""
+
+    overdue: FindOverdue
+    likely: LikelyLinks
+
+
 Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
@@ -150,9 +157,8 @@ class Recaller:
         changes: ChangeReader,
         clock: Clock,
         rings: Rings,
-        overdue: FindOverdue,
+        successions: Successions,
         boost: ApplyBoost | None = None,
-        likely: LikelyLinks | None = None,
         calibrated: bool = True,
         on_the_spot: CandidateVectors | None = None,
         first: FirstVectors | None = None,
@@ -160,13 +166,12 @@ class Recaller:
     ) -> None:
         """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb.
 
-        `likely` says which of near-equals seems to replace which; None leaves them as they are.
         `on_the_spot` computes vectors that candidates lack within a question, None none; `first` has estimates for
         the others, None none; `background` says that the rest is on its way.
         """
-        self._calibrated, self._boost, self._rings, self._overdue = calibrated, boost, rings, overdue
+        self._calibrated, self._boost, self._rings = calibrated, boost, rings
+        self._successions = successions
         self._on_the_spot, self._first, self._background = on_the_spot, first, background
-        self._likely = likely
         self._stores = stores
         self._fulltext = fulltext
         self._index = index
@@ -188,9 +193,8 @@ class Recaller:
             clock=self._clock,
             calibrated=self._calibrated,
             rings=self._rings,
-            overdue=self._overdue,
+            successions=self._successions,
             boost=self._boost,
-            likely=self._likely,
             background=self._background,
             on_the_spot=self._on_the_spot,
             first=self._first,
@@ -471,11 +475,11 @@ class Recaller:
         self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
     ) -> Sequence[UpdateLink]:
         question = candidates.terms.question
-        if self._likely is None or len(question) > COMPARED_CHARACTERS:
+        if len(question) > COMPARED_CHARACTERS:
             return ()
         best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
         texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
-        return self._likely(question, texts, best) if len(texts) > 1 else ()
+        return self._successions.likely(question, texts, best) if len(texts) > 1 else ()
 
     def _candidates(
         self, found_candidates: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]
@@ -576,7 +580,7 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            candidates.overdue = self._overdue(self._stores, keys, now=now)
+            candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
         evidence = candidates.evidence
         silent = options.min_relevance is None and not (
