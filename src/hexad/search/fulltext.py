@@ -216,6 +216,11 @@ class FullText:
         )
         return row[0] if row else 0
 
+    def matches_in(self, chunk_no: int, term: str) -> bool:
+        """Return whether a chunk holds a term."""
+        sql = "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid = ?"
+        return self._db.query_one(sql, (match_phrases([term]), chunk_no)) is not None
+
     def holding(self, literal: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
         """Return the best of the chunks that hold `literal` as it is written, but for its case.
 

@@ -321,7 +321,7 @@ class Recaller:
         asked = (*terms.wanted, *terms.numbers)
         share = matched_share(best.bm25 if best else 0.0, frequencies, asked, rows=rows)
         if options.filters.roles is not None:
-            rows, share = self._visible(asked, options)
+            rows, share = self._visible(asked, best, options)
         evidence = Evidence(
             share=share,
             best_cosine=nearest,
@@ -342,17 +342,21 @@ class Recaller:
             required=None if options.near else required,  # what is about a task need not hold its quotations
         )
 
-    def _visible(self, asked: Sequence[str], options: RecallOptions) -> tuple[int, float]:
-        """Return how many memories an actor may see, and how much of the question's weight these hold.
+    def _visible(
+        self, asked: Sequence[str], best: TextMatch | None, options: RecallOptions
+    ) -> tuple[int, float]:
+        """Return how many memories an actor may see, and how much of the question's weight the best match has.
 
         Whether an answer is silent must not tell what is hidden: the counts of the whole index would.
         """
         seen = self._allowed(options)
         rows = int(seen.sum()) if seen is not None else 0
         counts = {term: self._fulltext.matching(term, options.filters) for term in asked}
-        return rows, matched_share(
-            sum(bm25_weight(count, rows) for count in counts.values() if count), counts, asked, rows=rows
-        )
+        found = 0.0
+        if best is not None:
+            held_terms = [term for term in asked if self._fulltext.matches_in(best.chunk_no, term)]
+            found = sum(bm25_weight(counts[term], rows) for term in held_terms)
+        return rows, matched_share(found, counts, asked, rows=rows)
 
     def _literals(
         self, terms: Terms, filters: Filters, *, rows: int
