@@ -216,8 +216,8 @@ def test_a_provider_that_the_settings_name_is_asked_for_as_one_that_is_given(run
 
 def test_what_cat_does_not_show_is_said_as_what_it_is(run, project):
     run("init", "--encrypt")
-    run("remember", "The garden gate squeaks.")
-    run("forget", "--subject", "nobody", "--purge", "--yes")
+    run("remember", "The garden gate squeaks.", "--id", "gate")
+    run("forget", "gate", "--purge", "--yes")
     assert "is a folder" in run("cat", ".hexad", code=2).stderr
     for name in ("memory.db", "audit/audit.db"):
         said = run("cat", f".hexad/{name}", code=2).stderr

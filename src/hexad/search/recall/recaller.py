@@ -330,7 +330,7 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        if partial and not evidence.is_relevant:
+        if partial and not (evidence.is_known if options.unasked else evidence.is_relevant):
             evidence = replace(evidence, best_cosine=None)
         return Candidates(
             terms=terms,

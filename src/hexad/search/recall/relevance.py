@@ -71,7 +71,10 @@ class Evidence:
 
         Where there are no vectors, words that match are all there is to know.
         """
-        return self.is_relevant and (self.best_cosine is None or self.log_odds >= 0)
+        if not self.is_relevant or self.best_cosine is None:
+            return self.is_relevant
+        # Cosines of an embedder that is not known speak against nothing that has the words.
+        return self.log_odds >= 0 or (not self.calibrated and 14.0 * self.share - 7.0 >= 0)
 
     def relevance(self, *, lead: float, rank: int) -> float:
         """Return how likely a hit is right, from 0 to 1.
