@@ -460,3 +460,19 @@ def test_a_list_that_may_be_cut_counts_in_good_english(stocked):
     stocked("remember", "The crane is oiled on Mondays.")
     stocked("remember", "The pier is swept on Sundays.")
     assert "2 memories shown; there may be more" in stocked("memory", "list", "--limit", "2").err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("remember", "-"), ("remember", "--messages", "-"), ("remember-raw", "--kind", "note")]
+)
+def test_bytes_that_are_no_text_are_refused_and_not_stored(stocked, arguments):
+    before = stocked("memory", "list", "--json").data
+
+    done = subprocess.run(
+        [sys.executable, "-m", "hexad", *arguments], input=b'[{"role":"user","content":"caf\xe9"}]',
+        cwd=stocked.folder, env=stocked.environment, capture_output=True, check=False,
+    )  # fmt: skip
+
+    assert 2 == done.returncode
+    assert b"no UTF-8 text: byte 30" in done.stderr
+    assert before == stocked("memory", "list", "--json").data

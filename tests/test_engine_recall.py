@@ -610,3 +610,17 @@ def test_what_is_named_literally_stays_before_what_took_its_place(hx: Hexad) -> 
     named = hx.recall("What answers at 10.0.3.7?")
     assert "old" == named[0].id
     assert named[0].superseded_by is not None
+
+
+def test_the_current_value_is_as_relevant_as_if_the_old_one_were_not_there(hx: Hexad) -> None:
+    for number in range(40):
+        hx.remember(f"Entry {number} of the log of the harbour tells of the weather.")
+    hx.remember("The API rate limit is 100 requests a minute.", id="old")
+    hx.remember("The API rate limit is 250 requests a minute now.", id="new")
+    hx.maintain()
+    hits = hx.recall("API rate limit")
+    hx.forget("old")
+    alone = hx.recall("API rate limit")[0]
+
+    assert ["new", "old"] == ids(hits)[:2]
+    assert hits[0].relevance > 0.8 * alone.relevance

@@ -453,6 +453,7 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
+        successors: dict[int, int] = {}
         if links := [*found_candidates.updates, *self._likely_links(found_candidates, order, fusion.scores)]:
             seats = {no: seat for seat, no in enumerate(order)}
             # What holds what the question names literally is asked for, whatever came in its place; a plain number
@@ -465,10 +466,11 @@ class Recaller:
                 link for link in links if literals.get(link.old, set()) <= literals.get(link.new, set())
             ]
             fusion.lift(lifts(lifting, seats, fusion.scores))
+            successors = {link.old: link.new for link in lifting if link.new in places}
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        ahead = leads(
-            [fusion.scores[index] for index in best], [places[order[index]].content_hash for index in best]
-        )
+        # What took a memory's place takes nothing from it: it was put right before it.
+        texts = [places[_newest(order[index], successors)].content_hash for index in best]
+        ahead = leads([fusion.scores[index] for index in best], texts)
         ranked = [
             RankedHit(order[index], fusion.scores[index], index, evidence.relevance(lead=lead, rank=rank))
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
@@ -642,3 +644,12 @@ class Recaller:
         if candidates.answer is not None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
+
+
+def _newest(no: int, successors: Mapping[int, int]) -> int:
+    """Return what took the place of a memory last; itself where nothing did."""
+    for _ in range(len(successors)):
+        if no not in successors:
+            break
+        no = successors[no]
+    return no

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
 import sys
 import threading
 import unicodedata
@@ -321,3 +323,17 @@ def test_the_cache_stays_bounded(monkeypatch):
 def test_a_limit_without_room_for_the_ends_is_refused():
     with pytest.raises(InvalidInput, match="max_tokens is 1"):
         OURS.encode("word", max_tokens=1)
+
+
+def test_the_runtime_tells_nobody_of_this_machine(tmp_path):
+    code = "from hexad.providers.embedders.minilm import MiniLmEmbedder; MiniLmEmbedder(threads=1).embed(['a text'])"
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        check=True,
+        timeout=120,
+    )
+
+    assert [] == [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()]

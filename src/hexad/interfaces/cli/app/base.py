@@ -350,8 +350,13 @@ def confirm(question: str, *, yes: bool, without: str) -> None:
 
 
 def read_stdin() -> str:
-    """Return what was piped in; bytes that are no UTF-8 become U+FFFD. Raises `LimitExceeded` for what has no end."""
-    return read_bounded(sys.stdin.buffer, "What was piped in").decode("utf-8", "replace")
+    """Return what was piped in. Raises `InvalidInput` where that is no UTF-8, `LimitExceeded` for what has no end."""
+    try:
+        return read_bounded(sys.stdin.buffer, "What was piped in").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise hexad.InvalidInput(
+            f"What was piped in is no UTF-8 text: byte {error.start} is none. Convert it, for example with iconv."
+        ) from error
 
 
 def read_bounded(stream: BinaryIO, what: str) -> bytes:
