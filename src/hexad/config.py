@@ -559,3 +559,8 @@ def _from_environment(name: str, variable: str, value: str) -> object:
         except ValueError as error:
             raise InvalidInput(f"{variable}={value!r} is not a whole number.") from error
     return value
+
+
+def silence_runtime() -> None:
+    """Keep the runtime of embedding models from telling its maker of this machine; to be called before it is loaded."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -18,6 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from hexad.config import silence_runtime
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.embedders.rows import checked_texts, unit_rows
 
@@ -280,8 +281,7 @@ def _verified(path: Path) -> bytes:
 
 def _session(model: bytes, *, folded: bool = True) -> _Session:
     """Return what runs the model; not `folded`, it is loaded sooner and every run takes 40 ms longer."""
-    # Nothing leaves this machine: the runtime would tell its maker of the processor, the program and the system.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    silence_runtime()
     try:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as foreign
