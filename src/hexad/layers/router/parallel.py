@@ -61,7 +61,6 @@ class LayerPool:
         self._lock = Lock()
         self._work: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: set[Thread] = set()
-        self._idle = 0
         self._unanswered: dict[MemoryLayer, int] = {}
         self._closed = False
 
@@ -142,7 +141,8 @@ class LayerPool:
             self._unanswered[layer] = self._unanswered.get(layer, 0) + 1
             job = _Job(layer, ask)
             self._work.put(job)
-            if self._idle < self._work.qsize():
+            # One for each question: a thread that has taken one may not have said so yet.
+            if len(self._threads) < sum(self._unanswered.values()):
                 self._add_thread()
             return job
 
@@ -156,15 +156,10 @@ class LayerPool:
     def _run(self) -> None:
         try:
             while True:
-                with self._lock:
-                    self._idle += 1
                 try:
                     job = self._work.get(timeout=IDLE_S)
                 except Empty:
                     job = None
-                finally:
-                    with self._lock:
-                        self._idle -= 1
                 if job is None:
                     with self._lock:
                         if self._closed or self._work.empty():
