@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 import hexad
 from benchmarks.corpora import Question, read_lines
 from benchmarks.fit_first_vectors import fitted
-from benchmarks.quality import Asked, Ranker, RememberedVectors, _code, _conversations, _hexad, evaluate
+from benchmarks.quality import (
+    Asked,
+    Ranker,
+    RememberedVectors,
+    _hexad,
+    code_store,
+    conversation_stores,
+    evaluate,
+)
 from benchmarks.report import Options, Report, Table
 from hexad import FrozenClock
 from hexad.search.recall.candidate_vectors import BUDGET_MS
@@ -68,8 +76,8 @@ def run(options: Options) -> Report:
         report.skipped = "the development data is not there (give --data DIR)."
         return report
     model = RememberedVectors(keep=options.reuse_vectors)
-    own, *_ = _conversations(options, options.data, options.work / "conversations")
-    code = _code(options, options.data)
+    own, *_ = conversation_stores(options, options.data, options.work / "conversations")
+    code = code_store(options, options.data)
     functions = read_lines(options.data / "code_questions" / "corpus.jsonl")
     seen = {function["id"] for function in functions if fitted(str(function["text"]))}
     unseen = [question for question in code.questions if not seen & question.evidence]

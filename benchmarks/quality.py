@@ -93,9 +93,9 @@ def run(options: Options) -> Report:
         return report
     embedder = RememberedVectors(keep=options.reuse_vectors)
     conversations = options.work / "conversations"
-    stores = [*_conversations(options, options.data, conversations), _code(options, options.data)]
+    stores = [*conversation_stores(options, options.data, conversations), code_store(options, options.data)]
     for asked in stores:
-        _build(asked, embedder)
+        build(asked, embedder)
         _measure(asked, embedder, report)
     _emptiness(options, stores[1], stores[2], embedder, report)
     embedder.save()
@@ -112,7 +112,8 @@ def run(options: Options) -> Report:
 # Building -------------------------------------------------------------------------------------------------------
 
 
-def _conversations(options: Options, data: Path, work: Path) -> list[Asked]:
+def conversation_stores(options: Options, data: Path, work: Path) -> list[Asked]:
+    """Return the conversations to be built, each in a space of its own, and all in one."""
     turns = read_lines(data / "conversations" / "items.jsonl")
     asked = questions(data / "conversations" / "questions.jsonl")
     names = sorted({turn["conversation"] for turn in turns})
@@ -140,7 +141,8 @@ def _conversations(options: Options, data: Path, work: Path) -> list[Asked]:
     return [own, case]
 
 
-def _code(options: Options, data: Path) -> Asked:
+def code_store(options: Options, data: Path) -> Asked:
+    """Return the questions about code, whose store is to be built."""
     functions = read_lines(data / "code_questions" / "corpus.jsonl")
     asked = questions(data / "code_questions" / "questions.jsonl")
     if options.quick:
@@ -153,7 +155,8 @@ def _code(options: Options, data: Path) -> Asked:
     return Asked(name="code questions", folder=folder, questions=asked, session_of={})
 
 
-def _build(asked: Asked, embedder: RememberedVectors) -> None:
+def build(asked: Asked, embedder: RememberedVectors) -> None:
+    """Ingest and embed what a store is made of."""
     with hexad.open(asked.folder, embedder=embedder, background=False) as hx:
         for source in sorted((asked.folder / "source").iterdir()):
             space = source.stem if asked.spaces else "default"

@@ -99,8 +99,8 @@ def of_short_facts(half: str, embedder: quality.RememberedVectors, work: Path) -
 def of_collections(options: Options, embedder: quality.RememberedVectors) -> list[Answered]:
     """Return the answers from conversations and code, each asked also what only the other one answers."""
     assert options.data is not None
-    own, _ = quality._conversations(options, options.data, options.work / "conversations")
-    code = quality._code(options, options.data)
+    own, _ = quality.conversation_stores(options, options.data, options.work / "conversations")
+    code = quality.code_store(options, options.data)
     names = sorted({str(question.conversation) for question in own.questions})
     conversations = [
         Asked(
@@ -141,7 +141,7 @@ def of_collections(options: Options, embedder: quality.RememberedVectors) -> lis
         (own, conversations, foreign(CONVERSATIONS, functions, names)),
         (code, functions, foreign(CODE, conversations, [None])),
     ):
-        quality._build(asked, embedder)
+        quality.build(asked, embedder)
         with hexad.open(asked.folder, embedder=embedder, background=False) as hx:
             found += answer(hx, [*mine, *others])
     return found

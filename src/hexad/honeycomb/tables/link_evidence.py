@@ -18,6 +18,7 @@ from hexad.database.task_queue import LINK
 from hexad.honeycomb.tables.edges import FAMILY, HoneycombEdges
 from hexad.memory.memory import Status
 from hexad.memory.tables.space_columns import strings_of
+from hexad.memory.tables.updates import OF_KIND
 
 _WRITTEN_BY_US: Final = frozenset({"hash", "source", "project", "space", "pii_flags", "title"})
 """Metadata that Hexad adds itself, or that say what the text says."""
@@ -165,14 +166,10 @@ class HoneycombLinks:
         But those of texts that one took the place of another: what is read from words is no association that was drawn.
         """
         listed = json.dumps(sorted(numbers))
-        columns, drawn = (
-            "from_no, to_no, kind, score, created_at",
-            "NOT (kind >= 'updates:' AND kind < 'updates;')",
-        )
+        drawn = f"SELECT from_no, to_no, kind, score, created_at FROM relations r WHERE NOT ({OF_KIND})"
         rows = self._db.query(
-            f"SELECT {columns} FROM relations WHERE from_no IN (SELECT value FROM json_each(?1)) AND {drawn}"
-            f" UNION SELECT {columns} FROM relations WHERE to_no IN (SELECT value FROM json_each(?1)) AND {drawn}"
-            " ORDER BY 1, 2, 3",
+            f"{drawn} AND from_no IN (SELECT value FROM json_each(?1))"
+            f" UNION {drawn} AND to_no IN (SELECT value FROM json_each(?1)) ORDER BY 1, 2, 3",
             (listed,),
         )
         return [Relation._make(row) for row in rows]

@@ -13,7 +13,8 @@ from hexad.memory.memory import Trust
 from hexad.memory.tables.rows import seen_sql
 
 _PREFIX: Final = "updates:"
-_OF_KIND: Final = "r.kind >= 'updates:' AND r.kind < 'updates;'"
+OF_KIND: Final = "r.kind >= 'updates:' AND r.kind < 'updates;'"
+"""Which rows of `relations r` these links are."""
 
 SURE: Final = 0.7
 """From this confidence on the older memory counts as superseded; below, the newer only stands first of near-equals."""
@@ -97,7 +98,7 @@ class Updates:
         """Remove a memory's links of this kind, in both directions: its text has changed."""
         with self._db.joined() as con:
             for column in ("from_no", "to_no"):
-                con.execute(f"DELETE FROM relations AS r WHERE r.{column} = ? AND {_OF_KIND}", (no,))
+                con.execute(f"DELETE FROM relations AS r WHERE r.{column} = ? AND {OF_KIND}", (no,))
 
     def of(self, numbers: Collection[int], *, until: datetime | None = None) -> list[UpdateLink]:
         """Return the links from active memories to these, and to what takes the place of those in turn.
@@ -108,9 +109,9 @@ class Updates:
         rows = self._db.query(
             "WITH RECURSIVE u(old, new, kind, score) AS ("
             f" SELECT r.to_no, r.from_no, r.kind, r.score FROM json_each(?1) j CROSS JOIN relations r"
-            f" ON r.to_no = j.value AND {_OF_KIND} UNION"
+            f" ON r.to_no = j.value AND {OF_KIND} UNION"
             " SELECT r.to_no, r.from_no, r.kind, r.score FROM u CROSS JOIN relations r"
-            f" ON r.to_no = u.new AND {_OF_KIND})"
+            f" ON r.to_no = u.new AND {OF_KIND})"
             " SELECT u.old, u.new, u.kind, u.score FROM u CROSS JOIN memories m ON m.no = u.new"
             f" WHERE m.status = 'active' AND (?2 IS NULL OR m.happened_at <= ?2){seen} ORDER BY 1, 4 DESC, 2 DESC",
             (json.dumps(sorted(numbers)), None if until is None else to_micros(until), *roles),

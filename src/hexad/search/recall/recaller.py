@@ -52,7 +52,7 @@ from hexad.search.recall.results import (
     more_linked,
     why_of,
 )
-from hexad.search.recall.successors import lifts, successors
+from hexad.search.recall.successors import last_links, lifts, successors
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.text.tokens import estimate_tokens
@@ -330,7 +330,7 @@ class Recaller:
             rows=rows,
             matched=best is not None,
         )
-        if partial and not (evidence.is_known if options.unasked else evidence.is_relevant):
+        if partial and not evidence.speaks(unasked=options.unasked):
             evidence = replace(evidence, best_cosine=None)
         return Candidates(
             terms=terms,
@@ -453,29 +453,34 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
-        successors: dict[int, int] = {}
-        if links := [*found_candidates.updates, *self._likely_links(found_candidates, order, fusion.scores)]:
-            seats = {no: seat for seat, no in enumerate(order)}
-            # What holds what the question names literally is asked for, whatever came in its place; a plain number
-            # may be the former value of what is asked about.
-            literals = {
-                no: {literal for literal in held if not literal.isdigit()}
-                for no, held in found_candidates.literals.items()
-            }
-            lifting = [
-                link for link in links if literals.get(link.old, set()) <= literals.get(link.new, set())
-            ]
-            fusion.lift(lifts(lifting, seats, fusion.scores))
-            successors = {link.old: link.new for link in lifting if link.new in places}
+        current = self._put_successors_first(found_candidates, order, fusion)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        # What took a memory's place takes nothing from it: it was put right before it.
-        texts = [places[_newest(order[index], successors)].content_hash for index in best]
+        # A memory takes nothing from what surely took its place: that was put right before it.
+        texts = [places[current.get(order[index], order[index])].content_hash for index in best]
         ahead = leads([fusion.scores[index] for index in best], texts)
         ranked = [
             RankedHit(order[index], fusion.scores[index], index, evidence.relevance(lead=lead, rank=rank))
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion)
+
+    def _put_successors_first(
+        self, candidates: Candidates, order: Sequence[int], fusion: Fusion
+    ) -> dict[int, int]:
+        """Lift what takes the place of others before them; return what surely stands for which candidate now."""
+        links = [*candidates.updates, *self._likely_links(candidates, order, fusion.scores)]
+        if not links:
+            return {}
+        # What holds what the question names literally is asked for, whatever came in its place; a plain number may be
+        # the former value of what is asked about.
+        literals = {
+            no: {literal for literal in held if not literal.isdigit()}
+            for no, held in candidates.literals.items()
+        }
+        lifting = [link for link in links if literals.get(link.old, set()) <= literals.get(link.new, set())]
+        seats = {no: seat for seat, no in enumerate(order)}
+        fusion.lift(lifts(lifting, seats, fusion.scores))
+        return {no: link.new for no, link in last_links(lifting).items() if link.new in seats}
 
     def _likely_links(
         self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
@@ -588,10 +593,7 @@ class Recaller:
         if keys := self._stores.places.begun(ranking.places, now=now):
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
-        evidence = candidates.evidence
-        silent = options.min_relevance is None and not (
-            evidence.is_known if options.unasked else evidence.is_relevant
-        )
+        silent = options.min_relevance is None and not candidates.evidence.speaks(unasked=options.unasked)
         for candidate in ranking.ranked:
             place = ranking.places[candidate.no]
             if silent or candidate.relevance < (options.min_relevance or 0.0):
@@ -644,12 +646,3 @@ class Recaller:
         if candidates.answer is not None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
-
-
-def _newest(no: int, successors: Mapping[int, int]) -> int:
-    """Return what took the place of a memory last; itself where nothing did."""
-    for _ in range(len(successors)):
-        if no not in successors:
-            break
-        no = successors[no]
-    return no

@@ -50,13 +50,21 @@ class Evidence:
     def log_odds(self) -> float:
         """The log-odds that the store knows an answer."""
         if self.best_cosine is None:
-            return 14.0 * self.share - 7.0
+            return self._by_words
         cosine = self.best_cosine
         if not self.calibrated and self.rows >= SMALL_STORE_ROWS:  # of few values none is far from the mean
             # Other embedders spread their cosines differently: there one far over the mean counts too, so that an
             # empty answer is rarer rather than a real one lost.
             cosine = max(cosine, self.best_z / DEVIATIONS_PER_COSINE)
         return 21.33 * cosine + 4.64 * self.share - 0.84 * log(max(self.rows, 1)) - 3.18
+
+    @property
+    def _by_words(self) -> float:
+        return 14.0 * self.share - 7.0
+
+    def speaks(self, *, unasked: bool) -> bool:
+        """Whether there is an answer: to a question, or `unasked`, for what goes before a step that asked nothing."""
+        return self.is_known if unasked else self.is_relevant
 
     @property
     def is_relevant(self) -> bool:
@@ -74,7 +82,7 @@ class Evidence:
         if not self.is_relevant or self.best_cosine is None:
             return self.is_relevant
         # Cosines of an embedder that is not known speak against nothing that has the words.
-        return self.log_odds >= 0 or (not self.calibrated and 14.0 * self.share - 7.0 >= 0)
+        return self.log_odds >= 0 or (not self.calibrated and self._by_words >= 0)
 
     def relevance(self, *, lead: float, rank: int) -> float:
         """Return how likely a hit is right, from 0 to 1.

@@ -42,16 +42,22 @@ def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequenc
     return {seat: score - scores[seat] for seat, score in risen.items() if score != scores[seat]}
 
 
-def successors(stores: Stores, links: Sequence[UpdateLink], numbers: Collection[int]) -> dict[int, Successor]:
-    """Return, by row number, what surely takes the place of these memories in the end."""
+def last_links(links: Sequence[UpdateLink]) -> dict[int, UpdateLink]:
+    """Return, by row number, the link to what surely takes a memory's place in the end."""
     sure = {link.old: link for link in reversed(links) if link.confidence >= SURE}
     last: dict[int, UpdateLink] = {}
-    for no in numbers:
+    for no in sure:
         link, seen = sure.get(no), {no}
         while link is not None and link.new not in seen:
             seen.add(link.new)
             last[no] = link
             link = sure.get(link.new)
+    return last
+
+
+def successors(stores: Stores, links: Sequence[UpdateLink], numbers: Collection[int]) -> dict[int, Successor]:
+    """Return, by row number, what surely takes the place of these memories in the end."""
+    last = {no: link for no, link in last_links(links).items() if no in numbers}
     memories = stores.memories.by_no(sorted({link.new for link in last.values()})) if last else {}
     return {
         no: Successor(
