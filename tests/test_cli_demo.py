@@ -73,7 +73,7 @@ def test_the_demo_asks_about_the_repository_around_it_and_all_holds(repository):
         "Q5 ",
         "score: ",
         "relevance ",
-        "superseded by, since",
+        "superseded by mem_",
         "Instead of: MySQL",
         "it is not found",
         "All is well",

@@ -48,7 +48,8 @@ def test_an_answer_shows_its_relevance_and_what_took_its_place(
     ]
     (marked,) = [line for line in lines if "superseded by" in line]
     assert lines.index(marked) > lines.index(f"    │ {hits[1]['text']}")
-    assert "We raised the API rate limit to 250" in marked
+    whole = " ".join(" ".join(lines[lines.index(marked) :]).split())
+    assert "): We raised the API rate limit to 250 requests a minute." in whole
 
 
 def test_a_silent_answer_says_how_to_see_what_is_nearest(run: Run) -> None:

@@ -14,7 +14,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Citation, Trust
-from hexad.memory.query import Filters
+from hexad.memory.query import Filters, Successor
 
 
 class TaskType(StrEnum):
@@ -82,14 +82,21 @@ class MemoryItem:
     location: str = ""
     notes: tuple[str, ...] = ()
     """What a reader must know of it: how old a decision is, what a value replaced, why there is an exception."""
+    superseded_by: Successor | None = None
+    """What by its words took the item's place since; `notes` say so too."""
 
     def to_dict(self) -> dict[str, JSONValue]:
-        """Return the item as JSON."""
-        return as_json(
+        """Return the item as JSON; `superseded_by` only where there is one."""
+        fields = as_json(
             self, "id", "layer", "kind", "text", "summary", "recency", "relevance", "confidence", "importance",
             "at", "key", "value", "group", "evidence_count", "memory_id", "space", "trust", "instruction_like",
             "pinned", "citations", "location", "notes",
         )  # fmt: skip
+        return (
+            fields
+            if self.superseded_by is None
+            else {**fields, "superseded_by": self.superseded_by.to_dict()}
+        )
 
 
 class LayerSource(Protocol):

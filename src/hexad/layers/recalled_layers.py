@@ -22,14 +22,14 @@ from hexad.layers.scoring import relevance_of
 from hexad.memory.decision import DECISION, ago
 from hexad.memory.fact import KINDS_APART, LINE, TOLD, Fact, FactRow, fact_of, family_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
-from hexad.memory.memory import Memory
 from hexad.memory.query import Filters, Hit
+from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
-from hexad.memory.tables.memories import Memories
 from hexad.memory.tables.spaces import Spaces
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.current_first import mark_of, successors_of
 from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
 from hexad.search.recall.relevance import LEAST_RELEVANCE
@@ -95,6 +95,7 @@ class SharedRecall:
             limit=limit,
             folds=folds,
             feedback=not query.deterministic,
+            as_of=query.as_of,
             asked=query.asked or (None if text == query.text else query.text),
         )
         return self.recaller.recall(text, options)
@@ -112,10 +113,10 @@ class _SharedQuestion:
 class RecalledLayer:
     """Implements `LayerSource` for memories by where they came from: hybrid recall, narrowed to that origin."""
 
-    def __init__(self, name: MemoryLayer, shared: SharedRecall, memories: Memories) -> None:
+    def __init__(self, name: MemoryLayer, shared: SharedRecall, stores: Stores) -> None:
         self._name = name
         self._shared = shared
-        self._memories = memories
+        self._stores = stores
 
     @property
     def name(self) -> MemoryLayer:
@@ -135,7 +136,7 @@ class RecalledLayer:
         """Return the memories that answer best, each as the span of it that does; without a text the latest."""
         filters = replace(query.filters, origins=_ORIGINS[self._name])
         if not query.text.strip():
-            return self._latest(filters, query.now, limit)
+            return self._latest(filters, query, limit)
         found_hits = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value and _touches(hit)][
             :limit
@@ -150,15 +151,23 @@ class RecalledLayer:
         words = understand(query.text, now=query.now).wanted
         return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
 
-    def _latest(self, filters: Filters, now: datetime, limit: int) -> list[MemoryItem]:
+    def _latest(self, filters: Filters, query: MemoryQuery, limit: int) -> list[MemoryItem]:
         """Return the memories that pass, the last changed first: nothing is asked of them."""
-        numbers = self._memories.numbers(filters, order="updated", limit=limit)
-        memories = self._memories.by_no(numbers)
+        numbers = self._stores.memories.numbers(filters, order="updated", limit=limit)
+        memories = self._stores.memories.by_no(numbers)
+        later = successors_of(self._stores, numbers, until=query.as_of)
         hits = [
-            Hit(memory=memories[no], chunk=None, score=0.0, parts={}, layer=self._name.value)
+            Hit(
+                memory=memories[no],
+                chunk=None,
+                score=0.0,
+                parts={},
+                layer=self._name.value,
+                superseded_by=later.get(no),
+            )
             for no in numbers
         ]
-        return [item_of(hit, self._name, now=now) for hit in hits]
+        return [item_of(hit, self._name, now=query.now) for hit in hits]
 
 
 def _touches(hit: Hit) -> bool:
@@ -195,7 +204,8 @@ def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str]
         pinned=memory.pinned,
         citations=memory.citations,
         location=hit.location if memory.source is not None or memory.turn is not None else "",
-        notes=_notes(memory, layer, now),
+        notes=_notes(hit, layer, now),
+        superseded_by=hit.superseded_by,
     )
 
 
@@ -203,12 +213,16 @@ def _item_id(hit: Hit) -> str:
     return hit.id if hit.chunk is None or len(hit.memory.chunks) < 2 else hit.chunk.chunk_id
 
 
-def _notes(memory: Memory, layer: MemoryLayer, now: datetime) -> tuple[str, ...]:
-    """Return what is to be known of what rests on something that fell, and of what is over or has not come."""
+def _notes(hit: Hit, layer: MemoryLayer, now: datetime) -> tuple[str, ...]:
+    """Return what is to be known of what rests on something that fell, was superseded, is over, or has not come."""
+    memory = hit.memory
     fell = memory.metadata.get("needs_review") is True and layer is not MemoryLayer.GOVERNANCE
     notes = (
         ("Something that it rests on has changed since: review it.",) if fell else ()
     )  # decisions say it themselves
+    if hit.superseded_by is not None:
+        mark = mark_of(hit.superseded_by.to_dict())
+        notes = (*notes, mark[0].upper() + mark[1:])
     if memory.valid_to is not None and memory.valid_to <= now:
         return (*notes, f"It was so until {memory.valid_to:%Y-%m-%d}.")
     if memory.valid_from is not None and memory.valid_from > now:

@@ -77,6 +77,9 @@ class Successor:
     reason: str
     confidence: float
 
+    def __str__(self) -> str:
+        return f"superseded by {self.id} (since {self.since:%Y-%m-%d}): {self.text}"
+
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
         return as_json(self)

@@ -33,6 +33,7 @@ from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Filters, Hit
 from hexad.memory.store import Stores
 from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.current_first import successors_of
 from hexad.search.recall.query_terms import check_query
 from hexad.search.recall.recall_log import RecallLog
 from hexad.text.normalize import slug, slugs
@@ -482,9 +483,10 @@ class Contexts:
             with self._stores.db.read():
                 no = memories.resolve(memory_id, space=None)
                 memory = memories.by_no([no])[no]
+                later = successors_of(self._stores, [no]).get(no)
         except (NotFound, InvalidInput):
             return None
-        hit = Hit(memory=memory, chunk=None, score=0.0, parts={}, layer="")
+        hit = Hit(memory=memory, chunk=None, score=0.0, parts={}, layer="", superseded_by=later)
         layer = MemoryLayer.VECTOR if memory.source is not None else MemoryLayer.PROJECT
         layer = MemoryLayer.GOVERNANCE if memory.kind == "decision" else layer
         if self._handouts is not None:

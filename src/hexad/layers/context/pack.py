@@ -9,11 +9,19 @@ from typing import Final
 
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput
-from hexad.layers.context.selection import Allotment, allot, deduplicate, left_out, reconcile
+from hexad.layers.context.selection import (
+    Allotment,
+    allot,
+    deduplicate,
+    left_out,
+    reconcile,
+    without_superseded,
+)
 from hexad.layers.context.toon import encode
 from hexad.layers.contract import EvidenceBlock, FusedContext, LeftOut, MemoryItem, Plan, ScoredItem
 from hexad.layers.scoring import order, rank
-from hexad.memory.layer_names import MemoryLayer
+from hexad.memory.layer_names import MemoryLayer, QueryClass
+from hexad.search.recall.current_first import asks_past
 from hexad.spaces.bundles.as_text import defused, enclosed, quoted, sealed
 from hexad.text.tokens import TokenCounter
 
@@ -144,16 +152,23 @@ class RankedItems:
 
 
 def fuse(answered: LayerAnswers, plan: Plan) -> RankedItems:
-    """Return the items of all layers as one list: scored, without duplicates, contradictions resolved."""
+    """Return the items of all layers as one list: scored, current before old, without duplicates and contradictions.
+
+    What was superseded gives way to its successor, but for a question about the past.
+    """
     # What two layers give under one id is that of the higher one.
     flat = {
         memory_item.id: memory_item
         for layer in reversed(MemoryLayer)
         for memory_item in answered.items.get(layer, ())
     }
-    unique = deduplicate(rank(flat.values(), plan.weights))
+    past = plan.query_class is QueryClass.HISTORICAL or asks_past(plan.query)
+    current = without_superseded(rank(flat.values(), plan.weights), past=past)
+    unique = deduplicate(current.items)
     resolved = reconcile(unique.items)
-    return RankedItems(items=resolved.items, gave_way=(*unique.duplicates, *resolved.gave_way))
+    return RankedItems(
+        items=resolved.items, gave_way=(*current.gave_way, *unique.duplicates, *resolved.gave_way)
+    )
 
 
 def pack(

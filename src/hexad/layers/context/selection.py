@@ -15,11 +15,46 @@ from hexad.memory.fact import KINDS_APART
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.current_first import put_current_first
 from hexad.text.normalize import fold, slug
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 
 NEAR: Final = 0.85
 """Jaccard of the runs of three words from which two texts say the same."""
+
+
+def without_superseded(ranked: Sequence[ScoredItem], *, past: bool) -> Reconciled:
+    """Return the items, what took the place of others before them, and without these unless the `past` is asked for.
+
+    What a recall put before its successor, since the question names it literally, stays and is marked.
+    """
+    if not any(scored_item.item.superseded_by for scored_item in ranked):
+        return Reconciled(items=tuple(ranked), gave_way=())
+    current, gave_way = put_current_first(
+        ranked,
+        name=lambda scored_item: scored_item.item.memory_id or scored_item.item.id,
+        successor=_successor_id,
+        leads=lambda old, new: new.item.relevance >= old.item.relevance,
+        keeps_old=past,
+    )
+    raised: list[ScoredItem] = []
+    floor = 0.0
+    for scored_item in reversed(current):
+        if scored_item.score < floor:  # a layer's order is that of the scores
+            parts = {**scored_item.parts, "successor": floor - scored_item.score}
+            scored_item = replace(scored_item, score=floor, parts=parts)
+        floor = max(floor, scored_item.score)
+        raised.append(scored_item)
+    return Reconciled(
+        items=tuple(sorted(raised, key=order)),
+        gave_way=tuple(
+            (scored_item, f"superseded by {_successor_id(scored_item)}") for scored_item in gave_way
+        ),
+    )
+
+
+def _successor_id(scored_item: ScoredItem) -> str | None:
+    return None if scored_item.item.superseded_by is None else scored_item.item.superseded_by.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +153,8 @@ class _Alike:
 def _may_fold(scored_item: ScoredItem, other: ScoredItem) -> bool:
     """Whether two items may be one: what nobody vouches for does not stand in for what somebody does."""
     mine, its = scored_item.item, other.item
+    if (mine.superseded_by is None) != (its.superseded_by is None):
+        return False
     if mine.key is not None and its.key is not None and (mine.key, mine.value) != (its.key, its.value):
         return False
     return its.trust.rank >= mine.trust.rank

@@ -146,7 +146,7 @@ class ContextService:
         shared = SharedRecall(self._recaller.with_query_embedder(QuestionCache))
 
         def recalled(name: MemoryLayer) -> LayerSource:
-            return RecalledLayer(name, shared, self._stores.memories)
+            return RecalledLayer(name, shared, self._stores)
 
         return {
             MemoryLayer.SESSION: lambda: self._session().layer,

@@ -18,6 +18,7 @@ from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.query_terms import Terms
 from hexad.search.recall.relevance import Evidence
+from hexad.search.recall.successors import last_links
 from hexad.search.vectors.index import VectorAnswer
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, floa
     """Return what was considered and how sure the arms were."""
     dates, fusion = candidates.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []
+    last = last_links(candidates.updates)
     for candidate in ranking.ranked[:EXPLAINED]:
         parts = fusion.parts(candidate.seat)
         considered.append(
@@ -194,6 +196,7 @@ def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, floa
                 "relevance": candidate.relevance,
                 "parts": dict(parts),
                 "why": list(why_of(candidates, candidate.no, parts)),
+                **_superseded(last.get(candidate.no), ranking),
             }
         )
     return Explanation(
@@ -214,6 +217,18 @@ def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, floa
         timings_ms=timings,
         considered=tuple(considered),
     )
+
+
+def _superseded(link: UpdateLink | None, ranking: Ranking) -> Mapping[str, JSONValue]:
+    if link is None or link.new not in ranking.places:
+        return {}
+    return {
+        "superseded_by": {
+            "id": ranking.places[link.new].id,
+            "reason": link.reason,
+            "confidence": link.confidence,
+        }
+    }
 
 
 LINKED_LIMIT: Final = 20

@@ -18,7 +18,8 @@ from hexad.core.json_types import JSONObject
 from hexad.memory.link import Linked
 from hexad.memory.memory import INSTRUCTION_LIKE, Trust
 from hexad.redaction.injection.detector import instructions_in
-from hexad.spaces.bundles.bundle import SUMMARY_LINES, TOPIC_RELEVANCE
+from hexad.search.recall.current_first import mark_of
+from hexad.spaces.bundles.bundle import SUMMARY_LINES, SUPERSEDED_BY, TOPIC_RELEVANCE
 
 _STEERING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TURNING: Final = re.compile(f"[{TURNING}]")
@@ -98,7 +99,7 @@ def item_text(section: JSONObject, raw: str | None = None) -> str:
         facts.append(f"from {_safe(section['source'])}")
     head = f"[{_safe(section['id'])}] {_safe(section['path'])} · {' · '.join(facts)}"
     text = str(section["summary_short"]) if raw is None else raw
-    return f"{head}\n{_warning(section, text)}{quoted(text)}"
+    return f"{head}\n{_mark(section)}{_warning(section, text)}{quoted(text)}"
 
 
 def linked_text(linked: Linked) -> str:
@@ -136,6 +137,12 @@ def sealed(parts: Sequence[str], *, attributes: Mapping[str, str]) -> str:
     return f'<{TAG} {words} seal="{seal}">\n{body}\n</{TAG} seal="{seal}">'
 
 
+def _mark(section: JSONObject) -> str:
+    """Return the line above a text that was superseded; nothing above others."""
+    successor = section.get(SUPERSEDED_BY)
+    return f"({_safe(mark_of(successor))})\n" if isinstance(successor, Mapping) else ""
+
+
 def _warning(section: JSONObject, text: str) -> str:
     """Return the line above a text that reads as instructions; nothing above others."""
     warning = section.get(INSTRUCTION_LIKE)
@@ -168,6 +175,8 @@ def _on_topic(section: JSONObject) -> list[str]:
 def _standing(section: JSONObject) -> str:
     """Return what is to be known of a section before it is believed; nothing of what the user said."""
     details = [f"trust: {section['trust']}"] if "trust" in section else []
+    successor = section.get(SUPERSEDED_BY)
+    details += [f"superseded by {successor['id']}"] if isinstance(successor, Mapping) else []
     details += ["reads as instructions"] if section.get(INSTRUCTION_LIKE) else []
     return f" [{', '.join(details)}]" if details else ""
 

@@ -19,10 +19,16 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space
 from hexad.providers.generators.base import Prompt, Reply
+from hexad.search.recall.current_first import (
+    asks_past,
+    names_literally,
+    put_current_first,
+    successors_of,
+)
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.results import follow, more_linked
 from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
-from hexad.spaces.bundles.bundle import TOPIC_RELEVANCE, Bundle, BundleOptions, KindList
+from hexad.spaces.bundles.bundle import SUPERSEDED_BY, TOPIC_RELEVANCE, Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic
 from hexad.spaces.bundles.orderings.all import Ordered, Orderings
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -167,19 +173,24 @@ class Bundles:
         notes: list[str] = []
         backends: dict[str, None] = {}
         spaces: list[str] = []
+        superseded: set[int] = set()
         matches: TopicMatches | None = None
         if options.on_topic and names_topic(topic):
             matches = self._judge.judge(topic, scopes, options)
+            superseded.update(matches.superseded)
         for scope in scopes:
             space = self._stores.spaces.get(scope.space)
             among = scope.numbers if matches is None else matches.chosen
             backend, more = self._backend(space, options)
             notes += more
             if isinstance(backend, NamedOrdering):
-                chosen, used, more = self._external_first(backend, space.name, topic, options, now, among)
+                chosen, used, more = self._external_first(
+                    backend, space.name, topic, options, now, among, superseded
+                )
                 notes += more
             else:
-                chosen, used = self._topic(space.name, topic, options, backend, now, among), backend.value
+                chosen = self._topic(space.name, topic, options, backend, now, among, superseded)
+                used = backend.value
                 notes += uncounted(ask(topic, options, now=now)) if backend is Backend.RAPTOR else []
             picked += chosen
             backends[used] = None
@@ -191,6 +202,8 @@ class Bundles:
                 notes.append(f"Merged from the spaces {', '.join(spaces)}.")
         if matches is not None:
             notes += matches.notes
+        if superseded:
+            notes.append(f"Left out as superseded by others: {len(superseded)}.")
         evidence = self._assemble(picked[: options.limit], options, cost, matches)
         return Bundle(
             space=label,
@@ -269,13 +282,22 @@ class Bundles:
         backend: Backend,
         now: datetime,
         among: Collection[int] | None,
+        superseded: set[int],
     ) -> list[Picked]:
+        def admit(named: Sequence[tuple[str, float]]) -> list[Picked]:
+            admitted = self._admitted(named, space, options)
+            return [pick for pick in admitted if among is None or pick.no in among]
+
         with self._stores.db.read():
-            space_no = self._stores.spaces.get(space).no
-            ordered = self._orderings.topic(
-                space_no, topic, options, backend=backend, now=now, limit=options.limit, among=among
-            )
-            return self._picked(ordered)
+            space_no, limit = self._stores.spaces.get(space).no, options.limit
+            while True:
+                ordered = self._orderings.topic(
+                    space_no, topic, options, backend=backend, now=now, limit=limit, among=among
+                )
+                picked = self._current(self._picked(ordered), topic, admit, superseded)
+                if len(picked) >= options.limit or len(ordered) < limit:
+                    return picked[: options.limit]
+                limit *= 2  # of what was superseded the room is for others
 
     def _external_first(
         self,
@@ -285,6 +307,7 @@ class Bundles:
         options: BundleOptions,
         now: datetime,
         among: Collection[int] | None,
+        superseded: set[int],
     ) -> tuple[list[Picked], str, list[str]]:
         """Return what an ordering of the program names, in its order, then the rest as basic has it.
 
@@ -294,10 +317,19 @@ class Bundles:
             named = ordering.order(space, topic, options.limit)
         except ProviderError as error:
             note = f"Ordering {ordering.name!r} failed ({error}); the order is that of basic."
-            return self._topic(space, topic, options, Backend.BASIC, now, among), Backend.BASIC.value, [note]
+            return (
+                self._topic(space, topic, options, Backend.BASIC, now, among, superseded),
+                Backend.BASIC.value,
+                [note],
+            )
         with self._stores.db.read():
-            first = self._admitted(named, space, options)
-            rest = self._topic(space, topic, options, Backend.BASIC, now, among)
+            first = self._current(
+                self._admitted(named, space, options),
+                topic,
+                lambda successors: self._admitted(successors, space, options),
+                superseded,
+            )
+            rest = self._topic(space, topic, options, Backend.BASIC, now, among, superseded)
         known_pick_nos = {pick.no for pick in first}
         chosen = [*first, *(pick for pick in rest if pick.no not in known_pick_nos)]
         if options.order == "strict":
@@ -328,6 +360,38 @@ class Bundles:
             if no in loaded and _passes(loaded[no], options)
         ]
 
+    def _current(
+        self,
+        picked: Sequence[Picked],
+        topic: str,
+        admit: Callable[[Sequence[tuple[str, float]]], list[Picked]],
+        superseded: set[int],
+    ) -> list[Picked]:
+        """Return what was picked for a topic, what took the place of others before them, and without these.
+
+        They are added to `superseded`.
+        What took the place of something that was picked is fetched where it was not picked itself, if it is admitted.
+        What was superseded stays where the topic asks about the past, or names it literally.
+        """
+        later = successors_of(self._stores, [pick.no for pick in picked])
+        if not later:
+            return list(picked)
+        there = {pick.memory.id for pick in picked}
+        missing = {
+            later[pick.no].id: pick.score
+            for pick in reversed(picked)
+            if pick.no in later and later[pick.no].id not in there
+        }
+        current, gave_way = put_current_first(
+            [*picked, *admit(list(missing.items()))],
+            name=lambda pick: pick.memory.id,
+            successor=lambda pick: later[pick.no].id if pick.no in later else None,
+            leads=lambda old, new: not names_literally(topic, old.memory.raw, new.memory.raw),
+            keeps_old=asks_past(topic),
+        )
+        superseded.update(pick.no for pick in gave_way)
+        return current
+
     def _picked(self, ordered: Sequence[Ordered]) -> list[Picked]:
         memories = self._stores.memories.by_no([entry.no for entry in ordered])
         return [Picked(entry.no, entry.score, memories[entry.no]) for entry in ordered]
@@ -346,8 +410,11 @@ class Bundles:
         kept_picks: list[Picked] = []
         sections: list[JSONObject] = []
         dropped: list[str] = []
+        later = successors_of(self._stores, [pick.no for pick in picked])
         for pick in picked:
             section = section_of(pick.memory, metadata=options.include_metadata)
+            if pick.no in later:
+                section = {**section, SUPERSEDED_BY: later[pick.no].to_dict()}
             if matches is not None:
                 section = {**section, TOPIC_RELEVANCE: matches.relevances.get(pick.no)}
             spent = cost.section(section) if left is not None else 0

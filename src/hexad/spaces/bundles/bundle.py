@@ -21,6 +21,8 @@ RAW_LIMIT_DEFAULT: Final = 2
 RAW_LIMIT_MOST: Final = 50
 TOPIC_RELEVANCE: Final = "topic_relevance"
 """The key under which a section says how likely it answers the topic: its `relevance` is what it is worth at all."""
+SUPERSEDED_BY: Final = "superseded_by"
+"""The key under which a section says what took its place."""
 SUMMARY_LINES: Final = 6
 """Sections that `global_summary` names."""
 

@@ -9,10 +9,12 @@ from typing import Final
 from hexad.core.arguments import is_text
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
+from hexad.search.recall.current_first import asks_past, put_current_first
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import TEXT_ALONE
 from hexad.search.recall.relevance import LEAST_RELEVANCE
 from hexad.search.recall.results import Seed, Seeds
+from hexad.search.recall.successors import last_links
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import Orderings
 
@@ -42,12 +44,13 @@ class ProjectPart:
 class TopicMatches:
     """What of some scopes has to do with a topic: the row numbers that a bundle is made of, and what each is worth.
 
-    `relevances` has all that is near the topic, also what a bundle has no room for.
+    `relevances` has all that is near the topic, also what a bundle has no room for; `superseded` what gave way.
     """
 
     chosen: frozenset[int] = frozenset()
     relevances: Mapping[int, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    superseded: frozenset[int] = frozenset()
 
 
 class TopicJudge:
@@ -77,10 +80,25 @@ class TopicJudge:
             inside |= self._orderings.admitted(space_no, options, meant)
             whole += self._orderings.count(space_no, options, among=scope.numbers)
         seeds = [seed for seed in near if seed.no in inside]
+        current, gave_way = self._current(seeds, topic)
         return TopicMatches(
-            chosen=self._chosen(seeds, options),
+            chosen=self._chosen(current, options),
             relevances={seed.no: round(seed.relevance, _DIGITS) for seed in seeds},
             notes=_notes(found.notes, near=len(near), inside=len(seeds), whole=whole),
+            superseded=frozenset(seed.no for seed in gave_way),
+        )
+
+    def _current(self, seeds: Sequence[Seed], topic: str) -> tuple[Sequence[Seed], Sequence[Seed]]:
+        """Return them without what was superseded, which would take the room of others, and that."""
+        if asks_past(topic):
+            return seeds, ()
+        last = last_links(self._stores.updates.of([seed.no for seed in seeds]))
+        return put_current_first(
+            seeds,
+            name=lambda seed: seed.no,
+            successor=lambda seed: last[seed.no].new if seed.no in last else None,
+            leads=lambda old, new: new.score >= old.score,
+            keeps_old=False,
         )
 
     def _chosen(self, seeds: Sequence[Seed], options: BundleOptions) -> frozenset[int]:

@@ -169,10 +169,9 @@ def hit_lines(
         until = f"{hit.replaced.valid_to:%Y-%m-%d}"
         yield from hanging(f"replaces, until {until}: {hit.replaced.text}", indent=4, room=room)
     if hit.superseded_by is not None:
-        later = hit.superseded_by
-        words = (
-            f"superseded by, since {later.since:%Y-%m-%d}: {later.text} ({later.id}, {later.confidence:.2f})"
-        )
+        words = str(hit.superseded_by)
+        if explain:
+            words += f" (reason: {hit.superseded_by.reason}, confidence {hit.superseded_by.confidence:.2f})"
         yield from (click.style(line, fg="yellow") for line in hanging(words, indent=4, room=room))
     if explain:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
