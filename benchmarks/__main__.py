@@ -99,6 +99,8 @@ def _module(name: str) -> Callable[[Options], Report]:
 BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "quality": ("quality", _module("quality")),
     "first-vectors": ("first_vectors", _module("first_vectors")),
+    "kinds": ("kinds", _module("kinds")),
+    "assistant-chats": ("assistant_chats", _module("assistant_chats")),
     "recall": ("latency", _module("latency")),
     "remember": ("writes", _module("writes")),
     "ingest": ("folders", _module("folders")),

@@ -188,3 +188,86 @@ def test_short_facts_are_asked_of_a_store_for_each_collection(
     assert len(found) == len(facts.SYSTEMS) * len(small.questions)
     assert all(set(answer.ids) <= {fact.id for fact in small.facts} for answer in found)
     assert any(answer.is_first for answer in found if answer.system == facts.HEXAD)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_half_of_the_assistant_chats_has_ten_conversations_and_300_questions(bench: Any, half: str) -> None:
+    data = bench("assistant_chats_data")
+    chats = data.chats(half)
+    ids = {turn["id"] for turn in chats.turns}
+    replies = [turn["text"] for turn in chats.turns if turn["speaker"] == "assistant"]
+
+    assert len(ids) == len(chats.turns) == 2_000
+    assert {200} == set(Counter(turn["conversation"] for turn in chats.turns).values())
+    assert len(chats.questions) == 300
+    assert set(data.KINDS) == {question["category"] for question in chats.questions}
+    assert all(question["evidence"] and ids.issuperset(question["evidence"]) for question in chats.questions)
+    assert sum(len(reply.split()) for reply in replies) / len(replies) >= 150
+
+
+def test_the_halves_of_the_assistant_chats_share_no_turn_and_no_question(bench: Any) -> None:
+    data = bench("assistant_chats_data")
+    seen = [
+        {turn["text"] for turn in data.chats(half).turns}
+        | {question["question"] for question in data.chats(half).questions}
+        | {text["text"] for text in data.documents(half).texts}
+        for half in HALVES
+    ]
+    words = bench("assistant_chats_words")
+    templates = [_leaves(words.WORDS[half]) - set(words._DAYS) - set(words._AMOUNTS) for half in HALVES]
+
+    assert seen[0] & seen[1] == set()
+    assert templates[0] & templates[1] == set()
+
+
+def _leaves(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    parts = value if isinstance(value, tuple) else [getattr(value, name) for name in value.__slots__]
+    return set().union(*map(_leaves, parts))
+
+
+def test_what_a_user_says_stands_in_the_turns_that_a_question_names(bench: Any) -> None:
+    data = bench("assistant_chats_data")
+    chats = data.chats("development")
+    texts = {turn["id"]: turn["text"] for turn in chats.turns}
+    instructions = [q for q in chats.questions if q["category"] == "instruction"]
+    orders = [q for q in chats.questions if q["category"] == "ordering"]
+
+    assert all(
+        any(
+            order in texts[q["evidence"][0]]
+            for order, _ in bench("assistant_chats_words").DEVELOPMENT.instructions
+        )
+        for q in instructions
+    )
+    assert all(len(q["evidence"]) >= 3 for q in orders)
+
+
+def test_kinds_are_asked_apart_and_in_one_space(bench: Any, tmp_path: Path) -> None:
+    kinds, corpora = bench("kinds"), bench("corpora")
+    first = kinds.Kind(
+        name="first",
+        records={"a": [{"id": "1", "text": "Larkspur is hosted in Helsinki."}]},
+        questions=[
+            corpora.Question(text="Where is Larkspur hosted?", conversation="a", evidence=frozenset({"1"}))
+        ],
+    )
+    other = kinds.Kind(
+        name="other",
+        records={"b": [{"id": "2", "text": "Bread rises for an hour."}]},
+        questions=[
+            corpora.Question(text="How long does bread rise?", conversation="b", evidence=frozenset({"2"}))
+        ],
+    )
+    embedder = corpora.WordVectors()
+    kinds.build(tmp_path / "mixed", [first, other], embedder, space="mixed")
+    kinds.build(tmp_path / "spaces", [first, other], embedder, space=None)
+
+    for part in (first, other):
+        for answers in (
+            kinds.ask(tmp_path / "mixed", part, embedder, space="mixed"),
+            kinds.ask(tmp_path / "spaces", part, embedder),
+            *kinds.baselines(part, embedder).values(),
+        ):
+            assert kinds.evaluate(part, answers) == (1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
