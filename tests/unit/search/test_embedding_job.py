@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexad
+from hexad.providers.embedders.minilm import WordPiece, load_vocabulary
+
+REPLY = "Of course. " + " ".join(
+    f"Step {step}: turn the wheel, wait, and look at the gauge." for step in range(120)
+)
+OWN = "Zephyr barometers frighten my grandmother"
+
+
+@pytest.mark.parametrize("repeats", [1, 4, 18])
+def test_every_passage_of_a_turn_holds_its_words_where_the_embedder_reads(
+    tmp_path: Path, repeats: int
+) -> None:
+    own = " ".join([OWN] * repeats)
+    turns = [("assistant", REPLY), ("user", own), ("assistant", "Why?"), ("user", "The needle moves.")]
+    source = tmp_path / "talk.jsonl"
+    source.write_text(
+        "".join(
+            json.dumps({"id": str(at), "conversation": "c", "session": "s", "speaker": who, "text": text})
+            + "\n"
+            for at, (who, text) in enumerate(turns)
+        ),
+        encoding="utf-8",
+    )
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return np.ones((len(texts), 4)).tolist()
+
+    with hexad.open(tmp_path, embedder=embed, background=False) as hx:
+        hx.ingest(source, embed=True)
+
+    tokenizer = WordPiece(load_vocabulary())
+    wanted = tokenizer.encode(OWN)[1:-1]
+    exchanges = [text for text in embedded if text.startswith("assistant: ") and f"user: {own}" in text]
+    assert exchanges
+    for text in exchanges:
+        read = tokenizer.encode(text)
+        assert any(read[at : at + len(wanted)] == wanted for at in range(len(read)))
+        assert "look at the gauge." in text
+    assert "assistant: Why?\nuser: The needle moves." in embedded
