@@ -181,6 +181,7 @@ CALLS = {
     "encrypt": ("encrypt", "--provider", "key_file", "--key-file", "../store.key"),
     "decrypt": None,  # needs an encrypted store: in test_cli_encryption
     "rekey": None,  # needs an encrypted store: in test_cli_encryption
+    "mcp": None,  # speaks JSON already: in test_mcp_stdio
     "doctor": ("doctor",),
     "cat": None,  # needs an encrypted store: in test_encrypted_files
     "completion": ("completion", "zsh"),

@@ -1,0 +1,80 @@
+"""A call's arguments held against its tool's schema: what is wrong is said by name, with what to give instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+import hexad
+from hexad.interfaces.mcp.schemas import Schema, ToolSchema
+
+_NAMES: Final = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_SHOWN: Final = 80
+
+
+def check_arguments(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that were given; null counts as not given.
+
+    Raises `InvalidInput` for a name that the tool does not have, for one that is missing, and for a value of another
+    type. What a value means, and whether it can be used, the call itself says.
+    """
+    known = {}
+    for name, value in arguments.items():
+        if name not in tool.properties:
+            nearest = get_close_matches(name, tool.properties, n=1, cutoff=0.5)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise hexad.InvalidInput(
+                f"{tool.name} has no argument {_short(name)}.{hint} It takes {', '.join(tool.properties)}.",
+                argument=name,
+            )
+        if value is not None:
+            known[name] = _checked(name, value, tool.properties[name])
+    for name in tool.required:
+        if name not in known:
+            raise hexad.InvalidInput(f"{tool.name} needs the argument {name!r}; give it.", argument=name)
+    return known
+
+
+def _checked(name: str, value: Any, schema: Schema) -> Any:
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if "integer" in kinds and isinstance(value, float) and value.is_integer():
+        value = int(value)  # JSON has one kind of number
+    if kinds and not any(_is(value, kind) for kind in kinds):
+        expected = " or ".join(_NAMES[kind] for kind in kinds if kind in _NAMES)
+        raise hexad.InvalidInput(f"{name} must be {expected}, not {_short(value)}.", argument=name)
+    choices = schema.get("enum")
+    if choices is not None and value not in choices:
+        raise hexad.InvalidInput(
+            f"{name} = {_short(value)} is not one of {', '.join(choices)}.", argument=name
+        )
+    return value
+
+
+def _is(value: Any, kind: str) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case _:
+            return isinstance(value, dict)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,58 @@
+"""The one store of a server: opened when a call first needs it, shared by all calls, closed at the end."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from threading import Lock
+
+import hexad
+from hexad import Hexad
+
+_log = logging.getLogger(__name__)
+PURPOSE = "hexad mcp"
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenStore:
+    """Where a server's calls find the store. Safe to use from many threads.
+
+    `path` and `role` are what `hexad.open` takes; `space` is where calls write and look that name none.
+    """
+
+    path: str | None = None
+    role: str | None = None
+    space: str | None = None
+    _hx: Hexad | None = None
+    _closed: bool = False
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, *, create: bool = False) -> Hexad:
+        """Return the store, opening it where it is not open yet.
+
+        Raises `NotFound` when there is none and `create` is false, and whatever else `hexad.open` raises: the next
+        call tries again.
+        """
+        with self._lock:
+            if self._closed:
+                raise hexad.Conflict("The server is about to end; nothing was done.")
+            if self._hx is None:
+                self._hx = self._open(create=create)
+            return self._hx
+
+    def close(self) -> None:
+        """Close the store, if it was opened; no call opens it again."""
+        with self._lock:
+            self._closed = True
+            if self._hx is not None:
+                self._hx.close()
+
+    def _open(self, *, create: bool) -> Hexad:
+        actor = None if self.role is None else {"role": self.role}
+        try:
+            return hexad.open(self.path, actor=actor, purpose=PURPOSE, create=create)
+        except hexad.Conflict as error:
+            # The store's vectors are from an embedder that only the program which made it has: words are left.
+            hx = hexad.open(self.path, actor=actor, purpose=PURPOSE, create=create, embedder=None)
+            _log.warning("Without an embedder: %s", error)
+            return hx

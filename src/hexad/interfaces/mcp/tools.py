@@ -1,0 +1,162 @@
+"""What each tool does: one call of the library, its answer as JSON without what is empty in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import hexad
+from hexad.interfaces.mcp.answers import without_blanks
+from hexad.interfaces.mcp.open_store import OpenStore
+from hexad.interfaces.mcp.session_tool import session
+
+if TYPE_CHECKING:
+    from hexad import ErasureReceipt, Hits, Memory
+
+Arguments = dict[str, Any]
+Answer = dict[str, Any]
+Progress = Callable[[int], None]
+"""Told how many are done; from the thread that does them."""
+
+_SHOWN_OF_A_HIT: Final = ("score", "parts", "why")
+"""What only `explain` shows of a hit."""
+
+
+def remember(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Store a text, or the messages of a conversation."""
+    del progress
+    given = _with_space(store, {"trust": "agent", **arguments})
+    text = given.pop("text")
+    hx = store.get(create=True)
+    if isinstance(text, list):
+        messages: list[Mapping[str, object]] = text
+        memories = hx.remember(messages, **given)
+    else:
+        memories = [hx.remember(str(text), **given)]
+    return {"memories": [_remembered(memory) for memory in memories]}
+
+
+def _remembered(memory: Memory) -> Answer:
+    receipt = memory.receipt
+    assert receipt is not None  # what was just stored always has one
+    fields = {
+        "id": memory.id,
+        "outcome": receipt.outcome.value,
+        "space": memory.space,
+        "path": memory.path,
+        "kind": memory.kind,
+        "status": None if memory.status is hexad.Status.ACTIVE else memory.status.value,
+        "tags": list(memory.tags),
+        "redacted": receipt.redacted or None,
+        "near_duplicates": list(receipt.near_duplicates),
+        "notes": list(receipt.notes),
+    }
+    if memory.turn is not None:
+        fields |= {"speaker": memory.turn.speaker}
+    return without_blanks(fields)
+
+
+def recall(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Search memory."""
+    del progress
+    given = _with_space(store, arguments)
+    query, explain = given.pop("query"), given.get("explain", False)
+    hits = store.get().recall(query, **given)
+    answer = {"hits": _passages(hits, explain=explain), "notes": list(hits.notes), "late": list(hits.late)}
+    if hits.linked:
+        answer["linked"] = [linked.to_dict() for linked in hits.linked]
+    if hits.explanation is not None:
+        answer["explanation"] = hits.explanation.to_dict()
+    return {"hits": answer.pop("hits"), **without_blanks(answer)}
+
+
+def _passages(hits: Hits, *, explain: bool) -> list[Answer]:
+    return [
+        {
+            name: value
+            for name, value in passage.items()
+            if value is not None and (explain or name not in _SHOWN_OF_A_HIT)
+        }
+        for passage in hits.passages()
+    ]
+
+
+def context(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Put together what all layers know of a task."""
+    del progress
+    given = _with_space(store, arguments)
+    task = given.pop("task")
+    # An agent's turn takes seconds: a layer that is waited for costs less than one that is missing.
+    fused = store.get().context(task, **given, wait=True)
+    told = fused.system_items or fused.evidence_blocks
+    notes = [*fused.notes, *(f"{layer.value} failed: {reason}" for layer, reason in fused.failed.items())]
+    answer = {
+        "text": fused.render() if told else "",
+        "tokens": fused.tokens,
+        "notes": notes,
+        "late": [layer.value for layer in fused.late],
+        "dropped": len(fused.dropped) or None,
+    }
+    return {"text": answer.pop("text"), **without_blanks(answer)}
+
+
+def expand(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Give the whole text of one item."""
+    del progress
+    given = dict(arguments)
+    item = store.get().expand(given.pop("id"), **given)
+    return without_blanks(item.to_dict())
+
+
+def forget(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Archive or purge what is named or selected."""
+    given = _with_space(store, arguments)
+    named = given.get("id_or_path")
+    if not arguments:
+        raise hexad.InvalidInput(
+            "forget needs something to forget; give id_or_path, or a condition such as tag or before.",
+            argument="id_or_path",
+        )
+    if named is not None and not set(given) - {"id_or_path", "space"}:
+        memory = store.get().forget(named, space=given.get("space"))
+        return {"archived": {"id": memory.id, "path": memory.path, "status": memory.status.value}}
+    receipt: ErasureReceipt = store.get().forget(**given, progress=progress)
+    return {"receipt": without_blanks(receipt.to_dict())}
+
+
+def decide(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Record a decision."""
+    del progress
+    given = _with_space(store, {"trust": "agent", **arguments})
+    hx = store.get(create=True)
+    decision = hx.governance.decide(given.pop("title"), **given)
+    return without_blanks(decision.to_dict(hx.clock.now()))
+
+
+def why(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Say what was decided about a path or a topic."""
+    del progress
+    given = _with_space(store, arguments)
+    told = store.get().governance.why(given.pop("topic"), **given)
+    answer: Answer = dict(told.to_dict())
+    decisions = [without_blanks(decision) for decision in answer["decisions"]]
+    return {"decisions": decisions, **without_blanks({"path": told.path, "notes": answer["notes"]})}
+
+
+CALLS: Final[Mapping[str, Callable[[OpenStore, Arguments, Progress], Answer]]] = {
+    "remember": remember,
+    "recall": recall,
+    "context": context,
+    "expand": expand,
+    "forget": forget,
+    "decide": decide,
+    "why": why,
+    "session": session,
+}
+
+
+def _with_space(store: OpenStore, arguments: Arguments) -> Arguments:
+    """Return the arguments with the server's own space where none is given."""
+    if store.space is None:
+        return dict(arguments)
+    return {"space": store.space, **arguments}
