@@ -18,7 +18,7 @@ from hexad.core.arguments import is_number, listed, parse_time, quoted
 from hexad.core.clock import format_time
 from hexad.errors import InvalidInput, InvalidMemory, LimitExceeded
 from hexad.ingest.sources.conversations import TIMES, content_text, with_tool_calls
-from hexad.ingest.sources.decode import read_time
+from hexad.ingest.sources.timestamps import read_time, readings, two_readings
 from hexad.ingest.write.extraction.turn_extraction import CORRECTION, extracts
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.prepare import PreparedDraft
@@ -299,6 +299,11 @@ def _time(entry: Mapping[str, object], place: str) -> datetime | None:
         if time is None:
             raise InvalidMemory(f"{place}.{name} = {quoted(value)} is outside the years 1 to 9999.")
         return time
+    found = readings(value)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        raise InvalidMemory(f"{place}.{name}: {two_readings(value, found)}; use ISO 8601.")
     try:
         return parse_time(value, f"{place}.{name}")
     except InvalidInput as error:

@@ -41,6 +41,8 @@ class IngestReport:
 
     `skipped` lists at most 1,000 places with reasons; `skips` counts them all. `repeats` lists as many items of another
     memory system that were not stored because the store says so already (`repeated` counts them); `links` are new ones.
+    `waiting` says why items wait for a review (`quarantined` counts them), `unread` which times could not be read
+    (`unread_times` counts them): these items are stored without one, and keep the source's words in their metadata.
     """
 
     source: str
@@ -53,12 +55,15 @@ class IngestReport:
     skips: int = 0
     redacted: int = 0
     quarantined: int = 0
+    unread_times: int = 0
     near_duplicates: int = 0
     links: int = 0
     dry_run: bool = False
     seconds: float = 0.0
     skipped: list[Skip] = field(default_factory=list)
     repeats: list[Skip] = field(default_factory=list)
+    waiting: list[Skip] = field(default_factory=list)
+    unread: list[Skip] = field(default_factory=list)
 
     @property
     def items(self) -> int:
@@ -79,12 +84,20 @@ class IngestReport:
             "skips": self.skips,
             "redacted": self.redacted,
             "quarantined": self.quarantined,
+            "unread_times": self.unread_times,
             "near_duplicates": self.near_duplicates,
             "links": self.links,
             "dry_run": self.dry_run,
             "seconds": round(self.seconds, 3),
-            "skipped": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.skipped],
-            "repeats": [{"source_id": skip.source_id, "reason": skip.reason} for skip in self.repeats],
+            **{
+                name: [{"source_id": each.source_id, "reason": each.reason} for each in places]
+                for name, places in (
+                    ("skipped", self.skipped),
+                    ("repeats", self.repeats),
+                    ("waiting", self.waiting),
+                    ("unread", self.unread),
+                )
+            },
         }
 
 

@@ -27,7 +27,7 @@ from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.read import ReadOptions, read
 from hexad.ingest.write.redaction import Redactor
 from hexad.memory.draft import Draft, MemoryWriter
-from hexad.memory.memory import Memory, Outcome, Status, Trust, least_trust
+from hexad.memory.memory import QUARANTINE, Memory, Outcome, Status, Trust, least_trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.source import FOREIGN, Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
@@ -55,8 +55,17 @@ def counted(report: IngestReport, item: Item, memory: Memory, *, listed: bool) -
         if listed and len(report.repeats) < SKIPS_LISTED:
             report.repeats.append(Skip(source_id=item.source_id or "", reason=said_of(memory)))
     report.redacted += receipt.redacted
-    report.quarantined += memory.status is Status.QUARANTINED
+    if memory.status is Status.QUARANTINED:
+        report.quarantined += 1
+        if len(report.waiting) < SKIPS_LISTED:
+            report.waiting.append(Skip(source_id=item.source_id or memory.id, reason=_reasons(memory)))
     report.near_duplicates += bool(receipt.near_duplicates)
+
+
+def _reasons(memory: Memory) -> str:
+    note = memory.metadata.get(QUARANTINE)
+    reasons = note.get("reasons") if isinstance(note, Mapping) else None
+    return ", ".join(map(str, reasons)) if isinstance(reasons, list) else ""
 
 
 BATCH_ITEMS: Final = 64
@@ -214,6 +223,10 @@ class _IngestRun:
         return KnownItem(fingerprint=state.fingerprint.partition(_POLICY)[0], content_hash=None)
 
     def take(self, thing: Item | Skip | Unchanged) -> None:
+        if isinstance(thing, Item) and thing.unread is not None:
+            self.report.unread_times += 1
+            if len(self.report.unread) < SKIPS_LISTED:
+                self.report.unread.append(Skip(source_id=thing.source_id or "", reason=thing.unread))
         if isinstance(thing, Skip):
             self._skip(thing)
         elif isinstance(thing, Unchanged):

@@ -37,7 +37,7 @@ class Item:
     just handed in has none. `fingerprint` (`<size>:<time in ns>` of a file) and `content_hash` (`sha256:<hex>`
     of the bytes it came from) are what a store keeps as `KnownItem`, so that the next reading can be skipped. The
     first line of `text` is the line `first_line` of its source. `text` is clean, as it will be stored, so
-    that sections point into what is stored.
+    that sections point into what is stored. `unread` is why the source's time for it could not be read.
     """
 
     source_id: str | None
@@ -46,6 +46,7 @@ class Item:
     path: str | None = None
     title: str | None = None
     time: datetime | None = None
+    unread: str | None = None
     tags: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     turn: Turn | None = None

@@ -16,9 +16,9 @@ from hexad.ingest.imports.records import (
     string,
     strings,
 )
-from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.file_place import clean_tags, memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
+from hexad.ingest.sources.timestamps import read_time
 from hexad.memory.source import Item, Skip
 from hexad.text.normalize import slug
 

@@ -20,9 +20,9 @@ from hexad.ingest.imports.records import (
     string,
     strings,
 )
-from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.file_place import clean_tags, memory_path
 from hexad.ingest.sources.sqlite_copy import ForeignDatabase, is_sqlite, open_foreign
+from hexad.ingest.sources.timestamps import read_time
 from hexad.memory.source import ImportedFields, Item, Skip
 
 FORMAT: Final = "mem0"

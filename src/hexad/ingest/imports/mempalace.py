@@ -10,9 +10,10 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.ingest.imports.records import LEADS_OUT, Placed, Record, leads_out, origin_of, refuse, string
-from hexad.ingest.sources.decode import mark_of, read_time
+from hexad.ingest.sources.decode import mark_of
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.sqlite_copy import is_sqlite, open_foreign
+from hexad.ingest.sources.timestamps import read_time
 from hexad.memory.source import ImportedFields, Item, Skip
 from hexad.text.normalize import clean
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.json_types import JSONValue
-from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.documents import numbered_records
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
+from hexad.ingest.sources.timestamps import SourceTimes
 from hexad.memory.memory import Turn
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
@@ -268,7 +268,7 @@ def read_conversations(
     messages, ShareGPT, the exports of ChatGPT (its current branch) and Claude, and Claude Code's transcripts.
     A turn without an id is named `<conversation>/<session>/<position>`.
     """
-    reader = _Reader(path.stem, uri)
+    reader = _Reader(path.stem, uri, SourceTimes(lambda: _times_in(path)))
     intake = ItemIntake(limit_bytes=options.max_file_bytes, known=known)
     for entry in numbered_records(path):
         if isinstance(entry, Skip):
@@ -284,6 +284,12 @@ def read_conversations(
                 yield from intake.take(reader.item(turn, fallback), where=where)
 
 
+def _times_in(path: Path) -> Iterator[object]:
+    for entry in numbered_records(path):
+        if not isinstance(entry, Skip):
+            yield from (turn.time for turn in turns_of(entry[1]) if not isinstance(turn, NoTurn))
+
+
 def _own_conversation(record: object, number: int, stem: str) -> str:
     """Return the conversation of turns that name none: a record that holds many is one by itself."""
     holds_many = isinstance(record, dict) and bool({"messages", "conversations", "mapping"} & record.keys())
@@ -293,8 +299,8 @@ def _own_conversation(record: object, number: int, stem: str) -> str:
 class _Reader:
     """Counts the turns of each session as they come."""
 
-    def __init__(self, project: str, uri: str) -> None:
-        self._project = project
+    def __init__(self, project: str, uri: str, times: SourceTimes) -> None:
+        self._project, self._times = project, times
         self._uri = uri
         self._positions: dict[tuple[str, str], int] = {}
 
@@ -308,7 +314,7 @@ class _Reader:
         metadata: dict[str, JSONValue] = {**turn.metadata, "project": self._project, "source": self._uri}
         if turn.title:
             metadata["title"] = turn.title
-        time = read_time(turn.time)
+        time, unread = self._times.read(turn.time)
         if time is None and isinstance(turn.time, str):
             metadata["time"] = turn.time
         return Item(
@@ -320,6 +326,7 @@ class _Reader:
             path=memory_path(self._project, conversation, own),
             title=turn.title,
             time=time,
+            unread=unread,
             turn=Turn(
                 conversation=conversation, session=session, position=position, speaker=clean(turn.speaker)
             ),

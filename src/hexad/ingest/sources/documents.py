@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from hexad.ingest.sources.decode import read_time
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import clean_tags, language_of, memory_path
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
 from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
 from hexad.ingest.sources.jsonlines import load_json, records_of
+from hexad.ingest.sources.timestamps import SourceTimes
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 
@@ -28,13 +28,14 @@ def read_documents(
     into the metadata. A record without an id is named by its place, which moves when records before it do.
     """
     intake = ItemIntake(limit_bytes=options.max_file_bytes, known=known)
+    times = SourceTimes(lambda: _times_in(path))
     for entry in numbered_records(path):
         if isinstance(entry, Skip):
             yield entry
             continue
         number, record = entry
         where = f"record {number}"
-        item = _item(record, number, project=path.stem, uri=uri)
+        item = _item(record, number, project=path.stem, uri=uri, times=times)
         if isinstance(item, str):
             yield Skip(source_id=where, reason=f"{where}: {item}")
         else:
@@ -51,7 +52,13 @@ def numbered_records(path: Path) -> Iterator[tuple[int, object] | Skip]:
         yield from records_of(file)
 
 
-def _item(record: object, number: int, *, project: str, uri: str) -> Item | str:
+def _times_in(path: Path) -> Iterator[object]:
+    for entry in numbered_records(path):
+        if not isinstance(entry, Skip) and isinstance(entry[1], Mapping):
+            yield from (entry[1].get(name) for name in _TIMES)
+
+
+def _item(record: object, number: int, *, project: str, uri: str, times: SourceTimes) -> Item | str:
     if not isinstance(record, Mapping):
         return f"a record is an object with id and text, not {type(record).__name__}"
     texts = [value for name in ("text", "content", "body") if isinstance(value := record.get(name), str)]
@@ -62,9 +69,11 @@ def _item(record: object, number: int, *, project: str, uri: str) -> Item | str:
     language = language_of(named.rpartition("/")[2]) if named else None
     # A document's text is what its author handed in: markup is kept, whatever the path says.
     parsed = parse(clean(texts[0]), language=None if language in CONVERTED else language)
-    time = next((time for name in _TIMES if (time := read_time(record.get(name))) is not None), None)
+    read = {name: times.read(record.get(name)) for name in _TIMES}
+    time = next((time for time, _ in read.values() if time is not None), None)
+    unread = None if time is not None else next((reason for _, reason in read.values() if reason), None)
     title = text_field(record, "title") or parsed.title
-    used = _TAKEN | {name for name in _TIMES if read_time(record.get(name)) is not None}
+    used = _TAKEN | {name for name, (time_there, _) in read.items() if time_there is not None}
     metadata = {**other_fields(record, used), "project": project, "source": uri}
     if title:
         metadata["title"] = title
@@ -75,6 +84,7 @@ def _item(record: object, number: int, *, project: str, uri: str) -> Item | str:
         path=memory_path(*named.split("/")) if named else memory_path(project, source_id),
         title=title,
         time=time or parsed.time,
+        unread=unread,
         tags=clean_tags([*_tags(record.get("tags")), *parsed.tags]),
         sections=parsed.sections,
         metadata=metadata,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from hexad.ingest.sources.decode import read_time
+from hexad.ingest.sources.timestamps import read_time
 
 _LINES_LIMIT: Final = 200
 _KEY: Final = re.compile(r"([A-Za-z][\w -]{0,60}?)[ \t]*:(?:[ \t]+(.*))?$")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _KINDS: Final = ("file", "folder", "conversation", "documents", "git")
 _SKIPS_SHOWN: Final = 10
+_WAITING_SHOWN = 3
 
 
 @click.command(cls=Command)
@@ -265,7 +266,15 @@ def report_lines(report: IngestReport, *, verbose: bool = False, skips: int = _S
     if report.redacted:
         yield f"  {count(report.redacted, 'secret or personal datum', 'secrets and personal data')} taken out"
     if report.quarantined:
-        yield f"  {report.quarantined:,} wait for a review: `hexad memory quarantine list`"
+        waits = "waits" if report.quarantined == 1 else "wait"
+        yield f"  {report.quarantined:,} {waits} for a review: `hexad memory quarantine list`"
+        for waiting in report.waiting if verbose else report.waiting[:_WAITING_SHOWN]:
+            yield clip(f"  waiting {waiting.source_id}: {waiting.reason}", width())
+    if report.unread_times:
+        times = count(report.unread_times, "time was not read", "times were not read")
+        yield f"  {times}; what they belong to is stored without one"
+        for unread in report.unread if verbose else report.unread[:skips]:
+            yield clip(f"  {unread.source_id}: {unread.reason}", width())
     if report.near_duplicates:
         yield f"  {count(report.near_duplicates, 'near-duplicate')}"
     for repeat in report.repeats if verbose else report.repeats[:skips]:
