@@ -28,7 +28,7 @@ from hexad.database.codec import to_micros
 from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.memory.draft import Draft
-from hexad.memory.link import LINK_KIND_DEFAULT, Link, check_link_kind
+from hexad.memory.link import LINK_KIND_DEFAULT, SUPERSEDES, Link, check_link_kind
 from hexad.memory.memory import QUARANTINE, Citation, Memory, Relevance, Status, Trust
 from hexad.memory.query import Filters, Hits
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
@@ -925,10 +925,13 @@ class Hexad:
         """Link two memories by id or path, also of different spaces; returns the link.
 
         `kind` says how, read from source to target (`related`, `based-on`, …). Drawn again, it is the same link.
-        A recall follows links only when asked (`follow_links`), and only to what the actor may see.
+        A recall follows links only when asked (`follow_links`), and only to what the actor may see. `supersedes` says
+        that the target is out of date: it confirms what was found by the texts, or says it where nothing was found,
+        and undoes an `unlink` of that kind.
 
         Raises `NotFound` for a memory that is not there, `Conflict` for a path that memories of several spaces have,
-        `InvalidInput` for a kind that cannot be used or a memory linked with itself.
+        `InvalidInput` for a kind that cannot be used or a memory linked with itself, `Conflict` also for one that would
+        supersede what is trusted more.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -946,14 +949,22 @@ class Hexad:
             if source_no == target_no:
                 raise InvalidInput(f"Memory {source!r} cannot be linked with itself; name another target.")
             now = self._services.clock.now()
-            stores.links.put(source_no, target_no, kind, at=now)
-            self._services.nodes().relate(source_no, target_no, kind, at=to_micros(now))
+            if kind == SUPERSEDES:
+                self._services.ingest().update_judge.confirm(source_no, target_no, at=now)
+            else:
+                stores.links.put(source_no, target_no, kind, at=now)
+                self._services.nodes().relate(source_no, target_no, kind, at=to_micros(now))
             target_id = stores.memories.by_no([target_no])[target_no].id
-            links = [link for _, link in stores.links.of([source_no], incoming=False, active_only=False)]
-        return next(link for link in links if link.kind == kind and link.target.id == target_id)
+            links = [
+                link
+                for _, link in stores.links.of([source_no], incoming=False, active_only=False, updates=True)
+            ]
+        return next(link for link in reversed(links) if link.kind == kind and link.target.id == target_id)
 
     def unlink(self, source: str, target: str, *, kind: str | None = None) -> int:
         """Remove the link from `source` to `target`, of one kind or of all; returns how many there were.
+
+        One of the kind `supersedes` is not found again, whatever is written later: both texts hold. `link` undoes it.
 
         Raises `NotFound` for a memory that is not there, `Conflict` as `link` does.
         """
@@ -963,17 +974,24 @@ class Hexad:
             source_no = stores.memories.resolve_one(source, spaces=False)
             target_no = stores.memories.resolve_one(target, spaces=False)
             removed = stores.links.remove(source_no, target_no, kind)
+            if kind in (None, SUPERSEDES):
+                now = self._services.clock.now()
+                removed += self._services.ingest().update_judge.reject(source_no, target_no, at=now)
             if removed:  # what else speaks for a connection is looked at anew
                 self._services.nodes().edges.drop_pair(source_no, target_no, auto_only=True)
         self._services.wake()
         return removed
 
     def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
-        """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`."""
+        """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`.
+
+        Those of the kind `supersedes` that were found by what the texts say have a `reason` and a `confidence`; below
+        0.7 neither text counts as superseded.
+        """
         stores = self._services.stores
         with stores.db.read():
             no = stores.memories.resolve(id_or_path, space=space)
-            return [link for _, link in stores.links.of([no])]
+            return [link for _, link in stores.links.of([no], updates=True)]
 
     # What is held, and erasing it ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hexad.core.json_types import JSONValue
+from hexad.database.meta import MaintenanceLog
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.imports.read import Relate
@@ -20,6 +21,7 @@ from hexad.ingest.write.extraction.extractor import Extractor, SpaceGenerator
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.redaction import Redactor
 from hexad.ingest.write.retag import Retagger
+from hexad.ingest.write.updates import UpdateJudge
 from hexad.memory.store import Stores
 from hexad.redaction.redact import RedactionRules, rules_from_policy
 from hexad.search.indexer import Indexer
@@ -50,6 +52,9 @@ class IngestService:
             clock=context.clock,
             project=context.project,
             author=context.actor.describe(),
+        )
+        self.update_judge = UpdateJudge(
+            stores, MaintenanceLog(stores.meta, actor=context.actor.describe()), salt=context.salt
         )
         self.intake = StructuredIntake(self.writer)
         self.messages = MessageIntake(stores, self.writer)

@@ -14,6 +14,8 @@ from hexad.errors import InvalidInput
 from hexad.memory.memory import Memory
 
 LINK_KIND_DEFAULT: Final = "related"
+SUPERSEDES: Final = "supersedes"
+"""The kind of a link from a text to an older one whose place it takes."""
 LINK_KIND_LIMIT: Final = 64
 
 
@@ -34,16 +36,22 @@ class LinkEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A directed link: `source` says that `target` is, say, what it is `based-on`."""
+    """A directed link: `source` says that `target` is, say, what it is `based-on`.
+
+    Of the kind `supersedes` are also those that were found by what the texts say, with the `reason` and a `confidence`
+    from 0 to 1; the reason `confirmed` is that of links that somebody drew. Other links have neither.
+    """
 
     kind: str
     source: LinkEnd
     target: LinkEnd
     created_at: datetime
+    reason: str | None = None
+    confidence: float | None = None
 
     def to_dict(self) -> dict[str, JSONValue]:
-        """Return the link as JSON."""
-        return as_json(self)
+        """Return the link as JSON; `reason` and `confidence` only where it has them."""
+        return as_json(self, without=("reason", "confidence") if self.reason is None else ())
 
 
 def section_of(memory: Memory, *, metadata: bool = True) -> JSONObject:

@@ -345,7 +345,11 @@ class Pipeline:
         receipt = replace(self._receipt(write, outcome), near_duplicates=tuple(near))
         if replaced:
             named = ", ".join(f"{memory_id!r} ({confidence:.2f})" for memory_id, confidence in replaced)
-            note = f"It seems to take the place of {named}; recall ranks it first and keeps both."
+            other = replaced[0][0] if len(replaced) == 1 else "ID"
+            note = (
+                f"It seems to take the place of {named}; recall ranks it first and keeps both. "
+                f"If both hold, run `hexad memory unlink {memory.id} {other}`."
+            )
             receipt = replace(receipt, notes=(*receipt.notes, note))
         return replace(memory, receipt=receipt)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.erasure import masked_item
+from hexad.core.json_types import JSONValue
 from hexad.database.codec import to_micros
+from hexad.errors import Conflict
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
@@ -80,10 +84,9 @@ class UpdateLinker:
             ):
                 update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
-            self._stores.updates.put(
-                UpdateLink(old, new, update.reason.value, update.confidence), at=memory.updated_at
-            )
-            if later and update.confidence >= SURE:
+            link = UpdateLink(old, new, update.reason.value, update.confidence)
+            put = self._stores.updates.put(link, at=memory.updated_at)
+            if put and later and update.confidence >= SURE:
                 replaced.append((other.id, update.confidence))
         return replaced
 
@@ -96,6 +99,40 @@ class UpdateLinker:
                 if text.no not in seen:
                     seen.add(text.no)
                     yield text
+
+
+class UpdateJudge:
+    """Lets somebody say whether a text takes the place of another, and notes it for the ledger."""
+
+    def __init__(self, stores: Stores, audit: AuditSink, *, salt: Callable[[], bytes]) -> None:
+        self._stores, self._audit, self._salt = stores, audit, salt
+
+    def confirm(self, new: int, old: int, *, at: datetime) -> None:
+        """Store that one memory takes the place of another. Raises `Conflict` where that is trusted more."""
+        memories = self._stores.memories.by_no([new, old])
+        if memories[new].trust.rank < memories[old].trust.rank:
+            raise Conflict(
+                f"Memory {memories[new].id!r} is trusted less ({memories[new].trust}) than {memories[old].id!r} "
+                f"({memories[old].trust}), and so does not supersede it. Remember what holds now yourself."
+            )
+        self._stores.updates.confirm(new=new, old=old, at=at)
+        self._note("confirmed", new, old, at)
+
+    def reject(self, new: int, old: int, *, at: datetime) -> bool:
+        """Take the link away for good; False where there is none."""
+        rejected = self._stores.updates.reject(new=new, old=old, at=at)
+        if rejected:
+            self._note("rejected", new, old, at)
+        return rejected
+
+    def _note(self, verdict: str, new: int, old: int, at: datetime) -> None:
+        memories, salt = self._stores.memories.by_no([new, old]), self._salt()
+        detail: dict[str, JSONValue] = {
+            "memory": masked_item(salt, memories[new].id),
+            "supersedes": masked_item(salt, memories[old].id),
+            "space": memories[new].space,
+        }
+        self._audit.record(AuditEvent(what=f"update_{verdict}", at=at, detail=detail))
 
 
 def _differ_too_much(older: str, newer: str) -> bool:

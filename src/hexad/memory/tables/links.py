@@ -10,8 +10,9 @@ from typing import Final
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
-from hexad.memory.link import Link, LinkEnd
+from hexad.memory.link import SUPERSEDES, Link, LinkEnd
 from hexad.memory.tables.rows import seen_by_sql
+from hexad.memory.tables.updates import STANDING
 
 _PREFIX: Final = "link:"
 _RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on')"
@@ -94,21 +95,24 @@ class Links:
         *,
         incoming: bool = True,
         active_only: bool = True,
+        updates: bool = False,
     ) -> list[tuple[int, Link]]:
         """Return the links of these memories, each with the row number it belongs to.
 
-        With `active_only` those whose other end is active; without `incoming` those that begin here.
+        With `active_only` those whose other end is active; without `incoming` those that begin here; with `updates`
+        also those from a text to what it takes the place of.
 
         Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
         """
-        links = self._of(numbers, mine="source", other="target", active_only=active_only)
+        kinds = f"(substr(r.kind, 1, 5) = 'link:'{f' OR {STANDING}' if updates else ''})"
+        links = self._of(numbers, kinds, mine="source", other="target", active_only=active_only)
         if incoming:
-            links += self._of(numbers, mine="target", other="source", active_only=active_only)
+            links += self._of(numbers, kinds, mine="target", other="source", active_only=active_only)
         links.sort(key=lambda pair: _order(*pair))
         return links
 
     def _of(
-        self, numbers: Collection[int], *, mine: str, other: str, active_only: bool
+        self, numbers: Collection[int], kinds: str, *, mine: str, other: str, active_only: bool
     ) -> list[tuple[int, Link]]:
         params: list[SQLValue] = [json.dumps(sorted(numbers))]
         seen = ""
@@ -117,25 +121,27 @@ class Links:
             seen = f" AND {seen_by_sql(other)} AND {seen_by_sql(mine)}"
             params += [json.dumps(self._roles)] * 2
         rows = self._db.query(
-            f"SELECT {mine}.no, r.kind, r.created_at, {_END.format('source')}, {_END.format('target')}"
+            f"SELECT {mine}.no, r.kind, r.score, r.created_at, {_END.format('source')}, {_END.format('target')}"
             " FROM relations r JOIN memories source ON source.no = r.from_no"
             " JOIN memories target ON target.no = r.to_no"
             " JOIN spaces source_space ON source_space.no = source.space_no"
             " JOIN spaces target_space ON target_space.no = target.space_no"
-            f" WHERE {mine}.no IN (SELECT value FROM json_each(?)) AND substr(r.kind, 1, 5) = 'link:'"
-            f"{active}{seen}",
+            f" WHERE {mine}.no IN (SELECT value FROM json_each(?)) AND {kinds}{active}{seen}",
             params,
         )
         return [(row[0], _link(row)) for row in rows]
 
 
 def _link(row: Row) -> Link:
-    source, target = row[3:8], row[8:13]
+    group, _, kind = row[1].partition(":")
+    drawn = f"{group}:" == _PREFIX
     return Link(
-        kind=row[1][len(_PREFIX) :],
-        source=_end(source),
-        target=_end(target),
-        created_at=from_micros(row[2]),
+        kind=kind if drawn else SUPERSEDES,
+        source=_end(row[4:9]),
+        target=_end(row[9:14]),
+        created_at=from_micros(row[3]),
+        reason=None if drawn else kind,
+        confidence=None if drawn else row[2],
     )
 
 

@@ -16,6 +16,14 @@ _PREFIX: Final = "updates:"
 OF_KIND: Final = "r.kind >= 'updates:' AND r.kind < 'updates;'"
 """Which rows of `relations r` these links are."""
 
+CONFIRMED: Final = "confirmed"
+"""The reason of a link that somebody drew or confirmed; no rule makes another one of these two memories."""
+_REJECTED: Final = "rejected"
+"""The reason of a link that somebody took away: it stays as a note that no rule makes it again."""
+STANDING: Final = f"{OF_KIND} AND r.kind <> '{_PREFIX}{_REJECTED}'"
+"""Which of these rows are links."""
+_VERDICTS: Final = f"('{_PREFIX}{CONFIRMED}', '{_PREFIX}{_REJECTED}')"
+
 SURE: Final = 0.7
 """From this confidence on the older memory counts as superseded; below, the newer only stands first of near-equals."""
 
@@ -86,19 +94,63 @@ class Updates:
         )
         return list(map(PlainText._make, rows))
 
-    def put(self, link: UpdateLink, *, at: datetime) -> None:
-        """Store a link in the caller's transaction."""
+    def put(self, link: UpdateLink, *, at: datetime) -> bool:
+        """Store a link in the caller's transaction; False where somebody has judged these two memories."""
         with self._db.joined() as con:
             con.execute(
-                "INSERT OR REPLACE INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
+                "INSERT OR REPLACE INTO relations(from_no, to_no, kind, score, created_at)"
+                " SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM relations v"
+                f" WHERE v.from_no = ?1 AND v.to_no = ?2 AND v.kind IN {_VERDICTS})"
+                " AND NOT EXISTS (SELECT 1 FROM relations v"
+                f" WHERE v.from_no = ?2 AND v.to_no = ?1 AND v.kind = '{_PREFIX}{CONFIRMED}')",
                 (link.new, link.old, _PREFIX + link.reason, link.confidence, to_micros(at)),
             )
+            return bool(con.changes)
+
+    def confirm(self, *, new: int, old: int, at: datetime) -> None:
+        """Store in the caller's transaction that one memory takes the place of another, and not the other way round."""
+        self._judge(CONFIRMED, new, old, at=at)
+        with self._db.joined() as con:
+            con.execute(
+                f"DELETE FROM relations AS r WHERE r.from_no = ? AND r.to_no = ? AND {OF_KIND}", (old, new)
+            )
+
+    def reject(self, *, new: int, old: int, at: datetime) -> bool:
+        """Take such a link away for good, in the caller's transaction; False where there is none."""
+        there = self._db.query_one(
+            f"SELECT 1 FROM relations r WHERE r.from_no = ? AND r.to_no = ? AND {STANDING}", (new, old)
+        )
+        if there is not None:
+            self._judge(_REJECTED, new, old, at=at)
+        return there is not None
+
+    def _judge(self, verdict: str, new: int, old: int, *, at: datetime) -> None:
+        with self._db.joined() as con:
+            con.execute(
+                f"DELETE FROM relations AS r WHERE r.from_no = ? AND r.to_no = ? AND {OF_KIND}", (new, old)
+            )
+            con.execute(
+                "INSERT INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
+                (new, old, _PREFIX + verdict, float(verdict == CONFIRMED), to_micros(at)),
+            )
+
+    def rejected(self, numbers: Collection[int]) -> set[tuple[int, int]]:
+        """Return the pairs, the older one of these memories first, whose link somebody took away."""
+        rows = self._db.query(
+            "SELECT r.to_no, r.from_no FROM json_each(?) j CROSS JOIN relations r ON r.to_no = j.value"
+            f" AND r.kind = '{_PREFIX}{_REJECTED}'",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {(old, new) for old, new in rows}
 
     def drop(self, no: int) -> None:
-        """Remove a memory's links of this kind, in both directions: its text has changed."""
+        """Remove a memory's links of this kind, in both directions, since its text has changed; not what was judged."""
         with self._db.joined() as con:
             for column in ("from_no", "to_no"):
-                con.execute(f"DELETE FROM relations AS r WHERE r.{column} = ? AND {OF_KIND}", (no,))
+                con.execute(
+                    f"DELETE FROM relations AS r WHERE r.{column} = ? AND {OF_KIND} AND r.kind NOT IN {_VERDICTS}",
+                    (no,),
+                )
 
     def of(self, numbers: Collection[int], *, until: datetime | None = None) -> list[UpdateLink]:
         """Return the links from active memories to these, and to what takes the place of those in turn.
@@ -109,9 +161,9 @@ class Updates:
         rows = self._db.query(
             "WITH RECURSIVE u(old, new, kind, score) AS ("
             f" SELECT r.to_no, r.from_no, r.kind, r.score FROM json_each(?1) j CROSS JOIN relations r"
-            f" ON r.to_no = j.value AND {OF_KIND} UNION"
+            f" ON r.to_no = j.value AND {STANDING} UNION"
             " SELECT r.to_no, r.from_no, r.kind, r.score FROM u CROSS JOIN relations r"
-            f" ON r.to_no = u.new AND {OF_KIND})"
+            f" ON r.to_no = u.new AND {STANDING})"
             " SELECT u.old, u.new, u.kind, u.score FROM u CROSS JOIN memories m ON m.no = u.new"
             f" WHERE m.status = 'active' AND (?2 IS NULL OR m.happened_at <= ?2){seen} ORDER BY 1, 4 DESC, 2 DESC",
             (json.dumps(sorted(numbers)), None if until is None else to_micros(until), *roles),

@@ -490,7 +490,9 @@ class Recaller:
             return ()
         best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
         texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
-        return self._successions.likely(question, texts, best) if len(texts) > 1 else ()
+        links = self._successions.likely(question, texts, best) if len(texts) > 1 else ()
+        rejected = self._stores.updates.rejected([link.old for link in links]) if links else set()
+        return [link for link in links if (link.old, link.new) not in rejected]
 
     def _candidates(
         self, found_candidates: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]

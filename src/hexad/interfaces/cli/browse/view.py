@@ -344,7 +344,8 @@ def record_rows(record: Record, width: int) -> Sequence[Row]:
         to = link.source.id == memory.id
         other = link.target if to else link.source
         rows.append((StyledSpan(plain(f" {'to' if to else 'from'} {other.space}:{other.path}"), "accent"),))
-        text = f"{link.kind}  {other.id}  {other.summary_micro}"
+        sure = "" if link.confidence is None else f" ({link.reason}, {link.confidence:.2f})"
+        text = f"{link.kind}{sure}  {other.id}  {other.summary_micro}"
         rows.extend((StyledSpan(f"   {line}"),) for line in wrapped(text, width - 4))
     return rows
 

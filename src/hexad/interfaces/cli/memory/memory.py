@@ -301,7 +301,8 @@ def wipe(*, space: str | None, scope: str | None, session: str | None, dry_run: 
 def link(source: str, target: str, kind: str) -> None:
     """Link two memories by id or path, also of different spaces.
 
-    `hexad recall --follow-links` and bundles with --follow-links show what an answer is linked with.
+    `hexad recall --follow-links` and bundles with --follow-links show what an answer is linked with. --kind supersedes
+    says that TO is out of date, confirms what was found so, or undoes `unlink`.
     """
     with state().opened() as hx:
         link = hx.link(source, target, kind=kind)
@@ -313,7 +314,10 @@ def link(source: str, target: str, kind: str) -> None:
 @click.argument("target", metavar="TO")
 @click.option("--kind", help="Only the link of this kind; default: all from FROM to TO.")
 def unlink(source: str, target: str, kind: str | None) -> None:
-    """Remove the links from one memory to another."""
+    """Remove the links from one memory to another.
+
+    A link of the kind supersedes is not found again: both texts hold.
+    """
     with state().opened() as hx:
         removed = hx.unlink(source, target, kind=kind)
     show({"removed": removed}, table=_unlink_lines(removed))
@@ -345,4 +349,7 @@ def _links_lines(links: Sequence[Link]) -> Iterator[str]:
 
 def _link_line(link: Link) -> str:
     ends = [f"{end.id}  {clean(end.space)}:{clean(end.path)}" for end in (link.source, link.target)]
-    return f"{ends[0]}\n  {click.style(link.kind, bold=True)} → {ends[1]}"
+    kind = click.style(link.kind, bold=True)
+    if link.confidence is not None:
+        kind += f" ({link.reason}, {link.confidence:.2f})"
+    return f"{ends[0]}\n  {kind} → {ends[1]}"
