@@ -65,6 +65,18 @@ def test_of_a_chain_the_last_stands_first_and_all_older_ones_name_it(hx: Hexad, 
     }
 
 
+def test_what_names_the_former_value_supersedes_what_named_one_itself(hx: Hexad, clock: FrozenClock) -> None:
+    first, second, last = tell(
+        hx,
+        clock,
+        "We use MySQL for the orders.",
+        "We moved from MySQL to Postgres for the orders.",
+        "We switched from Postgres to SQLite for the orders.",
+    )
+    hits = {hit.id: hit.superseded_by for hit in hx.recall("the orders", min_relevance=0)}
+    assert {first: last, second: last} == {no: later.id for no, later in hits.items() if later is not None}
+
+
 def test_an_earlier_time_is_answered_as_it_was(hx: Hexad, clock: FrozenClock) -> None:
     old, _ = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.")
     at = clock.now().replace(microsecond=0)

@@ -16,7 +16,7 @@ from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
-from hexad.text.claims.compare import WEAK, update_of
+from hexad.text.claims.compare import WEAK, Update, UpdateReason, update_of
 from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.similarity.lookalikes import look_of_fact
@@ -79,9 +79,8 @@ class UpdateLinker:
             update = update_of(theirs, mine) if later else update_of(mine, theirs)
             if update is None:
                 continue
-            if update.confidence >= SURE and _differ_too_much(
-                *((other.text, memory.raw) if later else (memory.raw, other.text))
-            ):
+            texts = (other.text, memory.raw) if later else (memory.raw, other.text)
+            if update.confidence >= SURE and not _names_former(update, texts) and _differ_too_much(*texts):
                 update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
             link = UpdateLink(old, new, update.reason.value, update.confidence)
@@ -133,6 +132,11 @@ class UpdateJudge:
             "space": memories[new].space,
         }
         self._audit.record(AuditEvent(what=f"update_{verdict}", at=at, detail=detail))
+
+
+def _names_former(update: Update, texts: tuple[str, str]) -> bool:
+    """Whether a text of one sentence names what another one of one sentence says as what was, however they differ."""
+    return update.reason is UpdateReason.FORMER and all(len(sentences(text)) == 1 for text in texts)
 
 
 def _differ_too_much(older: str, newer: str) -> bool:
