@@ -107,7 +107,7 @@ TABLE_EXCEPTIONS = {
         "hexad.core.as_json",
     ): "one place says how a value is written as JSON",
     (
-        "hexad.interfaces.cli.servers.mcp",
+        "hexad.interfaces.cli.server.mcp",
         "hexad.interfaces.mcp.run",
     ): "the command that serves reads its options as all others do",
 }
@@ -127,7 +127,7 @@ IMPORTS_BY_NAME = {
     "hexad": "public names are loaded when first asked for (PEP 562)",
     "hexad.audit": "as the names of `hexad` itself",
     "hexad.interfaces.cli.app.base": "a command's module is loaded when that command is called",
-    "hexad.interfaces.cli.servers.mcp": "the server's SDK takes half a second, and `hexad --help` names every command",
+    "hexad.interfaces.cli.server.mcp": "the server's SDK takes half a second, and `hexad --help` names every command",
 }
 
 # Third-party packages that are imported inside the functions that need them, or for typing only.

@@ -51,7 +51,7 @@ _COMMANDS: Final = {
     "rekey": f"{_HERE}.store.encryption:rekey",
     "cat": f"{_HERE}.store.store:cat",
     "audit": f"{_HERE}.audit.audit:audit",
-    "mcp": f"{_HERE}.servers.mcp:mcp",
+    "mcp": f"{_HERE}.server.mcp:mcp",
     "doctor": f"{_HERE}.store.doctor:doctor",
     "completion": f"{_HERE}.app.completion:completion",
 }

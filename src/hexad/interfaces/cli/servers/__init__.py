@@ -1,1 +1,0 @@
-"""Commands that serve a store to other programs."""
