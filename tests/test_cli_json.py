@@ -183,6 +183,9 @@ CALLS = {
     "rekey": None,  # needs an encrypted store: in test_cli_encryption
     "mcp": None,  # speaks JSON already: in test_mcp_stdio
     "doctor": ("doctor",),
+    "serve token add": ["serve", "token", "add", "--role", "lead", "--space", "default"],
+    "serve token list": ["serve", "token", "list"],
+    "serve token revoke": None,  # takes a name that another command gives: in test_http_server
     "cat": None,  # needs an encrypted store: in test_encrypted_files
     "completion": ("completion", "zsh"),
 }

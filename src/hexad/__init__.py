@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from hexad.client.connection import aconnect, connect
     from hexad.config import StreamDurability
     from hexad.core.actor import Actor
     from hexad.core.clock import Clock, FrozenClock, SystemClock
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         NotFound,
         ProviderError,
         QuotaExceeded,
+        ServerUnreachable,
         StorageFailure,
         StoreLocked,
     )
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
+    "hexad.client.connection": ("aconnect", "connect"),
     "hexad.core.actor": ("Actor",),
     "hexad.core.clock": ("Clock", "FrozenClock", "SystemClock"),
     "hexad.config": ("StreamDurability",),
@@ -196,7 +199,7 @@ _HOMES: Final = {
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput",
         "InvalidMemory", "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound",
-        "ProviderError", "QuotaExceeded", "StorageFailure", "StoreLocked",
+        "ProviderError", "QuotaExceeded", "ServerUnreachable", "StorageFailure", "StoreLocked",
     ),
     "hexad.experience.tiers.compression": ("compress_records",),
     "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
@@ -294,14 +297,14 @@ __all__ = [
     "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
     "QualityFinding", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt",
     "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
-    "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "SessionInfo",
-    "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
+    "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "ServerUnreachable",
+    "SessionInfo", "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
     "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport",
     "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
     "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
     "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
-    "calculate_relevance", "compress_records", "cosine_similarity", "decrypt", "encrypt",
+    "aconnect", "calculate_relevance", "compress_records", "connect", "cosine_similarity", "decrypt", "encrypt",
     "encryption_state", "export_json", "export_quality", "init", "instructions_in", "listen", "open",
     "parse_query_text", "parse_receipt", "rekey", "temporal_decay", "verify_export",
 ]  # fmt: skip

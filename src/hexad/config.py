@@ -348,6 +348,12 @@ def store_root(start: Path) -> Path:
     return here
 
 
+def connection_token(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the token that HEXAD_TOKEN has for a server; None where it has none."""
+    environ = os.environ if environ is None else environ
+    return environ.get("HEXAD_TOKEN", "").strip() or None
+
+
 def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings of a store's folder; raises `InvalidInput` for a file or value that cannot be used.
 

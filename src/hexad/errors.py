@@ -15,6 +15,7 @@ HexadError
 ├── IntegrityError        the store's content contradicts itself
 │   └── LedgerBroken
 ├── ProviderError         an embedder or a text generator failed
+├── ServerUnreachable     a server of a store did not answer, or is none of ours
 └── AccessDenied
 
 A message says what was wrong, with the value, and what to do about it. Messages are printed, logged and sent on, so
@@ -172,6 +173,10 @@ class ProviderError(HexadError):
     def __init__(self, message: str, *, charged: bool = True, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.charged = charged
+
+
+class ServerUnreachable(HexadError):
+    """A server did not answer, went away, or is none of ours; whether it did what was asked is not known."""
 
 
 class AccessDenied(HexadError):

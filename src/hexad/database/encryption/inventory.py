@@ -35,7 +35,7 @@ _SHARED: Final = (
     ),
     *(
         FileGroup(pattern=name, form=Treatment.KEPT)
-        for name in ("hexad.toml", ".gitignore", "open.lock", RECORD)
+        for name in ("hexad.toml", ".gitignore", "open.lock", RECORD, "server/*")
     ),
 )
 """Files of no system alone; those that are kept hold nothing of what is remembered."""

@@ -52,6 +52,7 @@ _COMMANDS: Final = {
     "cat": f"{_HERE}.store.store:cat",
     "audit": f"{_HERE}.audit.audit:audit",
     "mcp": f"{_HERE}.server.mcp:mcp",
+    "serve": f"{_HERE}.server.serve:serve",
     "doctor": f"{_HERE}.store.doctor:doctor",
     "completion": f"{_HERE}.app.completion:completion",
 }

@@ -32,7 +32,13 @@ def walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command
 
 
 ALL = list(walk(root, "hexad"))
-LEAVES = [(path, command) for path, command in ALL if not isinstance(command, click.Group)]
+# A group with options of its own does something by itself.
+LEAVES = [
+    (path, command)
+    for path, command in ALL
+    if not isinstance(command, click.Group)
+    or (path != "hexad" and not {name for option in command.params for name in option.opts} <= SHARED)
+]
 
 
 def options(command: click.Command) -> Iterator[click.Option]:

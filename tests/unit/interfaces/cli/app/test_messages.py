@@ -147,4 +147,6 @@ def commands(group: click.Group) -> Iterator[click.Command]:
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         assert command is not None
-        yield from commands(command) if isinstance(command, click.Group) else (command,)
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands(command)

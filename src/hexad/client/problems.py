@@ -1,0 +1,72 @@
+"""Errors as they travel: `application/problem+json` (RFC 9457) with the argument, the reason and the remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hexad import errors
+from hexad.core.json_types import JSONValue
+from hexad.errors import HexadError, ProviderError, ServerUnreachable
+
+PROBLEM_TYPE: Final = "application/problem+json"
+_TYPE: Final = "urn:hexad:error:"
+_STATUS: Final[Mapping[str, int]] = {
+    "InvalidInput": 422,
+    "NotFound": 404,
+    "Conflict": 409,
+    "LimitExceeded": 413,
+    "BudgetExceeded": 429,
+    "QuotaExceeded": 507,
+    "StoreLocked": 503,
+    "StorageFailure": 507,
+    "IntegrityError": 500,
+    "ProviderError": 424,
+    "AccessDenied": 403,
+    "HexadError": 500,
+}
+"""The status of an error, by the nearest of its classes."""
+_CALL: Final = re.compile(r"^(?:hx\.)?([a-z_.]+)(?:\(.*\))?$")
+
+
+def status_of(error: HexadError) -> int:
+    """Return the HTTP status that an error is answered with."""
+    return next(_STATUS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUS)
+
+
+def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> dict[str, JSONValue]:
+    """Return an error as a problem; `name_of` has the words of HTTP for calls that a remedy names."""
+    words = name_of or {}
+    kind = type(error).__name__
+    return {
+        "type": f"{_TYPE}{kind}",
+        "title": kind,
+        "status": status_of(error),
+        "detail": error.message(lambda reference: _named(reference, words)),
+        "reason": error.reason,
+        **({"remedy": error.remedy} if error.remedy else {}),
+        **({"argument": error.argument} if error.argument else {}),
+    }
+
+
+def _named(reference: str, words: Mapping[str, str]) -> str:
+    match = _CALL.match(reference)
+    return reference if match is None else words.get(match[1], reference)
+
+
+def error_of(problem: object, status: int) -> HexadError:
+    """Return the error that a server answered with, of the class that the same call of an open store raises."""
+    if not isinstance(problem, Mapping) or not str(problem.get("type", "")).startswith(_TYPE):
+        return ServerUnreachable(
+            f"The server answered with status {status} and no error of Hexad;",
+            remedy="look whether the address is that of `hexad serve`.",
+        )
+    kind = getattr(errors, str(problem["type"]).removeprefix(_TYPE), None)
+    reason, remedy = str(problem.get("reason", "")), str(problem.get("remedy", ""))
+    if not isinstance(kind, type) or not issubclass(kind, HexadError):
+        kind = HexadError
+    if issubclass(kind, ProviderError):
+        return kind(reason, remedy=remedy)
+    argument: Any = problem.get("argument")
+    return kind(reason, argument=argument, remedy=remedy)

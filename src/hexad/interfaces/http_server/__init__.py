@@ -1,0 +1,1 @@
+"""`hexad serve`: a store over HTTP, with tokens for logins."""

@@ -1,0 +1,100 @@
+"""What a login that is limited to some spaces may ask: its calls name one of them, or are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hexad.client.verbs import Reach, Verb, parameters_of
+from hexad.core.arguments import quoted
+from hexad.errors import AccessDenied, NotFound
+from hexad.interfaces.http_server.tokens import Login
+from hexad.layers.contract import MemoryItem
+
+_SEVERAL: Final = frozenset({"recall", "context"})
+"""Calls that take several spaces at once."""
+_LAYERS: Final = ("project", "governance", "vector")
+"""The layers whose items are of a space."""
+_BEYOND: Final[Mapping[str, tuple[str, ...]]] = {
+    "recall": ("follow_links",),
+    "recall_context": ("follow_links", "options"),
+    "recall_kind": ("follow_links", "options"),
+    "remember": ("derived_from",),
+    "remember_structured": ("options",),
+    "remember_raw": ("options",),
+    "forget": ("session", "subject", "before", "purge"),
+    "governance.decide": ("supersedes", "depends_on"),
+    "project.remember_decision": ("supersedes",),
+}
+"""Arguments that lead out of a space."""
+
+
+def within(login: Login, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call as a login may make it; raises `AccessDenied`."""
+    arguments = dict(given)
+    if login.spaces is None:
+        return arguments
+    if verb.reach is Reach.WHOLE:
+        raise AccessDenied(
+            f"This token is for {_named(login)} alone, and {verb.name} is not about one space;",
+            remedy="use a token without --space.",
+        )
+    for name in _BEYOND.get(verb.name, ()):
+        if arguments.get(name):
+            raise AccessDenied(
+                f"{name} leads beyond {_named(login)}, which this token is for.", argument=name
+            )
+    if verb.reach is Reach.SPACE:
+        _limit_space(login, verb, arguments)
+    elif verb.reach is Reach.NAME:
+        _require(login, arguments.get("name"), "name")
+    if verb.name in _SEVERAL:
+        layers = arguments.get("layers")
+        beyond = [layer for layer in layers or () if layer not in _LAYERS]
+        if beyond:
+            raise AccessDenied(
+                f"The layer {beyond[0]!r} is of no space; this token is for {_named(login)} alone."
+            )
+        arguments["layers"] = layers if layers is not None else list(_LAYERS)
+    return arguments
+
+
+def _limit_space(login: Login, verb: Verb, arguments: dict[str, Any]) -> None:
+    space = arguments.get("space")
+    if space is None:
+        if verb.name in _SEVERAL:
+            arguments["space"] = list(login.spaces or ())
+        elif login.spaces is not None and len(login.spaces) == 1:
+            arguments["space"] = login.spaces[0]
+        else:
+            raise AccessDenied(f"space is missing: this token is for {_named(login)}.", argument="space")
+        return
+    for name in space if isinstance(space, list) else [space]:
+        _require(login, name, "space")
+
+
+def _require(login: Login, name: object, argument: str) -> None:
+    if name not in (login.spaces or ()):
+        raise AccessDenied(
+            f"{argument} = {quoted(name)} is not for this token, which is for {_named(login)}.",
+            argument=argument,
+        )
+
+
+def visible(login: Login, verb: Verb, answer: Any) -> Any:
+    """Return an answer that a login may see; raises `NotFound` for what is of another space."""
+    if login.spaces is None or verb.reach is not Reach.ITEM:
+        return answer
+    if not isinstance(answer, MemoryItem) or answer.space not in login.spaces:
+        raise NotFound("There is nothing with that id in the spaces of this token.")
+    return answer
+
+
+def _named(login: Login) -> str:
+    spaces = login.spaces or ()
+    return f"the space{'s' if len(spaces) > 1 else ''} {', '.join(map(repr, spaces))}"
+
+
+def takes_space(verb: Verb) -> bool:
+    """Whether a call has a parameter `space`."""
+    return any(parameter.name == "space" for parameter in parameters_of(verb))

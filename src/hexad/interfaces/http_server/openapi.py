@@ -1,0 +1,106 @@
+"""What the server says of itself: OpenAPI, from the signatures and the words of the calls."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from hexad.client.problems import PROBLEM_TYPE
+from hexad.client.verbs import Verb, python_call, signature_of
+from hexad.interfaces.http_server.bodies import body_schema, query_schema
+
+_PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
+_COMPONENTS: Final[dict[str, Any]] = {
+    "Problem": {
+        "type": "object",
+        "description": "An error (RFC 9457); `argument` names the parameter whose value cannot be used.",
+        "required": ["type", "title", "status", "detail"],
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "reason": {"type": "string"},
+            "remedy": {"type": "string"},
+            "argument": {"type": "string"},
+        },
+    }
+}
+_REFUSALS: Final = {
+    "400": "The body is no JSON.",
+    "401": "The token is missing or not valid.",
+    "403": "The token's role or spaces do not allow it.",
+    "404": "What was asked for by name is not there.",
+    "409": "The store holds something that contradicts the request.",
+    "413": "A size, count or time limit would be passed.",
+    "415": "The body is not `application/json`.",
+    "422": "A value cannot be used; nothing was changed.",
+    "424": "An embedder or a text generator failed.",
+    "429": "A rate or a budget would be passed.",
+    "500": "The store contradicts itself.",
+    "503": "Somebody else holds what the call needs.",
+    "507": "The disk refused, or a quota would be passed.",
+}
+
+
+def operation(verb: Verb, method: str) -> dict[str, Any]:
+    """Return what OpenAPI says of a call."""
+    described_call: dict[str, Any] = {
+        "tags": [verb.path.split("/")[2]],
+        "summary": verb.name,
+        "description": inspect.cleandoc(python_call(verb).__doc__ or "").partition("\n\n>>>")[0],
+        "responses": {"200": _answer(verb), **refusals()},
+    }
+    if method == "GET":
+        return {**described_call, "parameters": query_schema(verb)}
+    schema = body_schema(verb)
+    schema.pop("$defs", None)
+    content = {"application/json": {"schema": schema}}
+    return {**described_call, "requestBody": {"required": bool(schema.get("required")), "content": content}}
+
+
+def refusals() -> dict[str, Any]:
+    """Return the answers that any call may have."""
+    return {
+        status: {"description": words, "content": {PROBLEM_TYPE: {"schema": _PROBLEM}}}
+        for status, words in _REFUSALS.items()
+    }
+
+
+def _answer(verb: Verb) -> dict[str, Any]:
+    kind = str(signature_of(verb).return_annotation)
+    schema: dict[str, Any] = {"title": kind}
+    return {
+        "description": f"What the Python call returns: `{kind}`.",
+        "content": {"application/json": {"schema": schema}},
+    }
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """Return the whole description."""
+    document: dict[str, Any] = get_openapi(
+        title=app.title, version=app.version, openapi_version="3.1.0", routes=app.routes,
+        description="A local, inspectable memory for AI agents.",
+    )  # fmt: skip
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    schemas.update(_COMPONENTS)
+    schemas["CitationBody"] = _citation()
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"token": []}]
+    return document
+
+
+def _citation() -> dict[str, Any]:
+    text = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["path"],
+        "properties": {"path": {"type": "string"}, "symbol": text, "content_hash": text, "commit": text},
+    }

@@ -1,0 +1,156 @@
+"""`hexad serve`: a socket, a certificate where there has to be one, and uvicorn."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from hexad.core.clock import SystemClock
+from hexad.errors import AccessDenied, InvalidInput, NotFound, StoreLocked
+from hexad.interfaces.http_server.app import build
+from hexad.interfaces.http_server.guard import Limits
+from hexad.interfaces.http_server.stores import Open, ServedStore
+from hexad.interfaces.http_server.tokens import TokenFile
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8765
+_BACKLOG: Final = 512
+_GRACE_S: Final = 10
+_KEEP_ALIVE_S: Final = 15
+_HEAD_BYTES: Final = 64 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """Where to listen, and who may ask."""
+
+    host: str = HOST
+    port: int = PORT
+    certificate: Path | None = None
+    key: Path | None = None
+    plain_text: bool = False
+    """Whether a bind beyond loopback may go without TLS: something before it has it."""
+    allow_hosts: Sequence[str] = ()
+    allow_origins: Sequence[str] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """What a server says when it listens."""
+
+    url: str
+    store: Path
+    token_file: Path
+    new_token: bool
+
+
+def check_options(options: ServeOptions) -> None:
+    """Raise `InvalidInput` and `AccessDenied` for what cannot be served, or should not be."""
+    if (options.certificate is None) != (options.key is None):
+        raise InvalidInput("TLS takes a certificate and its key;", remedy="give {certificate} and {key}.")
+    for name, path in (("certificate", options.certificate), ("key", options.key)):
+        if path is not None and not path.is_file():
+            raise NotFound(f"{name} = {str(path)!r} is not there; give a file in PEM form.", argument=name)
+    if not is_loopback(options.host) and options.certificate is None and not options.plain_text:
+        raise AccessDenied(
+            f"{options.host} is not this machine alone, and without TLS whoever is on the way reads its tokens;",
+            argument="host",
+            remedy="give {certificate} and {key}, or {plain_text} where something in front has TLS.",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can connect to an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def serve(
+    options: ServeOptions, open_store: Open, *, listening: Callable[[Listening], None] = lambda _: None
+) -> None:
+    """Serve a store until the process is told to end; then what is under way is finished and the store closed.
+
+    `listening` is called when requests are taken. Raises what `check_options` and opening raise, `StoreLocked` for a
+    port that is taken.
+    """
+    check_options(options)
+    listener = _bound(options.host, options.port)
+    try:
+        store = ServedStore(open_store)
+        try:
+            tokens = TokenFile(store.path)
+            is_new = tokens.ensure_first()
+            scheme = "http" if options.certificate is None else "https"
+            host, port = options.host, listener.getsockname()[1]
+            url = f"{scheme}://{_bracketed(host)}:{port}"
+            app = build(
+                store,
+                tokens,
+                hosts=[*_hosts(host, port), *options.allow_hosts],
+                origins=[f"{scheme}://{name}" for name in _hosts(host, port)] + list(options.allow_origins),
+                limits=options.limits,
+                clock=SystemClock(),
+            )
+            config = uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                lifespan="on",
+                ws="none",
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                timeout_graceful_shutdown=_GRACE_S,
+                h11_max_incomplete_event_size=_HEAD_BYTES,
+                ssl_certfile=None if options.certificate is None else str(options.certificate),
+                ssl_keyfile=None if options.key is None else str(options.key),
+            )
+            listener.listen(_BACKLOG)
+            listening(Listening(url=url, store=store.path, token_file=tokens.first_token, new_token=is_new))
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            store.close()
+    finally:
+        listener.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, OverflowError) as error:
+        raise InvalidInput(
+            f"host = {host!r} is no address of this machine: {error}.", argument="host"
+        ) from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise StoreLocked(
+            f"{host}:{port} cannot be listened on: {error.strerror}.",
+            argument="port",
+            remedy="Give another {port}.",
+        ) from error
+    return listener
+
+
+def _hosts(host: str, port: int) -> list[str]:
+    """Return what a request may call a server."""
+    names = {host, "127.0.0.1", "localhost", "::1"} if is_loopback(host) else {host}
+    return [f"{_bracketed(name)}:{port}" for name in sorted(names)]
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,74 @@
+"""The open store behind a server: one handle for each role that asks, and the threads that answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from hexad.client.invoke import needs_own_thread
+from hexad.client.verbs import Verb
+from hexad.core.actor import OWNER
+from hexad.core.as_json import as_json
+from hexad.core.json_types import JSONValue
+from hexad.engine import Hexad
+from hexad.memory.memory import Memory
+
+Open = Callable[[str | None], Hexad]
+"""Opens the store for a role."""
+Result = TypeVar("Result")
+THREADS: Final = 16
+
+
+class ServedStore:
+    """Handles on one store by role; what a role may see the store decides, as for any actor."""
+
+    def __init__(self, open_store: Open, *, threads: int = THREADS) -> None:
+        self._open = open_store
+        self._handles: dict[str, Hexad] = {}
+        self._lock = threading.Lock()
+        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="hexad-http")
+        self._single = ThreadPoolExecutor(1, thread_name_prefix="hexad-http-sessions")
+        self.owner = self.of(OWNER)
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self.owner.path
+
+    def of(self, role: str) -> Hexad:
+        """Return the handle of a role; raises what opening does."""
+        hx = self._handles.get(role)
+        if hx is None:
+            with self._lock:
+                hx = self._handles.get(role)
+                if hx is None:
+                    hx = self._handles[role] = self._open(None if role == OWNER else role)
+        return hx
+
+    def pool_for(self, verb: Verb) -> ThreadPoolExecutor:
+        """Return the threads that a call is answered by: a session must not become current for other callers."""
+        return self._single if needs_own_thread(verb) else self.pool
+
+    def close(self) -> None:
+        """Wait for the calls that are being answered, then close every handle."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self._single.shutdown(wait=True, cancel_futures=True)
+        for hx in self._handles.values():
+            hx.close()
+
+
+def _with_receipt(memory: Memory) -> dict[str, JSONValue]:
+    return {**memory.to_dict(), "receipt": as_json(memory.receipt)}
+
+
+def readable(verb: Verb, answer: Any) -> Any:
+    """Return an answer as the command line's `--json` has it, where that is another than its own."""
+    if verb.name == "recall":
+        return answer.to_dict(full=False)
+    if verb.facade == "" and verb.call.startswith("remember"):
+        stored = [_with_receipt(memory) for memory in (answer if isinstance(answer, list) else [answer])]
+        return stored if isinstance(answer, list) else stored[0]
+    return answer

@@ -1,0 +1,299 @@
+"""`hexad serve` over real HTTP: what is asked and answered, who is let in, and what bad input gets."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hexad
+from http_servers import HttpServer, serving
+
+pytest.importorskip("fastapi")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    folder = tmp_path_factory.mktemp("served") / "project"
+    folder.mkdir()
+    with serving(folder) as running:
+        yield running
+
+
+# What is asked and answered -------------------------------------------------------------------------------------------
+
+
+def test_what_is_remembered_is_recalled(server):
+    stored = server.post(
+        "/v1/memories", {"text": "Deploys happen on Tuesday.", "kind": "decision", "tags": ["ops"]}
+    )
+    hits = server.post("/v1/recall", {"query": "when do we deploy?"}).json()["hits"]
+
+    assert 200 == stored.status_code
+    assert "created" == stored.json()["receipt"]["outcome"]
+    assert [stored.json()["id"]] == [hit["id"] for hit in hits]
+
+
+def test_a_context_is_packed_expanded_and_forgotten(server):
+    memory = server.post("/v1/memories", {"text": "The gateway retries five times.", "space": "shop"}).json()
+
+    context = server.post("/v1/context", {"task": "gateway retries", "space": "shop", "wait": True}).json()
+    whole = server.post("/v1/expand", {"what": memory["id"]}).json()
+    gone = server.post("/v1/forget", {"id_or_path": memory["id"]}).json()
+    after = server.post("/v1/context", {"task": "gateway retries", "space": "shop", "wait": True}).json()
+
+    assert [memory["id"]] == [item["memory_id"] for item in context["system_items"]]
+    assert "The gateway retries five times." == whole["text"]
+    assert "archived" == gone["status"]
+    assert [] == after["system_items"]
+
+
+def test_a_decision_is_told_with_its_reason(server):
+    decided = server.post(
+        "/v1/governance/decide", {"title": "Keep rows in SQLite", "rationale": "one file, no daemon"}
+    )
+    why = server.get("/v1/governance/why", params={"topic": "SQLite"}).json()
+
+    assert 200 == decided.status_code
+    assert ["one file, no daemon"] == [decision["rationale"] for decision in why["decisions"]]
+
+
+def test_document_2s_five_routes_answer(server):
+    server.post("/v1/xdb/start-session", {"session_id": "monday"})
+    step = server.post(
+        "/v1/xdb/record",
+        {
+            "event_type": "output",
+            "content": "Hello",
+            "concept_activations": {"pack::Greeting": 0.8},
+            "session_id": "monday",
+        },
+    ).json()
+    applied = server.post(
+        "/v1/xdb/tag", {"tag_name_or_id": "greeting", "timestep_id": step, "session_id": "monday"}
+    )
+    server.post("/v1/xdb/buds", {"name": "politeness", "description": "says hello"})
+    server.post("/v1/xdb/documents", {"name": "Manners", "content": "Say hello.", "doc_type": "reference"})
+
+    assert 200 == applied.status_code
+    assert ["Hello"] == [
+        record["content"] for record in server.get("/v1/xdb/recall", params={"tags": "greeting"}).json()
+    ]
+    assert [] == server.get("/v1/xdb/concepts").json()
+    assert ["politeness"] == [bud["name"] for bud in server.get("/v1/xdb/buds").json()]
+    assert [] == server.get("/v1/xdb/buds", params={"status": "promoted"}).json()
+    assert ["Manners"] == [
+        document["name"]
+        for document in server.get("/v1/xdb/documents", params={"doc_type": "reference"}).json()
+    ]
+
+
+def test_a_list_and_none_can_stand_in_an_address(server):
+    kept = server.post("/v1/memories", {"text": "Kept apart.", "space": "lists", "tags": ["a", "b"]}).json()
+    server.post("/v1/forget", {"id_or_path": kept["id"]})
+
+    active = server.get("/v1/memories", params={"space": "lists"}).json()
+    every = server.get("/v1/memories?space=lists&tags=a&tags=b&status=").json()
+
+    assert [] == active
+    assert [kept["id"]] == [memory["id"] for memory in every]
+
+
+def test_health_is_open_and_metrics_are_not(server):
+    health = server.get("/healthz", token=None)
+    closed = server.get("/metrics", token=None)
+    metrics = server.get("/metrics")
+
+    assert ({"status": "ok", "version": hexad.__version__}, 401) == (health.json(), closed.status_code)
+    assert "hexad_memories" in metrics.text
+
+
+# Who is let in --------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_token_is_for_its_owner_alone(server):
+    mode = stat.S_IMODE(server.token_file.stat().st_mode)
+    tokens = (server.token_file.parent / "tokens.json").read_text()
+
+    assert 0o600 == mode
+    assert server.token not in tokens
+
+
+@pytest.mark.parametrize("token", [None, "wrong", "hexad_" + "A" * 43])
+def test_without_a_valid_token_nothing_is_said(server, token):
+    refused = server.get("/v1/memories", token=token)
+
+    assert 401 == refused.status_code
+    assert "application/problem+json" == refused.headers["content-type"]
+    assert 'Bearer realm="hexad"' == refused.headers["www-authenticate"]
+    assert "token" == refused.json()["argument"]
+
+
+def test_another_name_for_the_server_is_refused(server):
+    rebound = server.get("/v1/memories", headers={"Host": f"attacker.example:{server.port}"})
+    page = server.get("/v1/memories", headers={"Origin": "https://attacker.example"})
+    own = server.get("/v1/memories", headers={"Origin": server.url})
+
+    assert (421, 403, 200) == (rebound.status_code, page.status_code, own.status_code)
+
+
+def test_a_form_is_not_taken_for_a_request(server):
+    form = server.request(
+        "POST", "/v1/memories", content=b'{"text": "sneaky"}', headers={"Content-Type": "text/plain"}
+    )
+
+    assert 415 == form.status_code
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "argument"),
+    [
+        (b"{", 400, None),
+        (b"[]", 400, None),
+        (b'{"query": "x", "limit": NaN}', 422, "limit"),
+        (b"[" * 100_000, 400, None),
+        (b'{"query": "\\ud800"}', 400, None),
+        (b"{}", 422, "query"),
+        (b'{"query": 5}', 422, "query"),
+        (b'{"query": "x", "limit": "10"}', 422, "limit"),
+        (b'{"query": "x", "limit": 1e400}', 422, "limit"),
+        (b'{"query": "x", "colour": "red"}', 422, "colour"),
+        (b'{"query": "x", "since": "yesterday"}', 422, "since"),
+        (b'{"query": "x", "explain": 1}', 422, "explain"),
+        (b'{"query": "x", "space": "nowhere"}', 404, None),
+    ],
+)
+def test_bad_input_gets_a_problem_that_names_the_argument(server, body, status, argument):
+    answer = server.request("POST", "/v1/recall", content=body, headers={"Content-Type": "application/json"})
+    problem = answer.json()
+
+    assert (status, status) == (answer.status_code, problem["status"])
+    assert argument == problem.get("argument")
+    assert "application/problem+json" == answer.headers["content-type"]
+
+
+def test_too_large_a_body_and_too_large_a_text_are_refused(server):
+    before = server.get("/v1/memories/count").json()
+
+    body = server.post("/v1/memories", {"text": "x" * (17 << 20)})
+    text = server.post("/v1/memories", {"text": "word " * 250_000})
+
+    assert (413, 413) == (body.status_code, text.status_code)
+    assert before == server.get("/v1/memories/count").json()
+
+
+def test_what_is_not_served_is_a_problem_too(server):
+    unknown, method = server.get("/v1/nothing"), server.get("/v1/recall")
+
+    assert (404, 405) == (unknown.status_code, method.status_code)
+    assert "application/problem+json" == unknown.headers["content-type"]
+
+
+def test_the_store_is_whole_after_a_server(tmp_path):
+    with serving(tmp_path) as running:
+        running.post("/v1/memories", {"text": "Kept."})
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        assert ([], 1) == (hx.check(), hx.count())
+
+
+# Logins ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def limited(tmp_path: Path, run) -> Iterator[HttpServer]:
+    with serving(tmp_path) as running:
+        yield running
+
+
+def _token(run, *options: str) -> str:
+    made = run("serve", "token", "add", "--json", *options)
+    assert 0 == made.code
+    return json.loads(made.out)["token"]
+
+
+def test_a_role_sees_what_policies_show_to_it(limited, run):
+    limited.post("/v1/spaces", {"name": "secret"})
+    limited.post("/v1/spaces/set-policy", {"name": "secret", "policy": {"roles": ["lead"]}})
+    limited.post("/v1/memories", {"text": "The launch is in May.", "space": "secret"})
+    intern, lead = _token(run, "--role", "intern"), _token(run, "--role", "lead")
+
+    told = {
+        token: len(limited.post("/v1/recall", {"query": "launch"}, token=token).json()["hits"])
+        for token in (intern, lead)
+    }
+
+    assert [0, 1] == list(told.values())
+
+
+def test_a_token_for_spaces_reaches_no_other(limited, run):
+    for space in ("ours", "theirs"):
+        limited.post("/v1/memories", {"text": f"The launch of {space} is in May.", "space": space})
+    theirs = limited.get("/v1/memories", params={"space": "theirs"}).json()[0]["id"]
+    token = _token(run, "--role", "owner", "--space", "ours")
+
+    hits = limited.post("/v1/recall", {"query": "launch"}, token=token).json()["hits"]
+    context = limited.post("/v1/context", {"task": "launch", "wait": True}, token=token).json()
+    kept = limited.post("/v1/memories", {"text": "Ours too."}, token=token).json()
+    refused = [
+        limited.post("/v1/recall", {"query": "launch", "space": "theirs"}, token=token),
+        limited.post("/v1/recall", {"query": "launch", "follow_links": True}, token=token),
+        limited.post("/v1/recall", {"query": "launch", "layers": ["user"]}, token=token),
+        limited.post("/v1/memories", {"text": "Sneaky.", "space": "theirs"}, token=token),
+        limited.get("/v1/spaces", token=token),
+        limited.get("/v1/xdb/recall", token=token),
+        limited.post("/v1/maintenance/wipe", {"scope": "project", "confirm": True}, token=token),
+    ]
+    absent = [
+        limited.post("/v1/expand", {"what": theirs}, token=token),
+        limited.get("/v1/memories/get", params={"id_or_path": theirs}, token=token),
+        limited.post("/v1/forget", {"id_or_path": theirs}, token=token),
+        limited.post("/v1/memories/tag", {"id_or_path": theirs, "add": ["mine"]}, token=token),
+    ]
+
+    assert ["ours"] == [hit["space"] for hit in hits]
+    assert {"ours"} == {block["space"] for block in [*context["evidence_blocks"], *context["system_items"]]}
+    assert "ours" == kept["space"]
+    assert {403} == {answer.status_code for answer in refused}
+    assert {404} == {answer.status_code for answer in absent}
+    assert "theirs" not in json.dumps(context)
+
+
+def test_a_revoked_token_ends_at_once(limited, run):
+    token = _token(run, "--role", "owner", "--name", "laptop")
+    before = limited.get("/v1/memories", token=token)
+
+    revoked = run("serve", "token", "revoke", "laptop")
+    after = limited.get("/v1/memories", token=token)
+
+    assert (200, 0, 401) == (before.status_code, revoked.code, after.status_code)
+
+
+def test_an_unknown_role_sees_nothing_and_a_bad_one_is_refused(limited, run):
+    made = run("serve", "token", "add", "--role", "No Such Role")
+    listed = run("serve", "token", "list", "--json")
+
+    assert 2 == made.code
+    assert ["owner"] == [login["name"] for login in json.loads(listed.out)]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--host", "0.0.0.0"), 1, "--certificate"),
+        (("--certificate", "nowhere.pem"), 2, "--key"),
+        (("--host", "no.such.host.invalid"), 1, "--plain-text"),
+        (("--role", "intern"), 2, "--role"),
+    ],
+)
+def test_what_should_not_be_served_is_refused(run, options, code, words):
+    refused = run("serve", "--port", "0", *options)
+
+    assert code == refused.code
+    assert words in refused.err
