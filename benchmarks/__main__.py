@@ -111,6 +111,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "exact-tokens": ("exact_tokens", _module("exact_tokens")),
     "plain-updates": ("plain_updates", _module("plain_updates")),
     "messages": ("messages", _module("messages")),
+    "near-duplicates": ("near_duplicates", _module("near_duplicates")),
     "consolidation": ("consolidation", _module("consolidation")),
     "bundles": ("bundles", _module("bundles")),
     "text-indexes": ("text_indexes", _module("text_indexes")),

@@ -7,7 +7,9 @@ The baselines rank the same words and the same vectors, read from the store's fi
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,14 +66,19 @@ class RememberedVectors:
         return row
 
     def save(self) -> None:
-        """Write the file, where one is kept."""
-        if self._file is not None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            if self._file.exists():  # another run may have kept others meanwhile
+        """Write the file, where one is kept: what other processes saved meanwhile stays, and no reader meets a half."""
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._file.exists():
                 with np.load(self._file) as kept:
                     self._known |= dict(zip(map(bytes, kept["keys"]), kept["rows"], strict=True))
             keys = np.array([np.frombuffer(key, dtype=np.uint8) for key in self._known])
-            np.savez(self._file, keys=keys, rows=np.stack(list(self._known.values())))
+            new = self._file.with_suffix(f".{os.getpid()}.npz")
+            np.savez(new, keys=keys, rows=np.stack(list(self._known.values())))
+            new.replace(self._file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

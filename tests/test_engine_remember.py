@@ -485,11 +485,35 @@ def test_near_duplicates_are_linked_reported_and_both_kept(hx: Hexad) -> None:
     other = hx.remember("Bananas are cheaper at the market behind the old station than in any shop in town.")
 
     assert second.receipt is not None
-    assert (first.id,) == second.receipt.near_duplicates
+    (near,) = second.receipt.near_duplicates
+    assert (first.id, pytest.approx(0.86, abs=0.01)) == (near.id, near.similarity)
+    assert (
+        near.text.startswith("The release train leaves") and near.text.endswith("…") and len(near.text) <= 80
+    )
     assert [first.id] == [found for found, _ in hx.near_duplicates(second.id)]
     assert [(second.id, pytest.approx(0.9, abs=0.05))] == list(hx.near_duplicates(first.id))
     assert [] == list(hx.near_duplicates(other.id))
     assert 3 == len(hx.memories())
+
+
+@pytest.mark.row("A072")
+def test_a_receipt_names_the_short_text_that_says_the_same_and_the_one_that_says_something_else(
+    hx: Hexad,
+) -> None:
+    first = hx.remember("The rate limit is 100.")
+    same = hx.remember("By the way, the rate limit's 100")
+    other = hx.remember("The rate limit is 250.")
+
+    assert same.receipt is not None and other.receipt is not None
+    assert [(first.id, "The rate limit is 100.")] == [
+        (near.id, near.text) for near in same.receipt.near_duplicates
+    ]
+    assert () == same.receipt.supersedes
+    assert () == other.receipt.near_duplicates
+    assert (first.id, "The rate limit is 100.") in [(old.id, old.text) for old in other.receipt.supersedes]
+    assert all(0.7 <= old.confidence <= 1 for old in other.receipt.supersedes)
+    assert "near_duplicates=(NearMemory(id=" in repr(same)
+    assert "supersedes=(SupersededMemory(id=" in repr(other)
 
 
 @pytest.mark.row("A072")

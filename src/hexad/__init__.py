@@ -161,7 +161,19 @@ if TYPE_CHECKING:
     from hexad.memory.feedback import Feedback, Verdict
     from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
-    from hexad.memory.memory import Chunk, Citation, Memory, Outcome, Receipt, Relevance, Status, Trust, Turn
+    from hexad.memory.memory import (
+        Chunk,
+        Citation,
+        Memory,
+        NearMemory,
+        Outcome,
+        Receipt,
+        Relevance,
+        Status,
+        SupersededMemory,
+        Trust,
+        Turn,
+    )
     from hexad.memory.query import Dropped, Explanation, Hit, Hits, Replaced, Successor
     from hexad.memory.source import Skip
     from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
@@ -256,7 +268,8 @@ _HOMES: Final = {
     "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
     "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
     "hexad.memory.memory": (
-        "Chunk", "Citation", "Memory", "Outcome", "Receipt", "Relevance", "Status", "Trust", "Turn",
+        "Chunk", "Citation", "Memory", "NearMemory", "Outcome", "Receipt", "Relevance", "Status", "SupersededMemory",
+        "Trust", "Turn",
     ),
     "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced", "Successor"),
     "hexad.memory.source": ("Skip",),
@@ -293,14 +306,15 @@ __all__ = [
     "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken",
     "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd",
     "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality",
-    "MemoryQuery", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference",
+    "MemoryQuery", "NearMemory", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference",
     "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
     "QualityFinding", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt",
     "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
     "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "ServerUnreachable",
     "SessionInfo", "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
     "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport",
-    "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "Suppression", "SystemClock", "Tag",
+    "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression",
+    "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
     "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
     "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",

@@ -118,9 +118,16 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
     for table, rows in old.items():
         if table in {"handouts", "usage"}:  # as USED
             continue
+        if table == "minhash_bands":  # short texts have a mark more by now
+            assert set(rows) < set(new[table])
+            continue
         assert len(rows) == len(new[table]), table
         for mine, other in zip(unnumbered(table, rows), unnumbered(table, new[table]), strict=True):
             assert mine == other or alike(mine, other), table
+
+
+MORE = ("'handouts'", "'usage'", "'minhash_bands'")
+"""Tables whose rows are more or others than those of the old store."""
 
 
 def unnumbered(table: str, rows: Sequence[str]) -> list[str]:
@@ -131,7 +138,7 @@ def unnumbered(table: str, rows: Sequence[str]) -> list[str]:
     if table == "vectors":
         return sorted(re.sub(r"^\(\d+, ", "(", row) for row in rows)
     if table == "sqlite_stat1":
-        return [row for row in rows if "'handouts'" not in row and "'usage'" not in row]
+        return [row for row in rows if not any(name in row for name in MORE)]
     if table == "vector_removals":
         return [""] * len(rows)
     if table == "honeycomb_nodes":

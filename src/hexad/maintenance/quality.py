@@ -33,8 +33,9 @@ from hexad.memory.tables.rows import batches
 from hexad.redaction.redact import RedactionRules, find, redact
 from hexad.text.noise import RULES, junk_rule
 from hexad.text.similarity.containment import without_negation
-from hexad.text.similarity.fingerprints import bands, jaccard, minhash, passage_hashes, shingles
+from hexad.text.similarity.fingerprints import passage_hashes
 from hexad.text.similarity.lookalikes import look_of_fact
+from hexad.text.similarity.nearness import ComparedText, near_marks, nearness
 
 
 class Flaw(StrEnum):
@@ -111,8 +112,6 @@ class MemoryQuality:
         }
 
 
-NEAR: Final = 0.85
-"""As the gate has it (`ingest.write.gate`), by Jaccard similarity of word shingles."""
 UNUSED: Final = timedelta(days=180)
 UNIMPORTANT: Final = 0.2
 _LEADERS: Final = 4
@@ -151,7 +150,7 @@ class Examination:
         self, *, now: datetime, listed: int, text_of: Callable[[str], str], imported: bool = False
     ) -> None:
         self._now, self._listed, self._imported = now, listed, imported
-        self._shingles = lru_cache(maxsize=2_048)(lambda memory_id: shingles(text_of(memory_id)))
+        self._compared = lru_cache(maxsize=2_048)(lambda memory_id: ComparedText.of(text_of(memory_id)))
         self._text_of = text_of
         self._rules = RedactionRules()
         self._findings: list[QualityFinding] = []
@@ -275,12 +274,12 @@ class Examination:
         if group is not None:
             self._add(memory, group)
             return
-        marks = [hash64(f"{memory.scope}\0{band}") for band in bands(minhash(memory.text))]
+        marks = [hash64(f"{memory.scope}\0{mark}") for mark in near_marks(memory.text)]
         near = list(dict.fromkeys(group for mark in marks for group in self._of_band(mark)))[:_LEADERS]
         if near and not memory.fact:
-            mine = shingles(memory.text)
+            mine = ComparedText.of(memory.text)
             for group in near:
-                if jaccard(mine, self._shingles(self._groups[group][0][0])) >= NEAR:
+                if nearness(mine, self._compared(self._groups[group][0][0])) > 0:
                     self._add(memory, group)
                     self._near.add(group)
                     self._hashes[exact] = group

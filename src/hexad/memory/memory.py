@@ -116,11 +116,45 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NearMemory:
+    """A memory that says almost the same as a new one; `text` is its beginning."""
+
+    id: str
+    text: str
+    similarity: float
+
+    def to_dict(self) -> JSONObject:
+        """Return it as JSON."""
+        return {"id": self.id, "text": self.text, "similarity": self.similarity}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupersededMemory:
+    """A memory whose place a new one seems to take; `text` is its beginning, `confidence` how sure that is."""
+
+    id: str
+    text: str
+    confidence: float
+
+    def to_dict(self) -> JSONObject:
+        """Return it as JSON."""
+        return {"id": self.id, "text": self.text, "confidence": self.confidence}
+
+
+BEGINNING_LIMIT: Final = 80
+"""Characters of another memory's text that a receipt shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What the write path did with one text: not stored, handed back with the memory."""
+    """What the write path did with one text: not stored, handed back with the memory.
+
+    `near_duplicates` say almost the same, `supersedes` say something else of the same; both are kept.
+    """
 
     outcome: Outcome
-    near_duplicates: tuple[str, ...] = ()
+    near_duplicates: tuple[NearMemory, ...] = ()
+    supersedes: tuple[SupersededMemory, ...] = ()
     redacted: int = 0
     semantic: str = "local"  # "local", or the model that inferred what was open
     notes: tuple[str, ...] = ()

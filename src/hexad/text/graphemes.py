@@ -29,6 +29,16 @@ def cut(text: str, limit: int) -> str:
     return text[: at if at > lowest or lowest == 0 else limit]
 
 
+def beginning(text: str, limit: int) -> str:
+    """Return the beginning of a text on one line, of at most `limit` characters, with "…" where more follows.
+
+    >>> beginning("Deploys are\non Friday.", 12)
+    'Deploys are…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= limit else cut(line, limit - 1).rstrip() + "…"
+
+
 def _joined(text: str, at: int) -> bool:
     """Return whether the characters before and at `at` belong to one grapheme."""
     before, after = text[at - 1], text[at]

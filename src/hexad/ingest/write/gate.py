@@ -11,17 +11,17 @@ from typing import Final
 from hexad.database.codec import dump
 from hexad.errors import Conflict
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Outcome
+from hexad.memory.memory import BEGINNING_LIMIT, NearMemory, Outcome
 from hexad.memory.source import KEPT_BY
 from hexad.memory.store import Stores
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.resolver import Identity
-from hexad.text.similarity.fingerprints import bands, jaccard, minhash, passage_hashes, shingles
+from hexad.text.graphemes import beginning
+from hexad.text.similarity.fingerprints import passage_hashes
 from hexad.text.similarity.lookalikes import look_of_fact
+from hexad.text.similarity.nearness import ComparedText, near_marks, nearness
 
-NEAR_DUPLICATE_SIMILARITY: Final = 0.85
-"""Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
 _CANDIDATES: Final = 32
 _REMEMBERED_CHARS: Final = 4_000
 """Longer texts are taken apart anew, so that what is remembered of some stays a few megabytes."""
@@ -37,11 +37,7 @@ class Fingerprint:
 
 def fingerprint(text: str, *, from_source: bool) -> Fingerprint:
     """Return the fingerprint of a text; an item of a source is never an echo."""
-    signature = minhash(text)
-    return Fingerprint(
-        bands=tuple(bands(signature)) if signature else (),
-        passages=() if from_source else passage_hashes(text),
-    )
+    return Fingerprint(bands=near_marks(text), passages=() if from_source else passage_hashes(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +64,7 @@ class Gate:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
-        self._remembered_shingles = lru_cache(maxsize=2 * _CANDIDATES)(shingles)
+        self._compared = lru_cache(maxsize=2 * _CANDIDATES)(ComparedText.of)
 
     def judge(
         self,
@@ -178,26 +174,34 @@ class Gate:
 
     def near_duplicates(
         self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime
-    ) -> Sequence[str]:
-        """Store the fingerprint of memory `no` and link it to its near-duplicates; returns their ids."""
+    ) -> Sequence[NearMemory]:
+        """Store the fingerprint of memory `no` and link it to its near-duplicates; returns them, nearest first."""
         duplicates = self._stores.duplicates
         duplicates.unlink(no, NEAR_DUPLICATE)
         candidates = [
             row for row in duplicates.candidates(space_no, mark.bands, limit=_CANDIDATES) if row[0] != no
         ]
         duplicates.put_bands(no, mark.bands)
-        near_duplicates: list[str] = []
-        mine = shingles(text) if candidates else frozenset()
+        if not candidates:
+            return ()
+        near: list[NearMemory] = []
+        mine = ComparedText.of(text)
         for other_no, other_id, other_text in candidates:
-            similarity = jaccard(mine, self._known_shingles(other_text))
-            if similarity >= NEAR_DUPLICATE_SIMILARITY:
+            similarity = nearness(mine, self._compared_text(other_text))
+            if similarity > 0:
                 duplicates.link(no, other_no, NEAR_DUPLICATE, similarity, at=at)
-                near_duplicates.append(other_id)
-        return near_duplicates
+                near.append(
+                    NearMemory(
+                        id=other_id,
+                        text=beginning(other_text, BEGINNING_LIMIT),
+                        similarity=round(similarity, 4),
+                    )
+                )
+        return sorted(near, key=lambda memory: -memory.similarity)
 
-    def _known_shingles(self, text: str) -> frozenset[str]:
-        """Return the shingles of a stored text: texts that are much alike are compared with the same few each time."""
-        return self._remembered_shingles(text) if len(text) <= _REMEMBERED_CHARS else shingles(text)
+    def _compared_text(self, text: str) -> ComparedText:
+        """Return a stored text as it is compared: texts that are much alike meet the same few each time."""
+        return self._compared(text) if len(text) <= _REMEMBERED_CHARS else ComparedText.of(text)
 
     def _echo(self, mark: Fingerprint, space_no: int) -> Identity | None:
         """A text all of whose passages were handed out by a recall is our own words, not a new fact."""

@@ -342,12 +342,13 @@ class Pipeline:
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
         memory = replace(memory, chunks=tuple(new.chunk for new in chunks))
-        receipt = replace(self._receipt(write, outcome), near_duplicates=tuple(near))
+        receipt = replace(
+            self._receipt(write, outcome), near_duplicates=tuple(near), supersedes=tuple(replaced)
+        )
         if replaced:
-            named = ", ".join(f"{memory_id!r} ({confidence:.2f})" for memory_id, confidence in replaced)
-            other = replaced[0][0] if len(replaced) == 1 else "ID"
+            other = replaced[0].id if len(replaced) == 1 else "ID"
             note = (
-                f"It seems to take the place of {named}; recall ranks it first and keeps both. "
+                "Recall ranks it before what it seems to supersede, and keeps both. "
                 f"If both hold, run `hexad memory unlink {memory.id} {other}`."
             )
             receipt = replace(receipt, notes=(*receipt.notes, note))

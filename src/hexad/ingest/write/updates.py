@@ -12,13 +12,14 @@ from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict
-from hexad.memory.memory import Memory, Status
+from hexad.memory.memory import BEGINNING_LIMIT, Memory, Status, SupersededMemory
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
 from hexad.text.claims.compare import WEAK, Update, UpdateReason, update_of
 from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
+from hexad.text.graphemes import beginning
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
 
@@ -47,8 +48,8 @@ class UpdateLinker:
         changed: bool,
         now: datetime,
         sources: Collection[str] = (),
-    ) -> list[tuple[str, float]]:
-        """Link memory `no`, which stands in no index yet; returns the ids that it surely takes the place of.
+    ) -> list[SupersededMemory]:
+        """Link memory `no`, which stands in no index yet; returns those that it surely takes the place of.
 
         `sources` are ids of what it was made of: it says the same as they do.
 
@@ -63,7 +64,7 @@ class UpdateLinker:
         if not mine:
             return []
         order = (to_micros(since), no)
-        replaced: list[tuple[str, float]] = []
+        replaced: list[SupersededMemory] = []
         for other in self._older(mine, no, space_no=space_no):
             if other.id in sources:
                 continue
@@ -86,7 +87,8 @@ class UpdateLinker:
             link = UpdateLink(old, new, update.reason.value, update.confidence)
             put = self._stores.updates.put(link, at=memory.updated_at)
             if put and later and update.confidence >= SURE:
-                replaced.append((other.id, update.confidence))
+                text = beginning(other.text, BEGINNING_LIMIT)
+                replaced.append(SupersededMemory(id=other.id, text=text, confidence=update.confidence))
         return replaced
 
     def _older(self, mine: Sequence[Claim], no: int, *, space_no: int) -> Iterator[OlderText]:

@@ -48,7 +48,8 @@ def _remembered(memory: Memory) -> Answer:
         "status": None if memory.status is hexad.Status.ACTIVE else memory.status.value,
         "tags": list(memory.tags),
         "redacted": receipt.redacted or None,
-        "near_duplicates": list(receipt.near_duplicates),
+        "near_duplicates": [near.to_dict() for near in receipt.near_duplicates],
+        "supersedes": [old.to_dict() for old in receipt.supersedes],
         "notes": list(receipt.notes),
     }
     if memory.turn is not None:

@@ -24,7 +24,7 @@ from hexad.interfaces.cli.app.base import (
 from hexad.interfaces.cli.output.render import clean, show, taken_out
 
 if TYPE_CHECKING:
-    from hexad import Hexad, Memory
+    from hexad import Hexad, Memory, Receipt
 
 
 @click.command(cls=Command)
@@ -131,8 +131,17 @@ def _message_lines(memories: Sequence[Memory]) -> Iterator[str]:
         assert receipt is not None  # what `remember` returns always has one
         kind = f"({memory.kind}, {receipt.outcome.value})"
         yield f"{memory.id}  {clean(speaker)}{clean(memory.summary_micro)}  {clean(kind)}"
+        _note_related(receipt)
         for remark in receipt.notes:
             note(clean(remark))
+
+
+def _note_related(receipt: Receipt) -> None:
+    """Say which memories say almost the same, and which say something else of the same."""
+    for near in receipt.near_duplicates:
+        note(f'Near-duplicate of "{clean(near.text)}" ({near.id}, {near.similarity:.2f}); both are kept.')
+    for old in receipt.supersedes:
+        note(f'Seems to supersede "{clean(old.text)}" ({old.id}, {old.confidence:.2f}).')
 
 
 def _text(text: str | None) -> str:
@@ -154,6 +163,7 @@ def _receipt(memory: Memory, *, inferred: bool = False) -> dict[str, object]:
     return {
         "outcome": receipt.outcome,
         "near_duplicates": receipt.near_duplicates,
+        "supersedes": receipt.supersedes,
         "redacted": receipt.redacted,
         **({"semantic": receipt.semantic} if inferred else {}),
         "notes": receipt.notes,
@@ -164,12 +174,11 @@ def _remembered_lines(memory: Memory) -> Iterator[str]:
     receipt = memory.receipt
     assert receipt is not None  # what `remember` returns always has one
     yield f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})"
+    _note_related(receipt)
     for remark in receipt.notes:
         note(clean(remark))
     if receipt.redacted:
         note(f"{taken_out(receipt.redacted, memory.metadata.get('pii_flags'))} taken out: {_rules(memory)}")
-    if receipt.near_duplicates:
-        note(f"Near-duplicate of {', '.join(receipt.near_duplicates)}; both are kept.")
 
 
 def _rules(memory: Memory) -> str:
@@ -297,10 +306,9 @@ def _inferred_lines(memory: Memory) -> Iterator[str]:
         yield f"tags: {', '.join(memory.tags)}"
     for summary in dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long)):
         yield clean(summary)
+    _note_related(receipt)
     for remark in receipt.notes:
         note(clean(remark))
     if receipt.redacted:
         what = taken_out(receipt.redacted, memory.metadata.get("pii_flags"))
         note(f"{what} taken out before anything was sent.")
-    if receipt.near_duplicates:
-        note(f"Near-duplicate of {', '.join(receipt.near_duplicates)}; both are kept.")

@@ -1,0 +1,177 @@
+"""Short texts that say the same in nearly the same words: by the words that carry them and what stands there.
+
+MinHash of word runs knows them only when they are equal: in eight words one put otherwise changes half of the runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from hexad.text.claims import english
+from hexad.text.claims.reader import Token, stem, tokens_of
+from hexad.text.noise_words import HOLLOW
+from hexad.text.search_terms import STOP_WORDS
+
+CHARACTERS_LIMIT: Final = 400
+"""Longer texts are compared by runs of words."""
+_WORDS_LEAST: Final = 2
+_DECIDING: Final = (
+    english.MODALS
+    | english.CONDITIONS
+    | {"or", "all", "both", "each", "every", "some", "any", "new", "old", "current"}
+)
+"""Small words without which a text says something else."""
+_HOLLOW: Final = frozenset(map(stem, HOLLOW - STOP_WORDS))
+"""Stems of words that may stand in one of two texts alone; stop words, such as "other", matter here."""
+_ENDS: Final = frozenset({".", "!", "?", ";"})
+_TURNS: Final = english.NEGATIONS | english.CONDITIONS | (english.HEARSAY - {"said"})
+_LEADING: Final = english.PREPOSITIONS | {"each", "every"}
+_WAS: Final = frozenset({"was", "were", "wasn't", "weren't", "had", "hadn't", "used"})
+_PERSONS: Final = {
+    **dict.fromkeys(english.FIRST_PERSON, "i"),
+    **dict.fromkeys(("he", "him", "his", "he's"), "he"),
+    **dict.fromkeys(("she", "her", "hers", "she's"), "she"),
+    **dict.fromkeys(("they", "them", "their", "theirs", "they're"), "they"),
+    **dict.fromkeys(("you", "your", "yours"), "you"),
+}
+_MODALS: Final = {
+    "'ll": "will",
+    "won't": "will",
+    "'d": "would",
+    "wouldn't": "would",
+    "can't": "can",
+    "cannot": "can",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShortText:
+    """A short text as it is compared with others: its words that say something, and what decides what they say."""
+
+    words: tuple[str, ...]
+    prepositions: tuple[frozenset[str], ...]
+    """Those before each word, and those behind the last."""
+    deciding: frozenset[str]
+    denied: frozenset[str]
+    asides: frozenset[str]
+    persons: frozenset[str]
+    happened: frozenset[str]
+    asks: bool
+    lows: tuple[str, ...]
+
+    @property
+    def mark(self) -> int:
+        """A signed 64-bit number that is the same for all texts that may be near this one."""
+        key = "\0".join(sorted(self.words)).encode("utf-8", "surrogatepass")
+        return int.from_bytes(
+            hashlib.blake2b(key, digest_size=8, person=b"short text").digest(), "big", signed=True
+        )
+
+
+def short_text(text: str) -> ShortText | None:
+    """Return a text as short texts are compared; None for a long one, and for one of fewer than two words that tell."""
+    if len(text) > CHARACTERS_LIMIT:
+        return None
+    tokens = _telling(tokens_of(text))
+    words: list[str] = []
+    prepositions: list[frozenset[str]] = []
+    before: set[str] = set()
+    denied: set[str] = set()
+    denies = False
+    for token in tokens:
+        if token.content and token.stem not in _HOLLOW:
+            words.append(token.stem + token.unit)
+            prepositions.append(frozenset(before))
+            if denies:
+                denied.add(words[-1])
+            before.clear()
+            denies = False
+        elif token.low in _LEADING:
+            before.add(token.low)
+        denies = denies or token.low in english.NEGATIONS
+    if len(words) < _WORDS_LEAST:
+        return None
+    lows = frozenset(token.low for token in tokens)
+    return ShortText(
+        words=tuple(words),
+        prepositions=(*prepositions, frozenset(before)),
+        deciding=frozenset(_MODALS.get(low, low.removesuffix("n't")) for low in lows & _DECIDING),
+        denied=frozenset(denied | ({""} if denies else set())),
+        asides=(lows & english.ADVERBS)
+        | frozenset(token.stem for token in tokens if token.content and token.stem in _HOLLOW),
+        persons=frozenset(_PERSONS[low] for low in lows if low in _PERSONS),
+        happened=frozenset(token.stem for token in tokens if token.low in _WAS or _is_past(token.low)),
+        asks=tokens[-1].low == "?",
+        lows=tuple(token.low for token in tokens if token.low[0].isalnum() or token.low[0] == "'"),
+    )
+
+
+def similarity(text: ShortText, other: ShortText) -> float:
+    """Return how much of their words two texts that say the same share, 0 to 1; 0 for texts that say different things.
+
+    >>> round(similarity(short_text("The rate limit is 100."), short_text("Now, the rate limit's 100")), 2)
+    0.8
+    >>> similarity(short_text("The rate limit is 100."), short_text("The rate limit is 250."))
+    0.0
+    """
+    if not (_is_order_kept(text, other) and _decides_the_same(text, other)):
+        return 0.0
+    mine, theirs = Counter(text.lows), Counter(other.lows)
+    return 2 * (mine & theirs).total() / (mine.total() + theirs.total())
+
+
+def _telling(tokens: list[Token]) -> list[Token]:
+    """Return the tokens without an opening and without sentences that say nothing: "By the way, …", "… Thanks!"."""
+    telling: list[Token] = []
+    part: list[Token] = []
+    for token in tokens:
+        part.append(token)
+        if token.low in _ENDS or (not telling and token.low in {",", ":"}):
+            telling += part if _tells(part) else ()
+            part = []
+    return telling + part if _tells(part) else telling
+
+
+def _tells(part: list[Token]) -> bool:
+    return any(
+        token.low in _TURNS or (token.content and (token.number is not None or token.low not in HOLLOW))
+        for token in part
+    )
+
+
+def _is_order_kept(text: ShortText, other: ShortText) -> bool:
+    """Whether the words are the same in the same order, but for one phrase with a preposition put first or last."""
+    count = len(text.words)
+    if count != len(other.words):
+        return False
+    for start in range(count):
+        if text.words[start:] + text.words[:start] != other.words:
+            continue
+        if start and not (text.prepositions[start] or other.prepositions[count - start]):
+            continue
+        theirs = [other.prepositions[(at - start) % count] for at in range(count)]
+        pairs = zip(text.prepositions, [*theirs, other.prepositions[count]], strict=True)
+        if not any(_differ(mine, its) for mine, its in pairs):
+            return True
+    return False
+
+
+def _decides_the_same(text: ShortText, other: ShortText) -> bool:
+    return (
+        (text.deciding, text.denied, text.happened, text.asks)
+        == (other.deciding, other.denied, other.happened, other.asks)
+        and not _differ(text.asides, other.asides)
+        and not _differ(text.persons, other.persons)
+    )
+
+
+def _is_past(low: str) -> bool:
+    return low.endswith("ed") and not low.endswith("eed")
+
+
+def _differ(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether each says something that the other does not: what only one says is filler."""
+    return bool(mine - theirs and theirs - mine)
