@@ -130,7 +130,7 @@ def test_the_layer_that_is_not_built_is_no_fault_of_the_store(run: Run) -> None:
 
 def test_changes_between_two_times_in_the_wrong_order_are_no_empty_answer() -> None:
     with hexad.open(":memory:", embedder=None) as hx:
-        with pytest.raises(InvalidInput, match="until = '2025-01-01' is before since = '2026-01-01'"):
+        with pytest.raises(InvalidInput, match="until = '2025-01-01' is before '2026-01-01'"):
             hx.facts.what_changed("2026-01-01", "2025-01-01")
         assert [] == hx.facts.what_changed("2026-01-01", "2026-01-01")
 

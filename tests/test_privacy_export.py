@@ -105,12 +105,13 @@ def test_an_export_of_a_person_holds_what_names_them(hx):
     assert "ann" == found["export"]["subject"]
 
 
-def test_a_person_of_whom_nothing_is_held_gets_an_empty_export(hx):
+def test_a_person_of_whom_nothing_is_held_is_not_found_with_the_nearest_names(hx):
     planted(hx)
 
-    found = held(hx, subject="bob")
-
-    assert [] == [name for name, items in found.items() if name != "export" and items]
+    with pytest.raises(
+        NotFound, match=r"No data is about 'Ann', and nothing was exported\..* names are 'ann'"
+    ):
+        hx.export(subject="Ann")
 
 
 @pytest.mark.row("A137")

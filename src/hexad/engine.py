@@ -1009,7 +1009,8 @@ class Hexad:
         `"user"` is what the user layer holds of whoever opened the store: preferences, patterns, rules, what projects
         published.
 
-        Raises `NotFound` for a session that there is not, `InvalidInput` for another scope or one beside a `subject`,
+        Raises `NotFound` for a session that there is not, and a person of whom nothing is held, with the nearest names;
+        `InvalidInput` for another scope or one beside a `subject`,
         `AccessDenied` for an actor from whom anything is hidden.
 
         >>> import hexad

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Citation, Memory, Relevance, Status, Trust, Turn
 from hexad.text.sections import Section
+
+DEFAULT_SPACE: Final = "default"
+"""The space of what is remembered without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ class Draft:
     """
 
     text: str
-    space: str = "default"
+    space: str = DEFAULT_SPACE
     kind: str | None = None
     path: str | None = None
     id: str | None = None

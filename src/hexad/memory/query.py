@@ -35,11 +35,12 @@ class Filters:
     origins: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.since is not None and self.until is not None and self.until < self.since:
+        if self.since is not None and self.until is not None and self.until <= self.since:
+            order = "the same time as" if self.until == self.since else "before"
             raise InvalidInput(
-                f"until = {self.until.isoformat()} is before since = {self.since.isoformat()}: nothing is between "
-                "them. Give the earlier time as since.",
+                f"until = {self.until.isoformat()} is {order} {self.since.isoformat()}: nothing is between them.",
                 argument="until",
+                remedy="Give the earlier time as {since}.",
             )
 
     @property

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -44,14 +43,15 @@ from hexad.database.erasure_book import (
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.store_context import StoreContext
-from hexad.errors import AccessDenied, HexadError, NotFound, StoreLocked
+from hexad.errors import AccessDenied, HexadError, StoreLocked
 from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents, move_to_ledger
 from hexad.privacy.memory_eraser import MemoryEraser
-from hexad.privacy.memory_rows import ErasedMemories, clear_borders
+from hexad.privacy.memory_rows import clear_borders
+from hexad.privacy.subjects import Subjects, unknown_subject
 from hexad.search.fulltext import FullText
 from hexad.spaces.retention import Purger
 
@@ -63,7 +63,6 @@ COMPLETED: Final = "erasure.completed"
 _LAST: Final = {PAGES: 1, LOG: 2}
 _BUSY: Final = "another process reads or writes it"
 _ONLY_PURGED: Final = "only with purge; it cannot be archived"
-_NEAREST: Final = 3
 _OWNERS: Final = "only the store's owner may erase it"
 
 
@@ -86,7 +85,7 @@ class ErasureService:
         self._db = db = context.db
         self._erasures = Erasures(db)
         self._erasers = [make(db) for component in components for make in component.erasers]
-        self._subjects = [query for component in components for query in component.subjects]
+        self._subjects = Subjects(db, components, roles=context.actor.roles, owner=context.actor.is_owner)
         self._memories = MemoryEraser(
             everything,
             fulltext,
@@ -160,33 +159,13 @@ class ErasureService:
 
     def _require_subject(self, subject: str | None) -> None:
         """Raise `NotFound` for a person of whom the actor sees nothing, with the names that are most like theirs."""
-        if subject is None or subject in (names := self._subject_names()):
+        if subject is None or subject in (names := self._subjects.names()):
             return
         # What is left of a person may have no name any more: a keyed hash, a verdict, contents of the ledger.
         planned = self._trial_receipt(Selection(subject=subject), purge=True)
         if planned.erased or planned.kept:
             return
-        looks: dict[str, list[str]] = {}
-        for name in sorted(names):
-            looks.setdefault(name.casefold(), []).append(name)
-        nearest = [
-            repr(name) for look in get_close_matches(subject.casefold(), looks) for name in looks[look]
-        ]
-        raise NotFound(
-            f"No data is about {subject!r}, and nothing was changed.",
-            argument="subject",
-            remedy=f"The nearest names are {', '.join(nearest[:_NEAREST])}; capitals count."
-            if nearest
-            else "A subject is a name in data_subjects, as it was written.",
-        )
-
-    def _subject_names(self) -> set[str]:
-        """Return the people whose data is here, as far as the actor may see it."""
-        roles = self._context.actor.roles
-        names = ErasedMemories(self._db, roles=roles).subjects()
-        if self._context.actor.is_owner:
-            names.update(row[0] for query in self._subjects for row in self._db.query(query))
-        return names
+        raise unknown_subject(subject, names, outcome="nothing was changed")
 
     def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[LeftInPlace]:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ from hexad.memory.memory import Memory
 from hexad.memory.store import Stores
 from hexad.privacy.holdings import DataOwner, Holdings, has_session
 from hexad.privacy.report import ExportItem, Scope, parse_scope
+from hexad.privacy.subjects import Subjects, unknown_subject
 from hexad.spaces.access import require_owner
 
 FORMAT: Final = "hexad-export"
@@ -81,7 +83,8 @@ class Exporter:
             "exported_at": format_time(self._context.clock.now()),
             "left_out": _LEFT_OUT,
         }
-        return self._items(holdings, owner, head)
+        items = self._items(holdings, owner, head)
+        return items if subject is None else self._held_about(subject, items)
 
     def write(
         self,
@@ -222,6 +225,14 @@ class Exporter:
                 remedy="`{sessions()}` lists those that were recorded.",
             )
         return owner
+
+    def _held_about(self, subject: str, items: Iterator[ExportItem]) -> Iterator[ExportItem]:
+        """Return an export of a person; raises `NotFound` where nothing but its head is in it."""
+        head, first = next(items), next(items, None)
+        if first is None:
+            names = Subjects(self._context.db, self._components, roles=None, owner=True).names()
+            raise unknown_subject(subject, names, outcome="nothing was exported")
+        return chain((head, first), items)
 
     def _items(
         self, holdings: Holdings, owner: DataOwner, head: dict[str, JSONValue]

@@ -39,7 +39,7 @@ from hexad.layers.project.values import (
 )
 from hexad.memory.confidence import DRAFT, risen
 from hexad.memory.decision import PROJECT_SPACE, TITLE_LIMIT, Decision, check_title, said_in
-from hexad.memory.draft import Draft, MemoryWriter
+from hexad.memory.draft import DEFAULT_SPACE, Draft, MemoryWriter
 from hexad.memory.memory import Citation, Memory, Outcome, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
@@ -279,7 +279,7 @@ class ProjectFacade:
         about = None if look_of(fact.component) == look_of(self._name) else fact.component
         return self.remember(category=category, key=fact.key, value=fact.value, component=about, space=space)
 
-    def done(self, key: str, *, component: str | None = None, space: str = PROJECT_SPACE) -> ProjectFact:
+    def done(self, key: str, *, component: str | None = None, space: str | None = None) -> ProjectFact:
         """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
         facts = self.get(Category.TODO, key=key, component=component, space=space)
         if not facts:
@@ -343,10 +343,12 @@ class ProjectFacade:
         component: str | None = None,
         min_confidence: float = 0.0,
         drafts: bool = True,
-        space: str = PROJECT_SPACE,
+        space: str | None = PROJECT_SPACE,
         limit: int = 200,
     ) -> list[ProjectFact]:
         """Return the facts that stand, the most important first, then the surest, then by key.
+
+        `space=None` asks the default space besides the project's: what texts and messages said of themselves.
 
         `drafts=False` leaves out what was inferred. An empty list when nothing is known.
         """
@@ -382,8 +384,17 @@ class ProjectFacade:
         """Return the conventions of the project: what was agreed on, or is kept to."""
         return self.get(Category.CONVENTION, min_confidence=min_confidence, space=space)
 
-    def get_todos(self, *, component: str | None = None, space: str = PROJECT_SPACE) -> list[ProjectFact]:
-        """Return the todos that are open, technical debt among them, the most important first."""
+    def get_todos(self, *, component: str | None = None, space: str | None = None) -> list[ProjectFact]:
+        """Return the todos that are open, technical debt among them, the most important first.
+
+        Without a `space` those of the project's space, and what texts of the default one said of themselves.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.remember("TODO: write the report")
+        ...     [todo.text for todo in hx.project.get_todos()]
+        ['TODO: write the report']
+        """
         return self.get(Category.TODO, component=component, space=space)
 
     def get_decisions(
@@ -426,10 +437,12 @@ class ProjectFacade:
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _memories(self, kinds: list[str], space: str) -> list[Memory]:
-        if self._stores.spaces.find(space) is None:
+    def _memories(self, kinds: list[str], space: str | None) -> list[Memory]:
+        names = (PROJECT_SPACE, DEFAULT_SPACE) if space is None else (space,)
+        spaces = tuple(name for name in names if self._stores.spaces.find(name) is not None)
+        if not spaces:
             return []
-        filters = Filters(spaces=(space,), kinds=tuple(kinds), roles=self._stores.roles)
+        filters = Filters(spaces=spaces, kinds=tuple(kinds), roles=self._stores.roles)
         with self._stores.db.read():
             numbers = self._stores.memories.numbers(filters)
             memories = self._stores.memories.by_no(numbers)

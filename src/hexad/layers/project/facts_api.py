@@ -132,8 +132,9 @@ class FactsFacade:
             )
         if end is not None and end < start:
             raise InvalidInput(
-                f"until = {quoted(until)} is before since = {quoted(since)}: nothing is between them.",
+                f"until = {quoted(until)} is before {quoted(since)}: nothing is between them.",
                 argument="until",
+                remedy="Give the earlier time as {since}.",
             )
         changes: list[FactChange] = []
         with self._stores.db.read():

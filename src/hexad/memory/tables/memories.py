@@ -152,6 +152,25 @@ class Memories(MemoryNames):
         )
         return row[0] if row else 0
 
+    def kinds(self) -> list[str]:
+        """Return the kinds of active memories, the most frequent first."""
+        seen, params = seen_sql("m", self._roles)
+        rows = self._db.query(
+            f"SELECT m.kind FROM memories m WHERE m.status = 'active'{seen} GROUP BY 1 ORDER BY count(*) DESC, 1",
+            params,
+        )
+        return [row[0] for row in rows]
+
+    def tags(self) -> list[str]:
+        """Return the tags of active memories."""
+        seen, params = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT DISTINCT t.tag FROM memory_tags t JOIN memories m ON m.no = t.memory_no"
+            f" WHERE m.status = 'active'{seen} ORDER BY 1",
+            params,
+        )
+        return [row[0] for row in rows]
+
     def count_of(self, table: Literal["chunks", "vectors"]) -> int:
         """Return how many chunks or vectors the active memories have that may be seen."""
         seen, params = seen_sql("m", self._roles)

@@ -25,6 +25,7 @@ from hexad.search.coverage import coverage_note
 from hexad.search.first_vectors import FirstVectors, with_first
 from hexad.search.fulltext import FullText, TextMatch
 from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
+from hexad.search.recall.empty_filters import why_none_passes
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -213,6 +214,7 @@ class Recaller:
             ranking = self._rank(candidates, options)
             hits, dropped = self._pack(candidates, ranking, options)
             linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
+            none_passes = None if hits else why_none_passes(self._stores, options.filters)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
@@ -222,7 +224,9 @@ class Recaller:
             late=("vector",) if failure is not None else (),
             dropped=tuple(dropped),
             explanation=explain(candidates, ranking, timings) if options.explain else None,
-            notes=(*self._notes(options, candidates, failure), *more_linked(beyond)),
+            notes=(none_passes,)
+            if none_passes
+            else (*self._notes(options, candidates, failure), *more_linked(beyond)),
             linked=linked,
         )
 

@@ -170,7 +170,7 @@ class Bundles:
         topic = check_topic(topic)
         now = options.freeze_clock or self._clock.now()
         picked: list[Picked] = []
-        notes: list[str] = []
+        notes: list[str] = [*options.notes]
         backends: dict[str, None] = {}
         spaces: list[str] = []
         superseded: set[int] = set()
@@ -232,6 +232,7 @@ class Bundles:
             backend = Backend.BASIC
         if backend is Backend.RAPTOR:
             notes += uncounted(ask("", options, now=now))
+        notes = [*options.notes, *notes]
         if options.digest:
             notes.append("A list by kind has no digest; recall_context makes one.")
         if options.on_topic:

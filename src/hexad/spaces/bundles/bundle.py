@@ -36,6 +36,7 @@ class BundleOptions:
     low, whatever the scores. `path` keeps what is at or under a path. `max_tokens` bounds sections and raw texts.
     `follow_links` adds what the sections are linked with, in other spaces too. `digest` asks the text generator
     for a digest of the bundle. `on_topic` leaves out what has nothing to do with the topic; None is what the call does.
+    `notes` say what was put in place of a value; they are no option.
     """
 
     limit: int = LIMIT_DEFAULT
@@ -53,6 +54,7 @@ class BundleOptions:
     follow_links: bool = False
     digest: bool = False
     on_topic: bool | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from hexad.core.arguments import is_whole, parse_time
+from hexad.core.arguments import is_whole, parse_time, quoted
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.spaces.bundles.bundle import (
     LIMIT_DEFAULT,
@@ -21,7 +21,7 @@ from hexad.text.paths import normalize_path
 
 TOPIC_CHARACTERS_MOST: Final = 10_000
 ORDERS: Final = ("score", "strict")
-OPTIONS: Final = tuple(sorted(field.name for field in fields(BundleOptions)))
+OPTIONS: Final = tuple(sorted(field.name for field in fields(BundleOptions) if field.name != "notes"))
 _FLAGS: Final = {"include_raw": False, "include_metadata": True, "require_high_relevance": False,
                  "follow_links": False, "digest": False, "on_topic": False}  # fmt: skip
 
@@ -32,8 +32,8 @@ GivenOptions = Mapping[str, object] | str | None
 def parse_bundle_options(options: GivenOptions, keywords: Mapping[str, object]) -> BundleOptions:
     """Return the options of one recall; a keyword goes before the same name in `options`, None means the default.
 
-    A limit that is not positive is the default, one that is too large the most there is. Raises `InvalidInput` for
-    an option that is unknown, and for a value of another type than the option's.
+    A limit that is not positive is the default, one that is too large the most there is; `notes` say so. Raises
+    `InvalidInput` for an option that is unknown, and for a value of another type than the option's.
     """
     values = {**_mapping(options), **keywords}
     unknown = sorted(str(name) for name in values if name not in OPTIONS)
@@ -56,6 +56,7 @@ def parse_bundle_options(options: GivenOptions, keywords: Mapping[str, object]) 
         follow_links=_flag(values, "follow_links"),
         digest=_flag(values, "digest"),
         on_topic=_flag(values, "on_topic") if "on_topic" in values else None,
+        notes=tuple(_limit_notes(values)),
     )
 
 
@@ -124,6 +125,21 @@ def _limit(value: object, name: str, default: int, most: int) -> int:
     if not is_whole(value):
         raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.", argument=name)
     return default if value <= 0 else min(value, most)
+
+
+def _limit_notes(values: Mapping[str, object]) -> Iterator[str]:
+    for name, default, most in (
+        ("limit", LIMIT_DEFAULT, LIMIT_MOST),
+        ("raw_limit", RAW_LIMIT_DEFAULT, RAW_LIMIT_MOST),
+    ):
+        value = values.get(name)
+        if isinstance(value, int) and not 1 <= value <= most:
+            why = (
+                "is not positive; the default was used"
+                if value < 1
+                else "is more than there is; the most was used"
+            )
+            yield f"{name} = {quoted(value)} {why}: {_limit(value, name, default, most)}."
 
 
 def _max_tokens(value: object) -> int | None:

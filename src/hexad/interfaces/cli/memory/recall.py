@@ -95,7 +95,8 @@ def _lines(hits: Hits, *, query: str, at_all: bool) -> Iterator[str]:
     for number, hit in enumerate(hits, start=1):
         yield from hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room)
     if not hits:
-        hint = "" if at_all else "; --min-relevance 0 shows what is nearest"
+        none_passes = any(line.startswith("No memory") for line in hits.notes)
+        hint = "" if at_all or none_passes else "; --min-relevance 0 shows what is nearest"
         note(f"Nothing {'' if at_all else 'relevant '}was found{hint}.")
     for linked in hits.linked:
         memory, way = linked.memory, "→" if linked.link.target.id == linked.memory.id else "←"

@@ -1,0 +1,104 @@
+"""What a command or a call says when what was asked for is not there: the value, and what there is instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import Hexad
+from ran import Run
+
+
+@pytest.mark.parametrize(
+    ("filters", "note"),
+    [
+        ({"kinds": ["nosuch"]}, "No memory is of the kind 'nosuch'; kinds there are: note, todo."),
+        ({"kinds": ["note", "nosuch"], "tags": ["nosuch"]}, "No memory has the tag 'nosuch'; tags there are: tides."),
+        ({"tags": ["tide"]}, "No memory has the tag 'tide'; near it: tides."),
+        ({"kinds": ["todos"]}, "No memory is of the kind 'todos'; near it: todo."),
+        ({"kinds": ["todo"], "tags": ["tides"]}, "No memory passes these filters; leave one out."),
+        ({"path": "nowhere/"}, "No memory passes these filters; leave one out."),
+    ],
+)  # fmt: skip
+def test_a_recall_says_which_filter_passes_nothing(
+    hx: Hexad, filters: dict[str, list[str]], note: str
+) -> None:
+    hx.remember("The tide is high at noon.", tags=["tides"], kind="note")
+    hx.remember("The tide table hangs by the door.", tags=["tides"], kind="note")
+    hx.remember("TODO: buy rope")
+
+    hits = hx.recall("When is the tide high?", **filters)
+
+    assert ([], (note,)) == (list(hits), hits.notes)
+
+
+def test_nothing_is_said_of_filters_where_a_memory_passes_them_or_none_was_given(hx: Hexad) -> None:
+    hx.remember("The tide is high at noon.", kind="note")
+
+    for filters in ({}, {"kinds": ["note"]}, {"space": "default"}):
+        assert [] == [note for note in hx.recall("Bananas?", **filters).notes if note.startswith("No memory")]
+
+
+def test_the_command_line_offers_what_helps(run: Run) -> None:
+    run("remember", "The tide is high at noon.")
+
+    ran = run("recall", "tide", "--kind", "nosuch")
+
+    assert "--min-relevance" not in ran.err
+    assert "No memory is of the kind 'nosuch'; kinds there are: note." in ran.err
+
+
+@pytest.mark.parametrize(("until", "order"), [("2026-01-01", "the same time as"), ("2025-01-01", "before")])
+def test_times_between_which_nothing_is_are_refused_in_the_words_of_the_command(
+    run: Run, until: str, order: str
+) -> None:
+    run("remember", "The tide is high at noon.")
+
+    ran = run("recall", "tide", "--since", "2026-01-01", "--until", until)
+
+    assert 2 == ran.code
+    assert f"--until {until}T00:00:00+00:00 is {order} 2026-01-01T00:00:00+00:00" in ran.err
+    assert "Give the earlier time as --since." in ran.err
+    assert "since =" not in ran.err
+
+
+def test_an_export_of_somebody_unknown_names_the_nearest(run: Run, tmp_path: Path) -> None:
+    run("remember", "Ada asked for a refund.", "--data-subject", "ada@example.org")
+    out = tmp_path / "export.json"
+
+    ran = run("memory", "export", "--subject", "ada@example.com", "--out", str(out))
+
+    assert (3, False) == (ran.code, out.exists())
+    assert "No data is about 'ada@example.com', and nothing was exported" in ran.err
+    assert "'ada@example.org'" in ran.err
+
+
+@pytest.mark.parametrize(("limit", "used"), [(0, 5), (-4, 5), (101, 100)])
+def test_a_bundle_says_which_limit_was_used_in_place_of_an_impossible_one(
+    hx: Hexad, limit: int, used: int
+) -> None:
+    hx.remember("Retries stop after five.", space="shop", kind="guide")
+
+    for bundle in (
+        hx.recall_context("shop", "retries", limit=limit),
+        hx.recall_kind("shop", "guide", limit=limit),
+    ):
+        assert [used] == [
+            int(note.rstrip(".").split()[-1]) for note in bundle.notes if f"limit = {limit} " in note
+        ]
+    with pytest.raises(hexad.InvalidInput, match="Unknown option 'notes'"):
+        hx.recall_context("shop", "retries", notes=("x",))
+
+
+def test_todos_of_texts_and_messages_are_listed(hx: Hexad) -> None:
+    hx.remember("TODO: write the report")
+    hx.remember([{"role": "user", "content": "TODO: write the migration for the orders table"}])
+    hx.project.remember(category="todo", key="rope", value="Buy rope.")
+
+    assert 3 == len(hx.project.get_todos())
+    assert ["rope"] == [todo.key for todo in hx.project.get_todos(space="project")]
+    for todo in hx.project.get_todos():
+        hx.project.done(todo.key)
+    assert [] == hx.project.get_todos()
