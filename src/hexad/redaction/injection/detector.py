@@ -191,9 +191,18 @@ def _tried(there: frozenset[str]) -> Iterator[InjectionRule]:
             yield _LATIN[at]
 
 
+_OPTION: Final = re.compile(
+    r"[\s|l*>-]*`?-{1,2}[a-z][\w-]*`?(?:[ ,=/]+[`<\[]?[\w:.=-]+[`>\]]?){0,4}"
+    r"(?:\s*[|l]\s+|\s*:\s+|\s{2,}|\s+[-\u2013\u2014]\s+)"
+)
+"""An option at the beginning of a line, up to what is said of it; a bar may have been read as an l."""
+_OPTION_MOST: Final = 120
+_END_OF_CELL: Final = re.compile(r"[ .!]*[|l]?[^\S\n]*(?:\n|$)")
+
+
 def _says(rule: InjectionRule, low: str, match: re.Match[str]) -> bool:
     """Whether what matches is meant: no name in code, nothing that is said not to be done, or only spoken of."""
-    if _IDENTIFIER.fullmatch(match.group()):
+    if _IDENTIFIER.fullmatch(match.group()) or (rule.kind == "autonomy" and _is_help_of_option(low, match)):
         return False
     return not (rule.spoken and _is_negated_or_reported(low, match)) and not _spoken_of(low, match)
 
@@ -211,6 +220,12 @@ def _is_negated_or_reported(low: str, match: re.Match[str]) -> bool:
     if _NOT.search(before):
         return True
     return bool(_TOLD.search(before)) and not _TO_YOU.search(before)
+
+
+def _is_help_of_option(low: str, match: re.Match[str]) -> bool:
+    """Whether it is all that a line says of a command's option: "| `--yes` | Do not ask for confirmation. |"."""
+    before = low[max(0, match.start() - _OPTION_MOST) : match.start()].rpartition("\n")[2]
+    return _OPTION.fullmatch(before) is not None and _END_OF_CELL.match(low, match.end()) is not None
 
 
 def _spoken_of(low: str, match: re.Match[str]) -> bool:
