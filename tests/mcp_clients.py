@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,3 +89,78 @@ async def failure(client: Client, tool: str, **arguments: Any) -> str:
 def text_of(result: types.CallToolResult) -> str:
     """The text of a result."""
     return "".join(block.text for block in result.content)
+
+
+# The wire itself --------------------------------------------------------------------------------------------------------
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": ERAS[0],
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def calling(number: int, tool: str, **arguments: object) -> dict:
+    return {
+        "jsonrpc": "2.0",
+        "id": number,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
+
+
+def lines(*messages: object) -> str:
+    return "".join(
+        f"{message if isinstance(message, str) else json.dumps(message)}\n" for message in messages
+    )
+
+
+def answers(out: str) -> dict:
+    """What came back, by the id of the request that it answers; what is no request's under None."""
+    told = [json.loads(line) for line in out.splitlines()]
+    return {message.get("id"): message for message in told}
+
+
+class Server:
+    """A server process whose pipes a test holds."""
+
+    def __init__(self, project, *args: object, **options: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hexad", "mcp", *map(str, args)],
+            cwd=project,
+            env=dict(os.environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def say(self, *messages: object) -> None:
+        self.process.stdin.write(lines(*messages))
+        self.process.stdin.flush()
+
+    def hear(self) -> dict:
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        return json.loads(line)
+
+    def greet(self) -> None:
+        self.say(HELLO, READY)
+        assert "result" in self.hear()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with suppress(BrokenPipeError):
+                pipe.close()

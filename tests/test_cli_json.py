@@ -181,7 +181,8 @@ CALLS = {
     "encrypt": ("encrypt", "--provider", "key_file", "--key-file", "../store.key"),
     "decrypt": None,  # needs an encrypted store: in test_cli_encryption
     "rekey": None,  # needs an encrypted store: in test_cli_encryption
-    "mcp": None,  # speaks JSON already: in test_mcp_stdio
+    "mcp graph import": ("mcp", "graph", "import", "graph.jsonl"),
+    "mcp graph export": ("mcp", "graph", "export"),
     "doctor": ("doctor",),
     "serve token add": ["serve", "token", "add", "--role", "lead", "--space", "default"],
     "serve token list": ["serve", "token", "list"],
@@ -208,6 +209,9 @@ def filled(tmp_path_factory):
         (folder / name).mkdir()
     (folder / "docs" / "locks.md").write_text("# Locks\n\n## Painting\n\nThe lock gate is painted green.\n")
     (folder / "docs" / "cranes.md").write_text("# Cranes\n\n## Lifting\n\nThe crane lifts forty tons.\n")
+    (folder / "graph.jsonl").write_text(
+        '{"type":"entity","name":"Ann","entityType":"person","observations":[]}'
+    )
     (folder / "sea.json").write_text('{"pack": "sea", "concepts": [{"term": "Tide"}]}')
     incident = ("audit", "incident")
     with pytest.MonkeyPatch.context() as patch:

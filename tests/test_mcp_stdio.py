@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 
 import anyio
 import pytest
@@ -17,85 +15,27 @@ from mcp.client.stdio import stdio_client
 
 import hexad
 from hexad.interfaces.mcp.stdio import LINE_BYTES_LIMIT
-from mcp_clients import ERAS, answer, mode_of, over_stdio, program
+from mcp_clients import (
+    ERAS,
+    HELLO,
+    READY,
+    Server,
+    answer,
+    answers,
+    calling,
+    lines,
+    mode_of,
+    over_stdio,
+    program,
+)
 from programs import command
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": ERAS[0],
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
     (tmp_path / ".git").mkdir()
     return tmp_path
-
-
-def calling(number: int, tool: str, **arguments: object) -> dict:
-    return {
-        "jsonrpc": "2.0",
-        "id": number,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
-
-
-def lines(*messages: object) -> str:
-    return "".join(
-        f"{message if isinstance(message, str) else json.dumps(message)}\n" for message in messages
-    )
-
-
-def answers(out: str) -> dict:
-    """What came back, by the id of the request that it answers; what is no request's under None."""
-    told = [json.loads(line) for line in out.splitlines()]
-    return {message.get("id"): message for message in told}
-
-
-class Server:
-    """A server process whose pipes a test holds."""
-
-    def __init__(self, project, *args: object, **options: object) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "hexad", "mcp", *map(str, args)],
-            cwd=project,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
-        )
-
-    def say(self, *messages: object) -> None:
-        self.process.stdin.write(lines(*messages))
-        self.process.stdin.flush()
-
-    def hear(self) -> dict:
-        line = self.process.stdout.readline()
-        assert line, self.process.stderr.read()
-        return json.loads(line)
-
-    def greet(self) -> None:
-        self.say(HELLO, READY)
-        assert "result" in self.hear()
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            with suppress(BrokenPipeError):
-                pipe.close()
 
 
 @pytest.mark.parametrize("era", ERAS)

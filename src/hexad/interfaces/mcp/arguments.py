@@ -56,6 +56,17 @@ def _checked(name: str, value: Any, schema: Schema) -> Any:
         raise hexad.InvalidInput(
             f"{name} = {_short(value)} is not one of {', '.join(choices)}.", argument=name
         )
+    if isinstance(value, list) and "items" in schema:
+        return [_checked(f"{name}[{at}]", item, schema["items"]) for at, item in enumerate(value)]
+    if isinstance(value, dict) and "properties" in schema:
+        for field in schema.get("required", ()):
+            if field not in value:
+                raise hexad.InvalidInput(f"{name} needs the field {field!r}; give it.", argument=name)
+        fields = schema["properties"]
+        return {
+            field: _checked(f"{name}.{field}", inner, fields[field]) if field in fields else inner
+            for field, inner in value.items()
+        }
     return value
 
 

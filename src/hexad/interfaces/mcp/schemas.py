@@ -55,7 +55,7 @@ class ToolSchema:
     destroys: bool = False
     repeatable: bool = False
     text: str | None = None
-    """The field that is the answer as text; None is all of it, as JSON."""
+    """The field that is the answer as text, None for all of it; what is no text is written as JSON."""
 
     @property
     def input_schema(self) -> Schema:

@@ -141,8 +141,9 @@ class _Answers:
             return _failed(
                 f"{type(error).__name__}: {hexad.HexadError(str(error))}. The server goes on; nothing is half done."
             )
+        shown = answer if tool.text is None else answer[tool.text]
         text = (
-            answer[tool.text] if tool.text else json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+            shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
         )
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 import threading
@@ -29,8 +30,9 @@ from mcp.shared.message import SessionMessage
 LINE_BYTES_LIMIT: Final = 16 << 20
 """So long may a message be: a memory holds 1 MiB, a conversation many."""
 _CHUNK_BYTES: Final = 1 << 16
-_LAST_ANSWERS_S: Final = 5.0
-"""So long is waited, after the end of the input, for what was asked before it."""
+_LAST_ANSWERS_S: Final = 60.0
+"""So long is waited, after the end of the input, for what was asked before it, while somebody reads the answers."""
+_LOOK_S: Final = 0.1
 _ENDLESS: Final = frozenset({"subscriptions/listen"})
 
 Message = SessionMessage
@@ -110,9 +112,10 @@ class _Connection:
                     self._note_asked(message)
                     await messages.send(SessionMessage(message))
             with anyio.move_on_after(_LAST_ANSWERS_S):
-                while self._waiting:
+                while self._waiting and not _is_closed(self.sink):
                     self._answered = anyio.Event()
-                    await self._answered.wait()
+                    with anyio.move_on_after(_LOOK_S):
+                        await self._answered.wait()
 
     def _note_asked(self, message: types.JSONRPCMessage) -> None:
         if isinstance(message, types.JSONRPCRequest) and message.method not in _ENDLESS:
@@ -235,6 +238,13 @@ def _line(message: types.JSONRPCMessage) -> bytes:
 
 
 # The two descriptors ------------------------------------------------------------------------------------------------
+
+
+def _is_closed(sink: int) -> bool:
+    """Whether nobody reads from a pipe any more."""
+    look = select.poll()
+    look.register(sink, 0)
+    return bool(look.poll(0))
 
 
 @contextmanager
