@@ -44,6 +44,11 @@ def test_what_was_found_is_listed_at_both_ends_with_its_reason_and_confidence(
     assert "reason" not in hx.link(old, new).to_dict()
 
 
+def test_of_two_values_that_may_both_hold_no_link_is_listed(hx: Hexad, clock: FrozenClock) -> None:
+    old, new = tell(hx, clock, "Karim drives a Volvo.", "Karim drives a Tesla.")
+    assert [] == hx.links(old) == hx.links(new)
+
+
 def test_a_link_that_is_taken_away_is_gone_from_recall_contexts_and_lists(
     hx: Hexad, clock: FrozenClock
 ) -> None:

@@ -12,7 +12,7 @@ from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.memory.link import SUPERSEDES, Link, LinkEnd
 from hexad.memory.tables.rows import seen_by_sql
-from hexad.memory.tables.updates import STANDING
+from hexad.memory.tables.updates import STANDING, SURE
 
 _PREFIX: Final = "link:"
 _RESTS: Final = "('link:depends-on', 'link:depends_on', 'link:based-on', 'link:based_on')"
@@ -100,11 +100,13 @@ class Links:
         """Return the links of these memories, each with the row number it belongs to.
 
         With `active_only` those whose other end is active; without `incoming` those that begin here; with `updates`
-        also those from a text to what it takes the place of.
+        also those from a text to what it surely takes the place of.
 
         Sorted by kind, then by the other end's space, path and id. A link between two of `numbers` comes twice.
         """
-        kinds = f"(substr(r.kind, 1, 5) = 'link:'{f' OR {STANDING}' if updates else ''})"
+        kinds = (
+            f"(substr(r.kind, 1, 5) = 'link:'{f' OR ({STANDING} AND r.score >= {SURE})' if updates else ''})"
+        )
         links = self._of(numbers, kinds, mine="source", other="target", active_only=active_only)
         if incoming:
             links += self._of(numbers, kinds, mine="target", other="source", active_only=active_only)
