@@ -26,7 +26,7 @@ from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import Successions
+from hexad.search.recall.recaller import Comparisons
 from hexad.search.service import SearchService
 from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hexad.privacy.wipe import Wiper
     from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
+    from hexad.search.recall.candidate_comparison import Comparison
     from hexad.search.recall.fusion import Fusion
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
@@ -154,7 +155,7 @@ class Services:
             handouts=self.handouts,
             boost=_boost,
             rings=self._rings,
-            successions=Successions(_overdue, _likely_successors),
+            comparisons=Comparisons(_overdue, _compare_candidates),
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -623,13 +624,18 @@ def _boost(
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
 
 
-def _likely_successors(
-    question: str, texts: Sequence[PlainText], order: Sequence[int]
-) -> Sequence[UpdateLink]:
-    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
-    from hexad.search.recall.likely_successors import likely_successors
+def _compare_candidates(
+    question: str,
+    texts: Sequence[PlainText],
+    scores: Mapping[int, float],
+    *,
+    literals: Mapping[int, Mapping[str, float]],
+    stored: Sequence[UpdateLink],
+) -> Comparison:
+    """Compare the best candidates; loads what compares them only where there are two."""
+    from hexad.search.recall.candidate_comparison import compare_candidates
 
-    return likely_successors(question, texts, order)
+    return compare_candidates(question, texts, scores, literals=literals, stored=stored)
 
 
 def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:

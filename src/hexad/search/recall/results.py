@@ -159,6 +159,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append("its session speaks of it")
     if parts.get("speaker"):
         why.append("the question names its speaker")
+    if parts.get("form"):
+        why.append("it is built like an answer to the question")
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
