@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Final, cast
 
 import apsw
@@ -31,7 +32,13 @@ CHUNK_FTS_FORGETS: Final = "INSERT INTO chunk_fts(chunk_fts, rank) VALUES('secur
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""
 
+_WEIGHTS: Final = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
+_LEAST_WEIGHT: Final = 1e-6
+"""What FTS5 gives a word that half of the chunks hold."""
+
 COUNTS_KEPT: Final = 10_000
+PARTS_KEPT: Final = 16
+"""Filters whose passing chunks are remembered."""
 _MERGED_PAGES: Final = 400
 _MERGES_LIMIT: Final = 100_000
 _TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
@@ -60,6 +67,31 @@ class TextMatch:
     bm25: float
 
 
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """Some chunks of an index, by number, and how many they are."""
+
+    mask: bytes
+    count: int
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> IndexPart:
+        """Return the part of these chunks."""
+        mask = bytearray(max(numbers, default=-1) + 1)
+        for no in numbers:
+            mask[no] = 1
+        return cls(bytes(mask), len(numbers))
+
+    def holds(self, no: int) -> bool:
+        """Return whether a chunk is of it."""
+        return no < len(self.mask) and self.mask[no] == 1
+
+
+def bm25_weight(count: int, rows: int) -> float:
+    """Return the weight that FTS5 gives a word which `count` of `rows` chunks hold."""
+    return max(_LEAST_WEIGHT, log(max(rows - count + 0.5, 0.5) / (count + 0.5)))
+
+
 class FullText:
     """The full-text index of one store."""
 
@@ -67,6 +99,7 @@ class FullText:
         self._db = db
         self._changes = ChangeReader(db)
         self._counted: tuple[int, dict[str, int]] = (-1, {})
+        self._parts: tuple[tuple[int, int], dict[Filters, IndexPart]] = ((-1, -1), {})
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -181,8 +214,7 @@ class FullText:
 
     def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
         """Return the best matches of an FTS5 expression, best first; ties by row number."""
-        weights = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
-        score = f"bm25(chunk_fts, {weights})"
+        score = f"bm25(chunk_fts, {_WEIGHTS})"
         if filters is None or filters.empty:
             sql = (
                 "SELECT f.rowid, c.memory_no, -f.score FROM"
@@ -203,6 +235,53 @@ class FullText:
         return [
             TextMatch(chunk_no=no, memory_no=memory, bm25=bm25)
             for no, memory, bm25 in self._db.query(sql, params)
+        ]
+
+    def part(self, filters: Filters) -> IndexPart:
+        """Return which chunks are of memories that pass the filters; worked out once for each state of the index."""
+        change = (self._changes.current("memories"), self._changes.current("fulltext"))
+        known_change, known = self._parts
+        if change != known_change or len(known) >= PARTS_KEPT:
+            known = {}
+            self._parts = (change, known)
+        if filters not in known:
+            where, values = filter_sql(filters)
+            row = self._db.query_one(
+                "SELECT group_concat(c.no) FROM chunks c JOIN memories m ON m.no = c.memory_no"
+                f" JOIN spaces s ON s.no = m.space_no WHERE {' AND '.join([*where, 'm.status = ?'])}",
+                (*values, "active"),
+            )
+            known[filters] = IndexPart.of([int(no) for no in row[0].split(",")] if row and row[0] else [])
+        return known[filters]
+
+    def search_part(
+        self, terms: Sequence[str], part: IndexPart
+    ) -> tuple[list[tuple[int, float]], dict[str, int]]:
+        """Return the chunks of a part that hold any of the terms with their bm25, and in how many each term occurs.
+
+        Words weigh as if the part were all there is: FTS5 counts them in the whole index. Best first; ties by number.
+        """
+        rows, found, counts = self.count(), dict[int, float](), dict[str, int]()
+        sql = f"SELECT rowid, -bm25(chunk_fts, {_WEIGHTS}) FROM chunk_fts WHERE chunk_fts MATCH ?"
+        for term in terms:
+            everywhere = self._db.query(sql, (match_phrases([term]),))
+            here = [(no, bm25) for no, bm25 in everywhere if part.holds(no)]
+            if here:
+                counts[term] = len(here)
+                weight = bm25_weight(len(here), part.count) / bm25_weight(len(everywhere), rows)
+                for no, bm25 in here:
+                    found[no] = found.get(no, 0.0) + weight * bm25
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0])), counts
+
+    def locate(self, chunks: Sequence[tuple[int, float]]) -> list[TextMatch]:
+        """Return the matches of chunks with their bm25, in order; chunks that are gone are left out."""
+        rows = self._db.query(
+            "SELECT no, memory_no FROM chunks WHERE no IN (SELECT value FROM json_each(?))",
+            (json.dumps([no for no, _ in chunks]),),
+        )
+        memories: dict[int, int] = dict(rows)
+        return [
+            TextMatch(chunk_no=no, memory_no=memories[no], bm25=bm25) for no, bm25 in chunks if no in memories
         ]
 
     def matching(self, term: str, filters: Filters) -> int:

@@ -12,8 +12,9 @@ LITERALS_MOST: Final = 16
 _INSIDE: Final = r"([^\s{0}\x00-\x1f]|[^\s{0}\x00-\x1f][^{0}\x00-\x1f]{{0,198}}[^\s{0}\x00-\x1f])"
 # No space beside the marks: those of two phrases are no pair.
 _QUOTED: Final = re.compile(
-    "|".join(f"{opening}{_INSIDE.format(closing)}{closing}" for opening, closing in ('""', "“”", "«»", "``"))
+    "|".join(f"{opening}{_INSIDE.format(closing)}{closing}" for opening, closing in ('""', "“”", "«»"))
 )
+_MARKED: Final = re.compile(f"`{_INSIDE.format('`')}`")
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+")
 _TRIMMED: Final = "\"'`“”‘’«»()[]{}<>,;:!?…"
 _INNER: Final = re.compile(r"[^\W_](?:[._/\\@#+=]|::|->)[^\W_]|[^\W_]_|_[^\W_]|-\d|\d-")
@@ -22,12 +23,25 @@ _DATE: Final = re.compile(r"(?:1[89]|20)\d\d(?:-\d\d(?:-\d\d)?)?|\d{1,2}(?:st|nd
 
 
 def quoted_phrases(text: str) -> tuple[str, ...]:
-    """Return what stands in quotation marks or backticks, in order, each once.
+    """Return what stands in quotation marks, in order, each once.
 
     >>> quoted_phrases('Who said "ship it" and “not yet”?')
     ('ship it', 'not yet')
     """
-    phrases = (next(filter(None, match.groups()), "").strip() for match in _QUOTED.finditer(text))
+    return _inside(_QUOTED, text)
+
+
+def marked_code(text: str) -> tuple[str, ...]:
+    """Return what stands in backticks, in order, each once: it is named as it is written, and not quoted.
+
+    >>> marked_code("Which module helps `Compiler`?")
+    ('Compiler',)
+    """
+    return _inside(_MARKED, text)
+
+
+def _inside(marks: re.Pattern[str], text: str) -> tuple[str, ...]:
+    phrases = (next(filter(None, match.groups()), "").strip() for match in marks.finditer(text))
     return tuple(dict.fromkeys(phrase for phrase in phrases if _has_words(phrase)))[:LITERALS_MOST]
 
 

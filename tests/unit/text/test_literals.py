@@ -2,14 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.literals import LITERALS_MOST, exact_tokens, literal_pattern, match_phrases, quoted_phrases
+from hexad.text.literals import (
+    LITERALS_MOST,
+    exact_tokens,
+    literal_pattern,
+    marked_code,
+    match_phrases,
+    quoted_phrases,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ('the "big move" and “ship it”', ("big move", "ship it")),
-        ("what does `git rebase` do", ("git rebase",)),
+        ("what does `git rebase` do", ()),
         ('an empty "" and a sign "!"', ()),
         ("it's Anna's and the others' turn", ()),
         ('one " alone', ()),
@@ -32,6 +39,10 @@ def test_what_stands_in_quotation_marks_is_a_phrase(text: str, expected: tuple[s
 )
 def test_tokens_that_stand_for_themselves(text: str, expected: tuple[str, ...]) -> None:
     assert expected == exact_tokens(text)
+
+
+def test_what_stands_in_backticks_is_named_and_not_quoted() -> None:
+    assert ("git rebase", "x") == marked_code("what does `git rebase` do, and `x` and `git rebase`? ``")
 
 
 def test_times_are_no_tokens_where_they_are_read_as_times() -> None:

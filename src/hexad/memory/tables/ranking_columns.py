@@ -162,3 +162,13 @@ class Places:
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
         return dict(self._db.query("SELECT no, folded FROM speakers"))
+
+    def speaking_in(self, spaces: Collection[str], speakers: Collection[int]) -> list[int]:
+        """Return which of these speakers have turns in any of these spaces."""
+        rows = self._db.query(
+            "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM spaces s"
+            " JOIN conversation_sessions c ON c.space_no = s.no JOIN turns t ON t.session_no = c.no"
+            " WHERE s.name IN (SELECT value FROM json_each(?)) AND t.speaker_no = j.value)",
+            (json.dumps(sorted(speakers)), json.dumps(sorted(spaces))),
+        )
+        return [no for (no,) in rows]

@@ -28,8 +28,11 @@ class FusionWeights:
     speaker: float = 3.0
     dated: float = 2.0  # the question names a time, and the memory is from then
     exact: float = 6.0  # it holds what the question names literally: times the rarity of that
-    question: float = 0.75  # a text that itself asks is a weaker answer
-    short: float = 0.7  # so is one of few words: times the logarithm of its share of `short_words`
+    question: float = (
+        1.0  # a text that itself asks is a weaker answer, a long one less: it also says something
+    )
+    question_words: int = 10
+    short: float = 0.35  # so is a turn of few words: times the logarithm of its share of `short_words`
     short_words: int = 25
     # Below so many rows neither a gap nor a peak means anything.
     small_store_rows: int = 30
@@ -48,7 +51,7 @@ class Candidate(NamedTuple):
     crowding: float = 0.0
     neighbours: tuple[int, ...] = ()
     session: int | None = None
-    speaker_named: bool = False
+    speaker: int = 0  # 1: the question names who speaks here; -1: it asks for what another one said
     dated: bool = False
     asks: bool = False
     words: int = 1
@@ -153,14 +156,15 @@ class Fusion:
             parts["vector"] = weights.vector * self.peak * self._z[index]
         if candidate.session is not None:
             parts["session"] = self._session_weight * (self._sessions[candidate.session] / self._best)
-        if candidate.speaker_named:
-            parts["speaker"] = weights.speaker
+        if candidate.speaker:
+            parts["speaker"] = weights.speaker * candidate.speaker
         if candidate.dated:
             parts["date"] = weights.dated
         if candidate.exact:
             parts["exact"] = weights.exact * candidate.exact
         if candidate.asks:
-            parts["question"] = -weights.question
+            share = min(1.0, weights.question_words / max(candidate.words, 1))
+            parts["question"] = -weights.question * share
         if self._added:
             parts["association"] = self._added[index]
         if index in self._boosted:
@@ -169,7 +173,7 @@ class Fusion:
             parts["form"] = self._formed[index]
         if index in self._lifted:
             parts["successor"] = self._lifted[index]
-        if candidate.words < weights.short_words:
+        if candidate.session is not None and candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts
 

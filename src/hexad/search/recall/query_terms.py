@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -13,7 +13,7 @@ from hexad.errors import InvalidInput, LimitExceeded
 from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
-from hexad.text.literals import exact_tokens, is_joined_numbers, quoted_phrases
+from hexad.text.literals import exact_tokens, is_joined_numbers, marked_code, quoted_phrases
 from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
@@ -22,14 +22,18 @@ _RAREST_KEPT: Final = 2
 _WORD: Final = re.compile(r"[^\W_]+")
 # A role is not a name: "what does the user want" names nobody.
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "human", "ai", "agent", "model", "speaker"})
+_USER: Final = frozenset({"user", "human"})
+_FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself"})
+_NAME: Final = re.compile(r"([^\W_]+)(?:['’]s\b)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """A question taken apart: words to search for, words left out, the names and dates in it.
 
-    `phrases` stood in quotation marks, `tokens` stand for themselves: versions, ids, numbers, flags. Of `numbers`,
-    the tokens that are numbers joined by signs, no part is in `wanted`: `8.2.0` is not an 8, a 2 and a 0.
+    `phrases` stood in quotation marks, `tokens` stand for themselves: versions, ids, numbers, flags, code. Of
+    `numbers`, the tokens that are numbers joined by signs, no part is in `wanted`: `8.2.0` is not an 8, a 2 and a 0.
+    `speakers` are those that it names, by row number, folded.
     """
 
     wanted: tuple[str, ...]
@@ -40,12 +44,14 @@ class Terms:
     tokens: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     question: str = ""
+    speakers: Mapping[int, str] = field(default_factory=dict)
 
 
 def understand(question: str, *, now: datetime) -> Terms:
     """Return the words of a question that say what it is about; all of them when nothing else is left."""
     dates, phrases = date_range(question, now=now), quoted_phrases(question)
-    tokens = tuple(token for token in exact_tokens(question, dates=dates is None) if token not in phrases)
+    literals = dict.fromkeys((*marked_code(question), *exact_tokens(question, dates=dates is None)))
+    tokens = tuple(token for token in literals if token not in phrases)
     numbers = tuple(token for token in tokens if is_joined_numbers(token))
     rest = question
     for number in numbers:
@@ -83,10 +89,37 @@ def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> 
 
 
 def names_speaker(speaker: str, words: frozenset[str]) -> bool:
-    """Whether a question names a speaker: by any word of the name, but not by a role."""
-    return any(
-        len(part) > 1 and part not in _ROLES and part in words for part in _WORD.findall(speaker.casefold())
-    )
+    """Whether a question names a speaker: by any word of the name, but not by a role; in the first person the user."""
+    if is_user(speaker):
+        return not words.isdisjoint(_FIRST_PERSON)
+    return not words.isdisjoint(_name_words(speaker))
+
+
+def is_user(speaker: str) -> bool:
+    """Whether a speaker is the user of an assistant, whom `I` in a question means."""
+    return speaker.casefold() in _USER
+
+
+def without_names(question: str, speakers: Iterable[str]) -> str:
+    """Return what a question asks, without the names of speakers; all of it where they are all that it tells.
+
+    Who speaks is known of each turn: in a vector a name draws what speaks *of* its bearer, or to them.
+
+    >>> without_names("What did Ann's sister buy?", ["ann"]), without_names("And Ann?", ["ann"])
+    ('What did sister buy?', 'And Ann?')
+    """
+    names = {word for speaker in speakers for word in _name_words(speaker)}
+    if not names:
+        return question
+    rest = _NAME.sub(lambda match: "" if match[1].casefold() in names else match[0], question)
+    telling = (word.lower() for word in _WORD.findall(rest))
+    if all(word in STOP_WORDS for word in telling):
+        return question
+    return " ".join(rest.split())
+
+
+def _name_words(speaker: str) -> set[str]:
+    return {word for word in _WORD.findall(speaker.casefold()) if len(word) > 1 and word not in _ROLES}
 
 
 LIMIT_MOST: Final = 1_000

@@ -6,7 +6,7 @@ question ─ terms ─┬─ full text ─┐
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
@@ -23,7 +23,7 @@ from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.first_vectors import FirstVectors, with_first
-from hexad.search.fulltext import FullText, TextMatch
+from hexad.search.fulltext import FullText, IndexPart, TextMatch, bm25_weight
 from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
 from hexad.search.recall.empty_filters import why_none_passes
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
@@ -31,12 +31,14 @@ from hexad.search.recall.query_terms import (
     RecallOptions,
     Terms,
     check_query,
+    is_user,
     match_expression,
     names_speaker,
     understand,
+    without_names,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import Evidence, bm25_weight, leads, matched_share, near_floor
+from hexad.search.recall.relevance import Evidence, leads, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -156,6 +158,15 @@ Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
 
+class _ByWords(NamedTuple):
+    """What full text found: the expression, its best chunks, how many chunks hold each term, and how many there are."""
+
+    match: str
+    matches: list[TextMatch]
+    frequencies: Mapping[str, int]
+    rows: int
+
+
 class Recaller:
     """Answers questions from one store."""
 
@@ -217,8 +228,8 @@ class Recaller:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
         started = self._clock.monotonic()
         timings: dict[str, float] = {}
-        terms = understand(check_query(query), now=self._clock.now())
-        vector, failure = self._vector(query, options)
+        terms = self._understand(query, options)
+        vector, failure = self._vector(terms, options)
         timings["embed"] = self._ms(started)
         with self._stores.db.read():
             candidates = self._search(terms, vector, options)
@@ -244,8 +255,8 @@ class Recaller:
 
     def rank(self, query: str, options: RecallOptions) -> Seeds:
         """Return what `recall` would find, without its texts: for walks that go on from there, and for bundles."""
-        terms = understand(check_query(query), now=self._clock.now())
-        vector, failure = self._vector(query, options)
+        terms = self._understand(query, options)
+        vector, failure = self._vector(terms, options)
         with self._stores.db.read():
             candidates = self._search(terms, vector, options)
             ranking = self._rank(candidates, options)
@@ -269,8 +280,16 @@ class Recaller:
             candidates.evidence,
         )
 
+    def _understand(self, query: str, options: RecallOptions) -> Terms:
+        terms = understand(check_query(query), now=self._clock.now())
+        places, spaces = self._stores.places, options.filters.spaces
+        named = {no: name for no, name in places.speakers().items() if names_speaker(name, terms.words)}
+        if named and spaces:
+            named = {no: named[no] for no in places.speaking_in(spaces, named)}
+        return replace(terms, speakers=named) if named else terms
+
     def _vector(
-        self, query: str, options: RecallOptions
+        self, terms: Terms, options: RecallOptions
     ) -> tuple[NDArray[np.float32] | None, Unembedded | None]:
         """Return the question's vector, or why there is none though there are vectors to compare it with."""
         if options.semantic is False:
@@ -287,7 +306,10 @@ class Recaller:
             return None, None
         try:
             spaces = options.filters.spaces or ()
-            return self._embed_query(query, spaces[0] if len(spaces) == 1 else None), None
+            question = terms.question
+            if self._stores.roles is None:  # a name that the question holds is not to be confirmed
+                question = without_names(question, terms.speakers.values())
+            return self._embed_query(question, spaces[0] if len(spaces) == 1 else None), None
         except (ProviderError, BudgetExceeded) as error:
             if options.semantic:
                 raise
@@ -302,10 +324,7 @@ class Recaller:
     # The arms -------------------------------------------------------------------------------------------------
 
     def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Candidates:
-        rows = self._fulltext.count()
-        frequencies = self._fulltext.document_frequencies(terms.wanted)
-        match = match_expression(terms.wanted, frequencies)
-        matches = self._matches(match, options.filters) if match else []
+        match, matches, frequencies, rows = self._by_words(terms, options.filters)
         lexical: dict[int, TextMatch] = {}
         for text_match in matches:  # best first: a memory counts with its best chunk
             lexical.setdefault(text_match.memory_no, text_match)
@@ -318,7 +337,7 @@ class Recaller:
                 )
         if numbers:
             lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
-        frequencies = {**frequencies, **{number: len(matches) for number, matches in numbers.items()}}
+        frequencies = {**frequencies, **{number: len(found) for number, found in numbers.items()}}
         real = first = None
         if vector is not None:
             scored, allowed = (*lexical, *literals), self._allowed(options)
@@ -395,6 +414,37 @@ class Recaller:
             elif literal in terms.numbers:
                 numbers[literal] = matches
         return literals, required or None, numbers
+
+    def _by_words(self, terms: Terms, filters: Filters) -> _ByWords:
+        rows = self._fulltext.count()
+        frequencies = self._fulltext.document_frequencies(terms.wanted)
+        match = match_expression(terms.wanted, frequencies)
+        part = self._part(filters)
+        if part is None:
+            matches = self._matches(match, filters) if match else []
+            return _ByWords(match, matches, frequencies, rows)
+        searched = [term for term in terms.wanted if f'"{term}"' in match]
+        chunks, counts = self._fulltext.search_part(searched, part)
+        # What was too common to be searched for is taken to be as common here as everywhere.
+        frequencies = {
+            term: counts.get(term, 0) if term in searched else count * part.count // rows
+            for term, count in frequencies.items()
+        }
+        return _ByWords(match, self._passing_matches(chunks, filters), frequencies, part.count)
+
+    def _part(self, filters: Filters) -> IndexPart | None:
+        """Return the chunks of the spaces that are asked, where there are others: each space answers as if alone."""
+        if filters.spaces is None:
+            return None
+        part = self._fulltext.part(Filters(spaces=filters.spaces, roles=filters.roles))
+        return part if part.count < self._fulltext.count() else None
+
+    def _passing_matches(self, chunks: Sequence[tuple[int, float]], filters: Filters) -> list[TextMatch]:
+        if replace(filters, spaces=None, roles=None).empty:
+            return self._fulltext.locate(chunks[:LEXICAL_POOL])
+        matches = self._fulltext.locate(chunks)
+        passing = self._stores.places.passing({match.memory_no for match in matches}, filters)
+        return [match for match in matches if match.memory_no in passing][:LEXICAL_POOL]
 
     def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
         """Return the best matches that pass the filters.
@@ -528,14 +578,12 @@ class Recaller:
             for index, no in enumerate(order)
             if (place := places[no]).session_no is not None
         }
-        speakers = self._stores.places.speakers() if seats else {}
+        named_ones = found_candidates.terms.speakers
         if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
             there = {places[no].speaker_no for no in order}
-            speakers = {no: name for no, name in speakers.items() if no in there}
-        named_ones = {
-            no: name for no, name in speakers.items() if names_speaker(name, found_candidates.terms.words)
-        }
-        found_candidates.speakers = tuple(sorted(named_ones.values()))
+            named_ones = {no: name for no, name in named_ones.items() if no in there}
+        found_candidates.speakers = tuple(sorted(named_ones.values())) if seats else ()
+        askers = {no for no, name in named_ones.items() if is_user(name)}
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
         candidates: list[Candidate] = []
@@ -555,7 +603,7 @@ class Recaller:
                     crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
                     neighbours=around,
                     session=place.session_no,
-                    speaker_named=place.speaker_no in named_ones,
+                    speaker=_heard(place, named_ones, askers),
                     dated=dates is not None and dates.covers(from_micros(place.happened_at)),
                     asks=bool(place.asks),
                     words=place.words,
@@ -674,3 +722,13 @@ class Recaller:
         if candidates.answer is not None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
+
+
+def _heard(place: RankingRow, named: Collection[int], askers: Collection[int]) -> int:
+    """Return 1 where the question names who speaks, -1 where it is asked in the first person and another one speaks.
+
+    What nobody says in a conversation, such as a note, may be whoever's who asks.
+    """
+    if place.speaker_no is None or place.speaker_no in askers:
+        return 0
+    return 1 if place.speaker_no in named else -bool(askers)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
+from hexad.search.fulltext import bm25_weight
 from hexad.search.vectors.index import VectorAnswer
 
 SILENT_BELOW: Final = -2.0
@@ -141,11 +142,6 @@ _COMMON: Final = 4
 
 def _weight(count: int, rows: int) -> float:
     return log(1 + max(rows - count + 0.5, 0.5) / (count + 0.5))
-
-
-def bm25_weight(count: int, rows: int) -> float:
-    """Return the weight that FTS5 gives a word which `count` of `rows` chunks hold."""
-    return max(0.0, log(max(rows - count + 0.5, 0.5) / (count + 0.5)))
 
 
 def _logistic(log_odds: float) -> float:

@@ -157,7 +157,7 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append(f"holds {', '.join(candidates.literals[no])} as written")
     if parts.get("session"):
         why.append("its session speaks of it")
-    if parts.get("speaker"):
+    if parts.get("speaker", 0.0) > 0:
         why.append("the question names its speaker")
     if parts.get("form"):
         why.append("it is built like an answer to the question")

@@ -17,7 +17,7 @@ candidates = st.lists(
         cosine=st.none() | st.floats(-1, 1),
         neighbours=st.just(()),
         session=st.none() | st.integers(1, 3),
-        speaker_named=st.booleans(),
+        speaker=st.integers(-1, 1),
         asks=st.booleans(),
         dated=st.booleans(),
         crowding=st.floats(-1, 1),
@@ -52,7 +52,7 @@ def test_only_what_was_asked_speaks() -> None:
 
 
 def test_more_of_a_signal_is_a_higher_score() -> None:
-    plain = Candidate(bm25=2.0, cosine=0.3, words=LONG)
+    plain = Candidate(bm25=2.0, cosine=0.3, session=1, words=LONG)
     spread = CosineSpread(0.1, 0.1)
 
     def score(better: Candidate) -> tuple[float, float]:
@@ -62,14 +62,32 @@ def test_more_of_a_signal_is_a_higher_score() -> None:
     for better in (
         plain._replace(bm25=3.0),
         plain._replace(cosine=0.4),
-        plain._replace(speaker_named=True),
+        plain._replace(speaker=1),
         plain._replace(neighbours=(2,)),
     ):
         lower, higher = score(better)
         assert lower < higher, better
-    for worse in (plain._replace(asks=True), plain._replace(words=2), plain._replace(crowding=0.1)):
+    for worse in (
+        plain._replace(asks=True),
+        plain._replace(words=2),
+        plain._replace(crowding=0.1),
+        plain._replace(speaker=-1),
+    ):
         higher, lower = score(worse)
         assert lower < higher, worse
+
+
+def test_few_words_weaken_turns_alone_and_a_question_at_its_end_a_long_text_little() -> None:
+    texts = [
+        Candidate(words=3),
+        Candidate(words=3, session=1),
+        *(Candidate(asks=True, words=n) for n in (5, 100)),
+    ]
+    fusion = Fusion(texts, None, rows=100)
+
+    assert "short" not in fusion.parts(0)
+    assert fusion.parts(1)["short"] < 0
+    assert fusion.parts(2)["question"] == pytest.approx(10 * fusion.parts(3)["question"])
 
 
 def test_a_memory_whose_vector_is_on_its_way_stands_at_the_mean() -> None:

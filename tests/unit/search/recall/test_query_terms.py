@@ -12,6 +12,7 @@ from hexad.search.recall.query_terms import (
     match_expression,
     names_speaker,
     understand,
+    without_names,
 )
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
@@ -68,12 +69,37 @@ def test_in_a_large_store_common_terms_are_dropped_but_never_the_two_rarest() ->
         ("assistant", "ask the assistant", False),
         ("x", "what is x?", False),
         ("größe", "was sagt größe?", True),
+        ("user", "where do I live?", True),
+        ("human", "what is my sister's name?", True),
+        ("assistant", "where do I live?", False),
     ],
 )
 def test_a_speaker_is_named_by_any_word_of_the_name_but_not_by_a_role(
     speaker: str, question: str, expected: bool
 ) -> None:
     assert expected == names_speaker(speaker, understand(question, now=NOW).words)
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers", "expected"),
+    [
+        ("What did Ada's sister paint?", ["ada lovelace"], "What did sister paint?"),
+        ("When did ADA and Bob meet?", ["ada", "bob"], "When did and meet?"),
+        ("What is an adage?", ["ada"], "What is an adage?"),
+        ("Who is Ada?", ["ada"], "Who is Ada?"),
+        ("Where do I live?", ["user"], "Where do I live?"),
+    ],
+)
+def test_names_of_speakers_leave_a_question_that_tells_more(
+    question: str, speakers: list[str], expected: str
+) -> None:
+    assert expected == without_names(question, speakers)
+
+
+def test_what_stands_in_backticks_is_a_token_and_no_phrase() -> None:
+    terms = understand('Which module helps `Compiler` to "look up" 8.2.0?', now=NOW)
+
+    assert (("look up",), ("Compiler", "8.2.0")) == (terms.phrases, terms.tokens)
 
 
 def test_options_know_their_limits() -> None:
