@@ -155,17 +155,15 @@ def _matches(claim: Claim) -> Iterator[str]:
     topic = list(dict.fromkeys(t.low for t in claim.tokens if t.content and t.stem in claim.topic))
     if not claim.subject:
         topic += [word for word in claim.before if word not in topic]
-    pairs = [
-        (word, other)
-        for at, word in enumerate(topic[:_TOPIC_WORDS])
-        for other in topic[at + 1 : _TOPIC_WORDS]
-    ]
+    words = list(map(_quoted, topic[:_TOPIC_WORDS]))
+    # Any two of the words, each named as seldom as can be: a name opens its list in every part of the index.
+    pairs = [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]
     relation = next((verbs for verbs in english.RELATIONS.values() if claim.verb in verbs), None)
     if pairs:
-        yield " OR ".join(f"({_quoted(word)} AND {_quoted(other)})" for word, other in pairs)
+        yield " OR ".join(pairs)
     elif relation is not None:
-        words = " OR ".join(map(_quoted, sorted(relation)))
-        yield f"{_quoted(topic[0])} AND ({words})" if topic else words
+        verbs = " OR ".join(map(_quoted, sorted(relation)))
+        yield f"{_quoted(topic[0])} AND ({verbs})" if topic else verbs
     if topic and not pairs:
         yield _quoted(topic[0])
     for former in claim.former_words:

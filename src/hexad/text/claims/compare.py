@@ -277,7 +277,7 @@ def _words_of(stems: frozenset[str]) -> frozenset[str]:
 
 
 def _uncovered(words: frozenset[str], known: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in words if not any(_alike(word, other) for other in known))
+    return frozenset(word for word in words - known if not any(_alike(word, other) for other in known))
 
 
 def _stems(value: Sequence[Token]) -> frozenset[str]:
@@ -295,7 +295,7 @@ def _same_value(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
         return False
     if was <= now or now <= was:
         return True
-    return all(any(_alike(word, other) for other in now) for word in was)
+    return not _uncovered(was, now)
 
 
 def _alike(word: str, other: str) -> bool:
