@@ -67,7 +67,9 @@ class HttpServer:
 
 def start(folder: Path, *options: str, environ: Mapping[str, str] | None = None) -> HttpServer:
     """Start a server of a project's store on a free port, and return it when it listens."""
-    env = {**os.environ, "HEXAD_EMBEDDER": "none", **(environ or {})}
+    # A fixture of a module has no user layer of its own yet, and the one of whoever runs the tests is nobody's business.
+    own = {"HEXAD_EMBEDDER": "none", "HEXAD_USER_DIR": str(folder.parent / "user-of-server")}
+    env = {**os.environ, **own, **(environ or {})}
     command = [sys.executable, "-m", "hexad", "serve", "-C", str(folder), "--port", "0", "--json", *options]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, cwd=folder

@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from hexad.client.connection import aconnect, connect
+    from hexad.client.awaited import aconnect, aopen
+    from hexad.client.connection import connect
     from hexad.config import StreamDurability
     from hexad.core.actor import Actor
     from hexad.core.clock import Clock, FrozenClock, SystemClock
@@ -197,7 +198,8 @@ if TYPE_CHECKING:
 
 # Where each public name lives. They are loaded when first asked for, so that `import hexad` stays cheap.
 _HOMES: Final = {
-    "hexad.client.connection": ("aconnect", "connect"),
+    "hexad.client.awaited": ("aconnect", "aopen"),
+    "hexad.client.connection": ("connect",),
     "hexad.core.actor": ("Actor",),
     "hexad.core.clock": ("Clock", "FrozenClock", "SystemClock"),
     "hexad.config": ("StreamDurability",),
@@ -318,7 +320,8 @@ __all__ = [
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
     "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
     "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
-    "aconnect", "calculate_relevance", "compress_records", "connect", "cosine_similarity", "decrypt", "encrypt",
+    "aconnect", "aopen", "calculate_relevance", "compress_records", "connect", "cosine_similarity", "decrypt",
+    "encrypt",
     "encryption_state", "export_json", "export_quality", "init", "instructions_in", "listen", "open",
     "parse_query_text", "parse_receipt", "rekey", "temporal_decay", "verify_export",
 ]  # fmt: skip

@@ -1273,6 +1273,20 @@ class Hexad:
         """Wait until the background thread has nothing left to do; False when that took too long."""
         return self._services.wait_idle(timeout_s)
 
+    def changes(self) -> Mapping[str, int]:
+        """Return how often each part of the store was changed, by any process: another number says where to look.
+
+        Parts are `memories`, `spaces`, `documents` and such; what changed in them the numbers do not say.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     before = hx.changes().get("memories", 0)
+        ...     _ = hx.remember("Deploys happen on Tuesday.")
+        ...     hx.changes()["memories"] > before
+        True
+        """
+        return dict(self._services.changes.all())
+
     def status(self) -> StoreStatus:
         """Return versions, durability, sizes, embedder, keys and what waits: what `hexad doctor` prints."""
         return self._services.status()

@@ -113,6 +113,7 @@ class Services:
         self.context = context = replace(context, wake=self.wake)
         self.hold, self.program, self.db, self.clock = hold, program, context.db, context.clock
         self.stores = Stores(self.db, roles=context.actor.roles)
+        self.changes = ChangeReader(self.db)
         # Upkeep must not leave out what whoever opened the store may not see.
         self.everything = self.stores if self.stores.roles is None else Stores(self.db)
         self.fulltext = FullText(self.db)
@@ -250,7 +251,7 @@ class Services:
     def _make_orderings(self) -> Orderings:
         from hexad.spaces.bundles.orderings.all import Orderings
 
-        return Orderings(self.stores, ChangeReader(self.db))
+        return Orderings(self.stores, self.changes)
 
     def _make_bundles(self) -> Bundles:
         from hexad.spaces.bundles.builder import Bundles

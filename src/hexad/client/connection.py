@@ -1,9 +1,9 @@
-"""`hexad.connect` and `hexad.aconnect`: a store behind `hexad serve`, with the verbs of `hexad.open`."""
+"""`hexad.connect`: a store behind `hexad serve`, with the verbs of `hexad.open`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TIMEOUT_S: Final = 60.0
 """How long a call may take before it is given up."""
 _TOKEN_BYTES: Final = 4_096
-_FACADES: Final = (
+ATTRIBUTES: Final = (
     "spaces",
     "quarantine",
     "session",
@@ -122,7 +122,8 @@ def export_params(scope: str | None, session: str | None, subject: str | None) -
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _export_item(line: str) -> ExportItem:
+def export_item(line: str) -> ExportItem:
+    """Return a line of an export."""
     return cast("ExportItem", decode(json.loads(line)))
 
 
@@ -148,38 +149,13 @@ class _Sending:
         return self.address.answer(response)
 
 
-class _AsyncSending:
-    """Sends calls, whose answers are awaited."""
-
-    def __init__(self, address: Address) -> None:
-        import httpx2
-
-        self.address = address
-        self.refusals = (httpx2.TransportError,)
-        self.client = httpx2.AsyncClient(**address.options)
-
-    def __repr__(self) -> str:
-        return repr(self.address.url)
-
-    async def nothing(self) -> None:
-        """Answer without asking."""
-
-    async def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
-        """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
-        try:
-            response = await self.client.request(**self.address.request(verb, given))
-        except self.refusals as error:
-            raise self.address.unreachable(error) from error
-        return self.address.answer(response)
-
-
 class RemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the calls of an open store
     """A store behind a server, with the calls of an open one; made by `hexad.connect`, for all threads."""
 
     def __init__(self, address: Address) -> None:
         self._sending = _Sending(address)
         super().__init__(self._sending, CurrentSessions())
-        for name in _FACADES:
+        for name in ATTRIBUTES:
             setattr(self, name, facade_class(name)(self._sender, self._sessions))
 
     def __enter__(self) -> Self:
@@ -216,49 +192,7 @@ class RemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the call
                 if response.status_code != 200:
                     response.read()
                     address.answer(response)
-                yield from map(_export_item, response.iter_lines())
-        except self._sending.refusals as error:
-            raise address.unreachable(error) from error
-
-
-class AsyncRemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the calls of an open store
-    """A store behind a server, whose calls are awaited; made by `hexad.aconnect`."""
-
-    def __init__(self, address: Address) -> None:
-        self._sending = _AsyncSending(address)
-        super().__init__(self._sending, CurrentSessions())
-        for name in _FACADES:
-            setattr(self, name, facade_class(name)(self._sender, self._sessions))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    @property
-    def url(self) -> str:
-        """Where the server is."""
-        return self._sending.address.url
-
-    async def close(self) -> None:
-        """Close the connection; the server goes on."""
-        await self._sending.client.aclose()
-
-    async def export(
-        self, scope: str | None = None, *, session: str | None = None, subject: str | None = None
-    ) -> AsyncIterator[ExportItem]:
-        """Iterate over everything that is held about a scope, or about a person, as it comes in."""
-        address, params = self._sending.address, export_params(scope, session, subject)
-        try:
-            async with self._sending.client.stream("GET", f"{ROOT}/export", params=params) as response:
-                if response.status_code != 200:
-                    await response.aread()
-                    address.answer(response)
-                async for line in response.aiter_lines():
-                    yield _export_item(line)
+                yield from map(export_item, response.iter_lines())
         except self._sending.refusals as error:
             raise address.unreachable(error) from error
 
@@ -279,14 +213,3 @@ def connect(
     """
     address = Address(url, token=token, timeout_s=timeout_s, certificate=certificate)
     return cast("Hexad", RemoteHexad(address))
-
-
-def aconnect(
-    url: str,
-    *,
-    token: str | Path | None = None,
-    timeout_s: float = TIMEOUT_S,
-    certificate: str | Path | None = None,
-) -> AsyncRemoteHexad:
-    """Return a store behind `hexad serve` whose calls are awaited; parameters and errors are those of `connect`."""
-    return AsyncRemoteHexad(Address(url, token=token, timeout_s=timeout_s, certificate=certificate))

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexad.client.verbs import SESSION_ID, Verb, parameters_of, takes_session
+from hexad.client.verbs import SESSION_ID, Verb, signature_of, takes_session
 from hexad.engine import Hexad
 from hexad.errors import Conflict, NotFound
 from hexad.layers.session.handle import SessionHandle
-
-_THREAD_SESSIONS = frozenset({"xdb.start_session"})
-"""Calls that make a session the current one of the thread: it must not be one that others are answered by."""
-
-
-def needs_own_thread(verb: Verb) -> bool:
-    """Whether a call leaves something with the thread that made it."""
-    return verb.name in _THREAD_SESSIONS
 
 
 def invoke(hx: Hexad, verb: Verb, given: Mapping[str, Any], *, acknowledged: bool = False) -> Any:
@@ -32,9 +24,9 @@ def invoke(hx: Hexad, verb: Verb, given: Mapping[str, Any], *, acknowledged: boo
         for name in filter(None, verb.facade.split(".")):
             target = getattr(target, name)
     spread: tuple[Any, ...] = ()
-    for parameter in parameters_of(verb):
-        if parameter.spread and parameter.name in arguments:
-            spread = tuple(arguments.pop(parameter.name))
+    for parameter in signature_of(verb).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            spread = tuple(arguments.pop(parameter.name, ()))
     answer = getattr(target, verb.call)(*spread, **arguments)
     if acknowledged and verb.name == "xdb.record":
         hx.xdb.flush()

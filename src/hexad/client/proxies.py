@@ -15,12 +15,12 @@ from typing import Any, Final, Protocol
 
 from hexad.client.verbs import (
     FACADES,
+    LOCAL_VERBS,
     OF_SESSION,
     SESSION_ID,
     UNSENT,
     VERBS,
     Verb,
-    parameters_of,
     python_call,
     signature_of,
     takes_session,
@@ -103,9 +103,8 @@ class Facade:
 
 @functools.cache
 def _may_name_session(verb: Verb) -> bool:
-    return verb.facade == "xdb" and any(
-        parameter.name == SESSION_ID and not parameter.required for parameter in parameters_of(verb)
-    )
+    parameter = signature_of(verb).parameters.get(SESSION_ID)
+    return verb.facade == "xdb" and parameter is not None and parameter.default is None
 
 
 def _method(verb: Verb, *, local: bool) -> Callable[..., Any]:
@@ -131,10 +130,14 @@ def _method(verb: Verb, *, local: bool) -> Callable[..., Any]:
 @functools.cache
 def facade_class(facade: str, *, local: bool = False) -> type[Facade]:
     """Return the class of an attribute; a `local` one takes what cannot be sent to another process, too."""
-    verbs = [verb for verb in VERBS.values() if verb.facade == facade]
+    served = (*VERBS.values(), *LOCAL_VERBS) if local else VERBS.values()
+    verbs = [verb for verb in served if verb.facade == facade]
     calls: dict[str, Any] = {verb.call: _method(verb, local=local) for verb in verbs}
     kind = FACADES[facade]
     calls |= {name: make(calls) for name, make in _ADDED.get(facade, {}).items()}
+    if facade == "xdb":
+        documents = facade_class("xdb.documents", local=local)
+        calls["documents"] = property(lambda self: documents(self._sender, self._sessions))
     return type(f"{kind.__name__}Proxy", (Facade,), {**calls, "__doc__": kind.__doc__})
 
 
@@ -215,18 +218,12 @@ def _session(calls: Mapping[str, Any]) -> Callable[..., Any]:
     return session
 
 
-def _documents(calls: Mapping[str, Any]) -> property:
-    del calls
-    return property(lambda self: facade_class("xdb.documents")(self._sender, self._sessions))
-
-
 _ADDED: Final[Mapping[str, Mapping[str, Callable[[Mapping[str, Any]], Any]]]] = {
     "session": {"current": _current, "handle": _handle},
     "xdb": {
         "start_session": _start_session,
         "end_session": _end_session,
         "session": _session,
-        "documents": _documents,
     },
 }
 

@@ -16,6 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from hexad.audit.log import AuditLog, Marking
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.engine import Hexad
@@ -50,6 +51,8 @@ FACADES: Final[Mapping[str, type]] = {
     "honeycomb": HoneycombFacade,
     "xdb": Xdb,
     "xdb.documents": DocumentRepository,
+    "audit": AuditLog,
+    "audit.incidents": Marking,
 }
 """The classes whose calls are served, by the attributes of a store that lead to them."""
 
@@ -312,6 +315,7 @@ xdb.documents.versions          GET  /xdb/document-versions
 xdb.documents.removed_documents GET  /xdb/removed-documents
 
 status                  GET    /maintenance/status
+changes                 GET    /maintenance/changes
 check                   POST   /maintenance/check
 maintain                POST   /maintenance/maintain
 consolidate             POST   /maintenance/consolidate
@@ -365,9 +369,20 @@ UNSERVED: Final[Mapping[str, str]] = {
     ),
 }  # fmt: skip
 """What is not served, and why."""
+_UNAWAITED: Final = frozenset(
+    {
+        "close", "watch", "decrypted", "export", "session.handle", "xdb.session", "governance.record",
+        "session.on_task_end", "user.close", "user.held",
+    }
+)  # fmt: skip
+LOCAL_VERBS: Final = tuple(Verb(name=name, method="", path="") for name in UNSERVED if name not in _UNAWAITED)
+"""What is not served, and can be awaited in the process that has the store open."""
 UNSENT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("progress", "stop", "listener", "on_report"), _FUNCTION),
     **dict.fromkeys(("folder", "root", "out", "file"), _FILE),
+    "archives": _FILE,
+    "archive": _FILE,
+    "reviewer_credential": "a header has it",
     "embedder": "a store is re-embedded by another one where it runs",
 }
 """Parameters that are not served, and why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 from hexad.database.connection import Connection, Database
 
@@ -41,6 +42,10 @@ class ChangeReader:
 
     def current(self, family: str) -> int:
         """Return how often `family` was changed; 0 when never."""
+        return self.all().get(family, 0)
+
+    def all(self) -> Mapping[str, int]:
+        """Return how often each family was changed."""
         with self._database.read() as con:
             # `data_version` is deaf to this connection's own changes, which `total_changes` counts.
             stamp = (self._database.data_version(), con.total_changes)
@@ -49,4 +54,4 @@ class ChangeReader:
                 self._seen.numbers = {str(name): n for name, n in rows if isinstance(n, int)}
                 # What an open write transaction counted may be rolled back, and nothing would tell.
                 self._seen.stamp = None if con.writing else stamp
-            return self._seen.numbers.get(family, 0)
+            return self._seen.numbers

@@ -11,7 +11,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 import hexad
 from hexad.client.invoke import invoke
@@ -26,7 +26,16 @@ from hexad.interfaces.http_server.guard import Limits, Refusal, RequestGuard
 from hexad.interfaces.http_server.logins import visible, within
 from hexad.interfaces.http_server.metrics import Metrics
 from hexad.interfaces.http_server.openapi import described, operation
+from hexad.interfaces.http_server.reviews import HEADER, REVIEW_VERBS, require_reviewer, review
 from hexad.interfaces.http_server.stores import ServedStore, readable
+from hexad.interfaces.http_server.streams import (
+    EVENTS,
+    NDJSON,
+    Streaming,
+    TokenStream,
+    change_stream,
+    export_lines,
+)
 from hexad.interfaces.http_server.tokens import Login, TokenFile
 
 _JSON: Final = "application/json"
@@ -45,6 +54,25 @@ class Desk:
     async def answer(self, verb: Verb, request: Request) -> Response:
         """Return the answer to a request; a problem where the call raises."""
         login: Login = request.state.login
+
+        def ask(given: dict[str, Any]) -> Any:
+            hx = self.store.of(login.role)
+            return visible(login, verb, invoke(hx, verb, within(login, verb, given), acknowledged=True))
+
+        return await self._answered(verb, request, ask)
+
+    async def review(self, verb: Verb, request: Request) -> Response:
+        """Return what the ledger answers to a reviewer."""
+        login: Login = request.state.login
+        credential = request.headers.get(HEADER, "")
+
+        def ask(given: dict[str, Any]) -> Any:
+            require_reviewer(login)
+            return review(self.store.path, self.store.key, verb, given, credential)
+
+        return await self._answered(verb, request, ask)
+
+    async def _answered(self, verb: Verb, request: Request, ask: Callable[[dict[str, Any]], Any]) -> Response:
         with self.metrics.measured(verb.name) as measured:
             is_query = request.method == "GET"
             body = b"" if is_query else await request.body()
@@ -54,16 +82,13 @@ class Desk:
             is_exact = MEDIA_TYPE in request.headers.get("accept", "")
 
             def work() -> bytes:
-                given = arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body)
-                hx = self.store.of(login.role)
-                value = visible(login, verb, invoke(hx, verb, within(login, verb, given), acknowledged=True))
+                value = ask(arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body))
                 if is_exact:
                     return json.dumps(encode(value)).encode("ascii")
                 return json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False).encode()
 
-            loop = asyncio.get_running_loop()
             try:
-                content = await loop.run_in_executor(self.store.pool_for(verb), work)
+                content = await self.store.pool.run(verb, work)
             except HexadError as error:
                 measured.status = _status(error)
                 return problem_response(error)
@@ -127,11 +152,14 @@ def build(
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    for verb in VERBS.values():
+    for verb, answer in (
+        *((verb, desk.answer) for verb in VERBS.values()),
+        *((verb, desk.review) for verb in REVIEW_VERBS),
+    ):
         for method in filter(None, (verb.method, verb.alias)):
             app.add_api_route(
                 verb.path,
-                _endpoint(desk, verb),
+                _endpoint(answer, verb),
                 methods=[method],
                 name=verb.name,
                 response_model=None,
@@ -139,7 +167,9 @@ def build(
                 openapi_extra=operation(verb, method),
             )
     _add_others(app, desk, metrics)
+    _route_by_path(app)
     app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(HexadError, _raised)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
     return RequestGuard(
@@ -147,16 +177,19 @@ def build(
     )
 
 
-def _endpoint(desk: Desk, verb: Verb) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(
+    answer: Callable[[Verb, Request], Awaitable[Response]], verb: Verb
+) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        return await desk.answer(verb, request)
+        return await answer(verb, request)
 
     endpoint.__doc__ = python_call(verb).__doc__
     return endpoint
 
 
 def _add_others(app: FastAPI, desk: Desk, metrics: Metrics) -> None:
-    """Add what is no call: health, metrics, the description."""
+    """Add what is no call: streams, health, metrics, the description."""
+    store = desk.store
 
     async def healthz(request: Request) -> Response:
         del request
@@ -164,8 +197,18 @@ def _add_others(app: FastAPI, desk: Desk, metrics: Metrics) -> None:
 
     async def metrics_text(request: Request) -> Response:
         del request
-        content, kind = await asyncio.get_running_loop().run_in_executor(desk.store.pool, metrics.text)
+        content, kind = await store.pool.run(None, metrics.text)
         return Response(content, headers={"content-type": kind})
+
+    async def tokens(request: Request) -> Streaming:
+        return Streaming(TokenStream(store, metrics, request).answers(), media_type=NDJSON, reads=True)
+
+    async def export(request: Request) -> Streaming:
+        login: Login = request.state.login
+        return Streaming(export_lines(store.of(login.role), request), media_type=NDJSON)
+
+    async def changes(request: Request) -> Streaming:
+        return Streaming(change_stream(store, request).events(), media_type=EVENTS)
 
     description: dict[str, Any] = {}
 
@@ -175,14 +218,47 @@ def _add_others(app: FastAPI, desk: Desk, metrics: Metrics) -> None:
             description.update(described(app))
         return JSONResponse(description)
 
-    for path, endpoint in (("/healthz", healthz), ("/metrics", metrics_text), ("/openapi.json", openapi)):
-        app.router.routes.append(Route(path, endpoint, methods=["GET"]))
+    others: dict[str, tuple[str, Callable[[Request], Awaitable[Any]]]] = {
+        "/healthz": ("GET", healthz),
+        "/metrics": ("GET", metrics_text),
+        "/openapi.json": ("GET", openapi),
+        "/v1/xdb/tokens": ("POST", tokens),
+        "/v1/export": ("GET", export),
+        "/v1/changes": ("GET", changes),
+    }
+    for path, (method, endpoint) in others.items():
+        app.router.routes.append(Route(path, endpoint, methods=[method]))
+
+
+def _route_by_path(app: FastAPI) -> None:
+    """Find a route by its path alone: no path here has a parameter, and to try 200 patterns takes a millisecond."""
+    router, routes = app.router, dict[str, list[Any]]()
+    for route in router.routes:
+        routes.setdefault(getattr(route, "path", ""), []).append(route)
+    whole = router.middleware_stack
+
+    async def by_path(scope: Any, receive: Any, send: Any) -> None:
+        for route in routes.get(scope.get("path", ""), ()):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found)
+                await route.handle(scope, receive, send)
+                return
+        await whole(scope, receive, send)
+
+    router.middleware_stack = by_path
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     del request
     assert isinstance(error, Refusal)
     return problem_response(error.error, status=error.status, headers=error.headers)
+
+
+async def _raised(request: Request, error: Exception) -> Response:
+    del request
+    assert isinstance(error, HexadError)
+    return problem_response(error)
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:

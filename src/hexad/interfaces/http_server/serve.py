@@ -15,7 +15,7 @@ from hexad.core.clock import SystemClock
 from hexad.errors import AccessDenied, InvalidInput, NotFound, StoreLocked
 from hexad.interfaces.http_server.app import build
 from hexad.interfaces.http_server.guard import Limits
-from hexad.interfaces.http_server.stores import Open, ServedStore
+from hexad.interfaces.http_server.stores import Key, Open, ServedStore
 from hexad.interfaces.http_server.tokens import TokenFile
 
 HOST: Final = "127.0.0.1"
@@ -77,7 +77,11 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(
-    options: ServeOptions, open_store: Open, *, listening: Callable[[Listening], None] = lambda _: None
+    options: ServeOptions,
+    open_store: Open,
+    *,
+    key: Key = None,
+    listening: Callable[[Listening], None] = lambda _: None,
 ) -> None:
     """Serve a store until the process is told to end; then what is under way is finished and the store closed.
 
@@ -87,7 +91,7 @@ def serve(
     check_options(options)
     listener = _bound(options.host, options.port)
     try:
-        store = ServedStore(open_store)
+        store = ServedStore(open_store, key=key)
         try:
             tokens = TokenFile(store.path)
             is_new = tokens.ensure_first()
@@ -118,7 +122,9 @@ def serve(
             )
             listener.listen(_BACKLOG)
             listening(Listening(url=url, store=store.path, token_file=tokens.first_token, new_token=is_new))
-            uvicorn.Server(config).run(sockets=[listener])
+            server = uvicorn.Server(config)
+            store.is_ending = lambda: server.should_exit
+            server.run(sockets=[listener])
         finally:
             store.close()
     finally:

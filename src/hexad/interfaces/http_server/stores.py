@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from hexad.client.invoke import needs_own_thread
+from hexad.client.pool import CallPool
 from hexad.client.verbs import Verb
 from hexad.core.actor import OWNER
 from hexad.core.as_json import as_json
@@ -18,19 +17,20 @@ from hexad.memory.memory import Memory
 
 Open = Callable[[str | None], Hexad]
 """Opens the store for a role."""
-Result = TypeVar("Result")
+Key = bytes | str | Path | None
+"""What opens an encrypted store, where its settings do not say."""
 THREADS: Final = 16
 
 
 class ServedStore:
     """Handles on one store by role; what a role may see the store decides, as for any actor."""
 
-    def __init__(self, open_store: Open, *, threads: int = THREADS) -> None:
-        self._open = open_store
+    def __init__(self, open_store: Open, *, key: Key = None, threads: int = THREADS) -> None:
+        self._open, self.key = open_store, key
+        self.is_ending: Callable[[], bool] = lambda: False
         self._handles: dict[str, Hexad] = {}
         self._lock = threading.Lock()
-        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="hexad-http")
-        self._single = ThreadPoolExecutor(1, thread_name_prefix="hexad-http-sessions")
+        self.pool = CallPool(threads, name="hexad-http")
         self.owner = self.of(OWNER)
 
     @property
@@ -48,14 +48,9 @@ class ServedStore:
                     hx = self._handles[role] = self._open(None if role == OWNER else role)
         return hx
 
-    def pool_for(self, verb: Verb) -> ThreadPoolExecutor:
-        """Return the threads that a call is answered by: a session must not become current for other callers."""
-        return self._single if needs_own_thread(verb) else self.pool
-
     def close(self) -> None:
         """Wait for the calls that are being answered, then close every handle."""
-        self.pool.shutdown(wait=True, cancel_futures=True)
-        self._single.shutdown(wait=True, cancel_futures=True)
+        self.pool.close()
         for hx in self._handles.values():
             hx.close()
 

@@ -90,9 +90,11 @@ class TokenFile:
         check_role(role)
         limits = None if not spaces else tuple(dict.fromkeys(word_list(spaces, "spaces")))
         expires = parse_time(expires_at, "expires_at")
+        chosen = None if name is None else _checked_name(name)
+        self.ensure_first()  # whoever serves later has one, too
         with self._changing() as logins:
             names = {login.name for login in logins.values()}
-            chosen = _checked_name(name) if name is not None else _free_name(role, names)
+            chosen = chosen or _free_name(role, names)
             if chosen in names:
                 raise Conflict(f"There is a token {chosen!r}; give another name, or revoke that one first.")
             token = _new_token()

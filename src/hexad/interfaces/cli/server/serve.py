@@ -88,7 +88,7 @@ def serve(ctx: click.Context, /, rate: float, body_mib: int, **options: Any) -> 
     limits = server.Limits(rate=rate, body_bytes=body_mib << 20)
     chosen = server.ServeOptions(**options, limits=limits)
     server.check_options(chosen)
-    server.serve(chosen, _opener(state()), listening=_say)
+    server.serve(chosen, _opener(state()), key=state().passphrase, listening=_say)
 
 
 class _Opener:
