@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from benchmarks.child import in_child
 from benchmarks.corpora import Sentences, WordVectors, questions, read_lines, write_lines
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table, Timings, percentile
-from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
+from hexad import FusedContext, Hexad, Hit, MemoryItem, MemoryLayer, MemoryQuery, SystemClock
 from hexad.layers.context.api import ContextFilters, Contexts
 from hexad.layers.contract import LayerSource
 from hexad.layers.router.plan import RouteRequest
@@ -70,10 +70,10 @@ EVIDENCE_BUDGETS: Final = (500, 1_000, 2_000)
 
 
 def _evidence(options: Options, data: Path) -> Table:
-    """Return which share of the evidence for a question a context shows, and how much of it whole, by half.
+    """Return what of the evidence for a question a context shows, and how much of it whole, by half; and plain recall.
 
-    Two conversations and functions of which a fifth are asked about; the constants of packing were chosen on the
-    development half, every other question.
+    Three conversations and functions of which a fifth are asked about; the constants of packing were chosen on the
+    development half, every other question. Recall gives its hits as lines with id, speaker and date, while they fit.
     """
     embedder = RememberedVectors(keep=options.reuse_vectors)
     turns = read_lines(data / "conversations" / "items.jsonl")
@@ -82,9 +82,9 @@ def _evidence(options: Options, data: Path) -> Table:
     needed = {name for question in asked for name in question.evidence}
     kept = [line for number, line in enumerate(functions) if number % 6 == 0 or line["id"] in needed]
     stores = [("code", kept, asked)]
-    for name in sorted({turn["conversation"] for turn in turns})[:2]:
+    for name in sorted({turn["conversation"] for turn in turns})[:3]:
         about = questions(data / "conversations" / "questions.jsonl")
-        own = [question for question in about if question.conversation == name][:70]
+        own = [question for question in about if question.conversation == name]
         stores.append(("conversations", [turn for turn in turns if turn["conversation"] == name], own))
     shown: dict[tuple[str, str, int], list[_Shown]] = {}
     for number, (name, lines, own) in enumerate(stores):
@@ -96,18 +96,25 @@ def _evidence(options: Options, data: Path) -> Table:
             sources = {memory.id: memory.source_id for memory in hx.memories(limit=None)}
             for at, question in enumerate(own):
                 right = {no for no, source in sources.items() if source in question.evidence}
+                half = "unseen" if at % 2 else "development"
+                hits = hx.recall(question.text, limit=60) if right else ()
                 for budget in EVIDENCE_BUDGETS if right else ():
                     context = hx.context(question.text, budget, deterministic=True)
-                    half = "unseen" if at % 2 else "development"
-                    shown.setdefault((name, half, budget), []).append(_Shown.of(context, right))
+                    recalled = right <= _recalled(hits, budget)
+                    shown.setdefault((name, half, budget), []).append(_Shown.of(context, right, recalled))
     embedder.save()
     return Table(
         title="Evidence in a context",
-        columns=("", "half", "budget", "questions", "evidence shown", "shown whole", "rows cut", "rows"),
+        columns=(
+            "", "half", "budget", "questions", "all shown", "all in plain recall", "evidence shown", "shown whole",
+            "rows cut", "rows",
+        ),
         rows=[
             (
                 *key,
                 len(found),
+                sum(each.evidence == 1.0 for each in found) / len(found),
+                sum(each.recalled for each in found) / len(found),
                 sum(each.evidence for each in found) / len(found),
                 sum(each.whole for each in found) / len(found),
                 sum(each.cut for each in found) / max(1, sum(each.rows for each in found)),
@@ -115,26 +122,46 @@ def _evidence(options: Options, data: Path) -> Table:
             )
             for key, found in sorted(shown.items())
         ],
-    )
+    )  # fmt: skip
+
+
+def _recalled(hits: Iterable[Hit], budget: int) -> set[str]:
+    """Return which of the best hits fit into a budget as lines."""
+    counter, there, left = CharacterCounter(), set(), budget
+    for hit in hits:
+        turn = hit.memory.turn
+        who = f"{turn.speaker}, " if turn is not None and turn.speaker else ""
+        at = hit.memory.valid_from or hit.memory.created_at
+        left -= counter.count(f"[{hit.id}] {who}{at:%Y-%m-%d}: {hit.text}\n")
+        if left < 0:
+            break
+        there.add(hit.id)
+    return there
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Of one context: the share of the evidence that it shows, and whole; its rows, and how many of them are cut."""
+    """Of one context: the share of the evidence that it shows, and whole; its rows, and how many of them are cut.
+
+    `recalled` says whether plain recall has all of it in as many tokens.
+    """
 
     evidence: float
     whole: float
     rows: int
     cut: int
+    recalled: bool
 
     @classmethod
-    def of(cls, context: FusedContext, right: set[str]) -> _Shown:
+    def of(cls, context: FusedContext, right: set[str], recalled: bool) -> _Shown:
         """Return what a context shows of the memories that are right."""
         blocks = (*context.system_items, *context.evidence_blocks)
         cut = [block for block in blocks if block.text != block.item.text]
         named = {block.item.memory_id for block in blocks}
         whole = {block.item.memory_id for block in blocks if block.text == block.item.text}
-        return cls(len(named & right) / len(right), len(whole & right) / len(right), len(blocks), len(cut))
+        return cls(
+            len(named & right) / len(right), len(whole & right) / len(right), len(blocks), len(cut), recalled
+        )
 
 
 def _asked(questions: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, FusedContext, Hexad
+from hexad.core.ids import with_short_ids
 from hexad.memory.query import Successor
 from hexad.search.recall.current_first import mark_of, names_literally, put_current_first
 from ran import Run
@@ -49,7 +50,7 @@ def test_a_context_about_the_past_has_the_older_text_behind_and_marked_in_every_
     hx: Hexad, clock: FrozenClock
 ) -> None:
     old, new = tell(hx, clock, "Our database is MySQL.", "We moved from MySQL to Postgres.")
-    mark = f"uperseded by {new} (since 2026-01-02): We moved from MySQL to Postgres."
+    mark = f"uperseded by {with_short_ids(new)} (since 2026-01-02): We moved from MySQL to Postgres."
     for form in FORMATS:
         context = hx.context("Which database did we use before?", 500, format=form)
         assert [new, old] == shown(context)
@@ -58,7 +59,7 @@ def test_a_context_about_the_past_has_the_older_text_behind_and_marked_in_every_
     assert item.superseded_by is not None
     assert (new, "former") == (item.superseded_by.id, item.superseded_by.reason)
     assert item.superseded_by.to_dict() == item.to_dict()["superseded_by"]
-    assert mark in context.system_context
+    assert mark.replace(with_short_ids(new), new) in context.system_context
     for block in context.system_items:
         assert sum(block.scored.parts.values()) == pytest.approx(block.scored.score)
 
@@ -78,7 +79,7 @@ def test_what_a_question_names_literally_stays_in_a_context(hx: Hexad, clock: Fr
     assert [new] == shown(hx.context("minimum version", 500))
     context = hx.context("minimum version 8.2.0", 500)
     assert {old, new} == set(shown(context))
-    assert f"Superseded by {new}" in context.render()
+    assert f"Superseded by {with_short_ids(new)}" in context.render()
 
 
 def test_an_older_text_whose_successor_is_filtered_out_stays_and_is_marked(
@@ -89,7 +90,7 @@ def test_an_older_text_whose_successor_is_filtered_out_stays_and_is_marked(
     new = hx.remember("My sister lives in Porto now.", kind="preference").id
     context = hx.context("Where is my sister living?", 500, kinds=["note"])
     assert [old] == shown(context)
-    assert f"Superseded by {new}" in context.render()
+    assert f"Superseded by {with_short_ids(new)}" in context.render()
 
 
 def test_texts_that_are_nearly_equal_are_not_folded_into_what_took_their_place(
@@ -230,7 +231,7 @@ def test_the_command_line_says_it_alike_in_lines_and_in_json(run: Run) -> None:
     )
     hits = {hit["id"]: hit for hit in run("recall", "tea", "--lexical", "--json").data}
     assert new == hits[old]["superseded_by"]["id"]
-    assert old not in run("context", "When is tea?").out
+    assert with_short_ids(old) not in run("context", "When is tea?").out
     assert f"left out: {old} (project, " in (explained := run("context", "When is tea?", "--explain")).err
     assert f"superseded by {new}" in explained.err
     assert f"S{mark[1:]}" in run("expand", old).err

@@ -13,6 +13,7 @@ import pytest
 
 import hexad
 from hexad import FusedContext, Hexad, MemoryItem, MemoryLayer, MemoryQuery
+from hexad.core.ids import with_short_ids
 from hexad.errors import InvalidInput, NotFound
 from hexad.layers.context.api import ContextFilters
 from hexad.layers.router.plan import RouteRequest
@@ -118,7 +119,67 @@ def test_without_a_format_the_smaller_of_toon_and_json_is_taken(hx):
     assert found.tokens_by_format["toon"] < found.tokens_by_format["json"]
     assert found.render("json") != found.render("toon") == found.render() == str(found)
     document = json.loads(found.render("json"))
-    assert [row["id"] for row in (*document["state"], *document["evidence"])] == shown(found)
+    assert [row["id"] for row in (*document["state"], *document["evidence"])] == [
+        with_short_ids(item) for item in shown(found)
+    ]
+
+
+def test_a_row_tells_who_spoke_and_what_all_have_in_common_is_said_once(opened, tmp_path):
+    turns = [
+        {
+            "conversation": "c",
+            "session": "s",
+            "id": f"t{at}",
+            "speaker": who,
+            "text": f"The ferry {text}.",
+            "time": "2025-12-01",
+        }
+        for at, (who, text) in enumerate(
+            [
+                ("Ann", "is late"),
+                ("Ben", "leaves at nine"),
+                ("Ann", "has a bar"),
+                ("Ben", "costs four euros"),
+                ("Cleo", "is red"),
+            ]
+        )
+    ]
+    (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, turns)))
+    hx = opened(embedder=None)
+    hx.ingest(tmp_path / "talk.jsonl")
+    found = hx.context("ferry", deterministic=True, format="json")
+    document = json.loads(found.render())
+
+    assert {"layer": "vector", "kind": "turn", "trust": "tool", "date": "2025-12-01"} == document["every_row"]
+    assert {(turn["speaker"], turn["text"]) for turn in turns} == {
+        (row["who"], row["text"]) for row in document["evidence"]
+    }
+    assert all({"id", "who", "text"} == set(row) for row in document["evidence"])
+    assert {len("mem_") + 8} == {len(row["id"]) for row in document["evidence"]}
+    assert "Every item: turn · 2025-12-01 · trust: tool." in found.render("markdown")
+    assert "] Cleo\n> The ferry is red." in found.render("markdown")
+
+
+def test_a_short_id_is_taken_wherever_an_id_is(hx):
+    memory = hx.remember("The short ferry leaves at nine.")
+    short = with_short_ids(memory.id)
+
+    assert short in hx.context("short ferry", deterministic=True).render()
+    assert memory.id == hx.expand(short).memory_id == hx.get(short).id
+    hx.pin(short)
+    assert hx.get(memory.id).pinned
+    with pytest.raises(NotFound, match="no id ends so"):
+        hx.get("mem_00000000")
+
+
+def test_where_nothing_fits_whole_the_best_is_cut(opened):
+    hx = opened(embedder=None)
+    hx.remember("The crane is greased in May. " + "Crates wait on the quay until the tide turns. " * 20)
+    found = hx.context("crane", 100, deterministic=True)
+
+    assert 1 == len(shown(found))
+    assert 0 < found.tokens == estimate_tokens(found.render()) <= 100
+    assert found.system_items[0].text.endswith("…")
 
 
 @pytest.mark.row("A151", "A147")
@@ -195,7 +256,7 @@ def test_what_reads_as_instructions_is_marked_and_cannot_leave_its_place(hx, for
     assert "<|im_start|>" not in text
     assert text.count("</recalled-memory") == (1 if form == "markdown" else 0)
     assert "trust" in text
-    assert all(f"[{item}]" in text or item in text for item in shown(found))
+    assert all(with_short_ids(item) in text for item in shown(found))
 
 
 def test_an_actor_gets_nothing_that_its_role_may_not_see(hx, opened):

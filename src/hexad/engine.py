@@ -985,8 +985,7 @@ class Hexad:
     def links(self, id_or_path: str, *, space: str | None = None) -> Sequence[Link]:
         """Return a memory's links, from it and to it, to memories that are active. Raises `NotFound`.
 
-        Those of the kind `supersedes` that were found by what the texts say have a `reason` and a `confidence`; below
-        0.7 neither text counts as superseded.
+        Those of the kind `supersedes` that were found by what the texts say have a `reason` and a `confidence`.
         """
         stores = self._services.stores
         with stores.db.read():

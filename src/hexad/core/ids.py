@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from random import Random
-from typing import Protocol
+from typing import Final, Protocol
 
 from hexad.core.clock import Clock
 
 # Crockford's base 32: no I, L, O, U, so that an id can be read aloud.
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _RANDOM_BITS = 80
+
+
+SHORT_ID: Final = re.compile(rf"(mem_)([{_ALPHABET}]{{8}})(?:#[0-9]+)?")
+"""A memory's id as a model is shown it: the end of it, in which ids of one moment differ."""
+_MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?=[{_ALPHABET}]{{8}}(?![0-9A-Za-z_]))")
+
+
+def with_short_ids(text: str) -> str:
+    """Return a text in which generated ids of memories have their last eight characters alone.
+
+    >>> with_short_ids("see mem_01M6Q2FD002PAS6V7RGGCVNDVV#2")
+    'see mem_GGCVNDVV#2'
+    """
+    return _MEMORY_ID.sub("mem_", text)
 
 
 class IdSource(Protocol):

@@ -82,21 +82,23 @@ class MemoryItem:
     location: str = ""
     notes: tuple[str, ...] = ()
     """What a reader must know of it: how old a decision is, what a value replaced, why there is an exception."""
+    speaker: str = ""
+    """Who said it, of a turn of a conversation."""
     superseded_by: Successor | None = None
     """What by its words took the item's place since; `notes` say so too."""
 
     def to_dict(self) -> dict[str, JSONValue]:
-        """Return the item as JSON; `superseded_by` only where there is one."""
+        """Return the item as JSON; `speaker` and `superseded_by` only where there is one."""
         fields = as_json(
             self, "id", "layer", "kind", "text", "summary", "recency", "relevance", "confidence", "importance",
             "at", "key", "value", "group", "evidence_count", "memory_id", "space", "trust", "instruction_like",
             "pinned", "citations", "location", "notes",
         )  # fmt: skip
-        return (
-            fields
-            if self.superseded_by is None
-            else {**fields, "superseded_by": self.superseded_by.to_dict()}
-        )
+        return {
+            **fields,
+            **({"speaker": self.speaker} if self.speaker else {}),
+            **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
+        }
 
 
 class LayerSource(Protocol):

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-SUMMARY_CHARACTERS: Final = 60 * CHARACTERS_PER_TOKEN
-"""A longer text is handed out as its telling sentences first."""
+SUMMARY_CHARACTERS: Final = 80 * CHARACTERS_PER_TOKEN
+"""A longer text is handed out as its telling sentences first. Of 60, 80 and 120 tokens, on half of the questions: with
+60 four times as many turns are cut, with 120 fewer functions fit."""
 QUESTIONS_KEPT: Final = 64
 QUERIES_KEPT: Final = 8
 SHARED: Final = 60
@@ -205,6 +206,7 @@ def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str]
         citations=memory.citations,
         location=hit.location if memory.source is not None or memory.turn is not None else "",
         notes=_notes(hit, layer, now),
+        speaker=(memory.turn.speaker or "") if memory.turn is not None else "",
         superseded_by=hit.superseded_by,
     )
 

@@ -29,6 +29,9 @@ LAYER_MS: Final = 50.0
 TOTAL_MS: Final = 150.0
 LIMIT: Final = 20
 LIMIT_WANTED: Final = 30
+ROW_TOKENS: Final = 40
+"""What a row of a context takes, mostly: one for more tokens asks for so many more items."""
+LIMIT_MOST: Final = 60
 LIMIT_BESIDE: Final = 3
 """So many decisions are told where nobody asked for decisions."""
 _TOKENS_MOST: Final = 1_000_000
@@ -243,6 +246,7 @@ def _layers(
         if chosen is None and not classification.asks_why and MemoryLayer.GOVERNANCE not in request.also
         else None
     )
+    room = min(request.max_tokens // ROW_TOKENS, LIMIT_MOST)
     shares = {layer: 0.0 if layer is extra_layer else settings.quotas[layer] for layer in layers}
     return tuple(
         LayerPlan(
@@ -251,7 +255,7 @@ def _layers(
             tokens=int(shares[layer] * request.max_tokens),
             limit=LIMIT_BESIDE
             if layer is extra_layer
-            else request.limit or (LIMIT_WANTED if layer in raised else LIMIT),
+            else request.limit or max(room, LIMIT_WANTED if layer in raised else LIMIT),
             deadline_ms=None if request.deterministic or request.wait else settings.layer_ms,
         )
         for layer in layers

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.core.arguments import is_text, parse_text, quoted
+from hexad.core.ids import SHORT_ID
 from hexad.database.codec import from_micros, parse
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import Conflict, InvalidInput, NotFound
@@ -48,6 +49,7 @@ class MemoryNames:
     def resolve(self, id_or_path: str, *, space: str | None) -> int:
         """Return the row number of an id, else of the last changed active memory at a path; raises `NotFound`.
 
+        A short id, as contexts show them, is one too; `Conflict` where several end so.
         What the roles may not see is not found.
         """
         if not is_text(id_or_path):
@@ -72,7 +74,28 @@ class MemoryNames:
             )
             if row is not None:
                 return int(row[0])
+        if (short := SHORT_ID.fullmatch(id_or_path)) is not None:
+            return self._resolve_short(id_or_path, short[2], space)
         raise NotFound(f"Memory {id_or_path!r} not found{where}")
+
+    def _resolve_short(self, given: str, end: str, space: str | None) -> int:
+        """Return the row number of the id that ends so; all ids are looked through."""
+        seen, params = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.no, m.id FROM memories m WHERE m.id > 'mem_' AND m.id < 'mem`' AND length(m.id) = 30"
+            " AND substr(m.id, -8) = ? AND +m.space_no IN (SELECT no FROM spaces WHERE ? IS NULL OR name = ?)"
+            f"{seen} ORDER BY m.id LIMIT {_NAMED}",
+            (end, space, space, *params),
+        )
+        if not rows:
+            raise NotFound(
+                f"Memory {given!r} not found: no id ends so. `hexad memory list` shows what is there."
+            )
+        if len(rows) > 1:
+            raise Conflict(
+                f"{given!r} is the end of several ids: {', '.join(row[1] for row in rows)}. Give one."
+            )
+        return int(rows[0][0])
 
     def resolve_one(
         self, id_or_path: str, *, space: str | None = None, archived: bool = False, spaces: bool = True
