@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -34,6 +35,12 @@ BEFORE_CHARACTERS: Final = 200
 """So much of the turn before it a turn's vector may read at least; of a longer turn as much as it has itself."""
 
 
+_COMMIT: Final = "commit"
+_FILES_READ: Final = 4
+_FILE_LINE: Final = r"^- \S.*? \((?:\+\d+ -\d+|binary)\)(?:\n|\Z)"
+_FILE_LIST: Final = re.compile(rf"((?:{_FILE_LINE}){{{_FILES_READ}}})(?:{_FILE_LINE})+", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """One text to embed; `chunk_no` None is the beginning of the whole memory.
@@ -63,12 +70,12 @@ def passages(
         Passage(
             memory_no=no,
             chunk_no=stored.no,
-            text=_titled(stored.chunk.heading or title, memory.chunk_text(stored.chunk)),
+            text=_titled(stored.chunk.heading or title, _read(memory, memory.chunk_text(stored.chunk))),
         )
         for stored in chunks
     ]
     if len(passages) > 1:
-        beginning = memory.raw[: BEGINNING_TOKENS * CHARACTERS_PER_TOKEN]
+        beginning = _read(memory, memory.raw)[: BEGINNING_TOKENS * CHARACTERS_PER_TOKEN]
         passages.append(Passage(memory_no=no, chunk_no=None, text=_titled(title, beginning)))
     return passages
 
@@ -82,6 +89,15 @@ def passages_of(stores: Stores, numbers: Sequence[int]) -> tuple[list[int], list
     for no in active:
         texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
     return active, texts
+
+
+def _read(memory: Memory, text: str) -> str:
+    """Return what an embedder reads of a memory's text: of a commit's list of files the first few.
+
+    Paths are many tokens that mean little: of the history of this project they were two thirds of what was embedded.
+    Full text has all of them.
+    """
+    return _FILE_LIST.sub(r"\1", text) if memory.kind == _COMMIT else text
 
 
 def _exchange(memory: Memory, before: tuple[str, str] | None) -> str:

@@ -49,3 +49,21 @@ def test_every_passage_of_a_turn_holds_its_words_where_the_embedder_reads(
         assert any(read[at : at + len(wanted)] == wanted for at in range(len(read)))
         assert "look at the gauge." in text
     assert "assistant: Why?\nuser: The needle moves." in embedded
+
+
+@pytest.mark.parametrize(("kind", "is_short"), [("commit", True), ("note", False)])
+def test_of_the_files_of_a_commit_the_first_few_are_read(tmp_path: Path, kind: str, is_short: bool) -> None:
+    files = "\n".join(f"- src/part{at}.py (+{at} -1)" for at in range(30))
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return np.ones((len(texts), 4)).tolist()
+
+    with hexad.open(tmp_path, embedder=embed, background=False) as hx:
+        hx.remember(f"Move the parts.\n\nFiles:\n{files}", kind=kind)
+        hx.embed_pending()
+        assert [1] == [len(hx.recall("src/part29.py", limit=1))]
+
+    assert is_short == (max(text.count("src/part") for text in embedded) == 4)
+    assert any("Move the parts." in text for text in embedded)

@@ -78,7 +78,7 @@ class _Demo:
 def demo(ctx: click.Context, *, path: str | None, keep: str | None) -> None:
     """Show what Hexad does, on a repository, in a throw-away store.
 
-    Reads documents, at most 110 kB, and the last 200 commits, asks five questions about them, and one that shares no
+    Reads documents, at most 64 kB, and the last 200 commits, asks five questions about them, and one that shares no
     word with its answer. Then a fact changes in plain words, a decision is made, a person is forgotten for good, and
     the store is checked. Where no repository is around you, it does the rest without one. Exit code 1 when a step
     does not hold.
