@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
+import apsw
 import pytest
 
 import hexad
@@ -624,3 +625,83 @@ def test_the_current_value_is_as_relevant_as_if_the_old_one_were_not_there(hx: H
 
     assert ["new", "old"] == ids(hits)[:2]
     assert hits[0].relevance > 0.8 * alone.relevance
+
+
+ORDER = "Always put the imports first when you show me some code."
+LIKING = "I prefer the train to flying."
+
+
+@pytest.fixture
+def chat(opened: Opener, tmp_path: Path) -> Hexad:
+    """Two conversations with an assistant; the user of the first says what holds for answers."""
+    said = [
+        "Hello there.",
+        ORDER,
+        "The harbour service is due in March.",
+        LIKING,
+        "The harbour logo is a boat.",
+    ]
+    turns = [("first", "user", text) for text in said] + [
+        ("first", "assistant", "Never use tabs, I would say.")
+    ]
+    turns += [("first", "user", f"Note {number} about the harbour and its ships.") for number in range(40)]
+    turns += [("second", "user", f"Note {number} about gardens and their trees.") for number in range(40)]
+    turns += [("second", "user", "Never mention roses when we talk about gardens.")]
+    lines = [
+        {"id": f"t{at}", "conversation": name, "speaker": speaker, "text": text}
+        for at, (name, speaker, text) in enumerate(turns)
+    ]
+    source = tmp_path / "chat.jsonl"
+    source.write_text("\n".join(map(json.dumps, lines)))
+    hx = opened()
+    hx.ingest(source, embed=True)
+    return hx
+
+
+def test_a_request_brings_what_its_user_wants_of_answers_whatever_its_words(chat: Hexad) -> None:
+    hits = chat.recall("Could you write a parser for the harbour notes?", limit=5, explain=True)
+
+    assert {ORDER, LIKING} <= {hit.text for hit in hits}
+    placed = next(hit for hit in hits if hit.text == LIKING)
+    assert placed.parts["standing"] > 0
+    assert placed.score == pytest.approx(sum(placed.parts.values()))
+    assert any("wants of answers" in why for why in placed.why)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_what_is_to_be_remembered_brings_no_instruction(chat: Hexad) -> None:
+    hits = chat.recall("When is the harbour service due?", limit=10)
+
+    assert hits[0].text == "The harbour service is due in March."
+    assert not any("standing" in hit.parts for hit in hits)
+
+
+def test_an_instruction_holds_in_its_own_conversation_and_for_who_asks_there(chat: Hexad) -> None:
+    garden = chat.recall("Could you write a poem about the gardens and trees?", limit=10)
+    placed = {hit.text for hit in garden if "standing" in hit.parts}
+
+    assert placed == {"Never mention roses when we talk about gardens."}
+
+
+def test_a_changed_or_forgotten_turn_holds_no_longer(chat: Hexad, tmp_path: Path) -> None:
+    source = tmp_path / "chat.jsonl"
+    source.write_text(source.read_text().replace(ORDER, "I went home."))
+    chat.ingest(source, embed=True)
+    (liking,) = [memory.id for memory in chat.memories(limit=None) if memory.raw == LIKING]
+    chat.forget(liking, purge=True, confirm=True)
+
+    hits = chat.recall("Could you write a parser for the harbour notes?", limit=10)
+    assert not any("standing" in hit.parts for hit in hits)
+
+
+def test_a_store_from_before_the_marks_gets_them_when_it_is_opened(
+    chat: Hexad, opened: Opener, tmp_path: Path
+) -> None:
+    place = chat.path / "memory.db"
+    chat.close()
+    con = apsw.Connection(str(place))
+    con.execute("DROP TABLE standing; DELETE FROM schema_migrations WHERE number = 16")
+    con.close()
+
+    hits = opened().recall("Could you write a parser for the harbour notes?", limit=5)
+    assert {ORDER, LIKING} <= {hit.text for hit in hits}

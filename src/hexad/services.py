@@ -33,6 +33,9 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
     from hexad.database.encryption.cipher import StoreKeys
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality import QualityAudit
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
+    from hexad.memory.tables.ranking_columns import StandingText
     from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.privacy.erasure import ErasureService
     from hexad.privacy.export import Exporter
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
     from hexad.search.recall.results import Candidates
+    from hexad.search.recall.standing import Embed
     from hexad.spaces.bundles.builder import Bundles
     from hexad.spaces.bundles.orderings.all import Orderings
     from hexad.spaces.bundles.project_context import ProjectContexts
@@ -156,7 +161,7 @@ class Services:
             handouts=self.handouts,
             boost=_boost,
             rings=self._rings,
-            comparisons=Comparisons(_overdue, _compare_candidates),
+            comparisons=Comparisons(_overdue, _compare_candidates, _fitting),
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -639,6 +644,15 @@ def _compare_candidates(
     return compare_candidates(question, texts, scores, literals=literals, stored=stored)
 
 
+def _fitting(
+    texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed
+) -> Sequence[StandingText]:
+    """Return what holds for the answer to a request; loaded where a conversation has something that may."""
+    from hexad.search.recall.standing import fitting
+
+    return fitting(texts, question, embed)
+
+
 def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:
     """Find facts that are over; loaded where the time of a fact has come."""
     from hexad.search.recall.overdue_facts import overdue
@@ -661,7 +675,7 @@ def unlock(
     return unlock_or_create(directory, KeyGiven.of(key, **settings.key_sources), lock)
 
 
-SCHEMA_VERSION: Final = 15
+SCHEMA_VERSION: Final = 16
 """The newest migration of all components: a store that is opened has to know it, and loads none of them for that."""
 
 

@@ -38,10 +38,10 @@ VECTORS = frozenset({
 USED = re.compile(r'((?:last_used_at|uses)\\*": )(?:null|\d+|\\*"[^"\\]*\\*")')
 """What a recall hands out counts as used, and it hands out more than the old one did."""
 ANEW = re.compile(
-    r"\b(dec_|(?:selection_)?mac\W+|place\W+|\w*bytes\W+|stream\W+)(?:[0-9a-f]{32,64}|[0-9A-F]{26}|\d+)\b"
+    r"\b(dec_|(?:selection_)?mac\W+|place\W+|\w*bytes\W+|stream\W+|memory\.db(?:-wal)?\W+)(?:[0-9a-f]{32,64}|[0-9A-F]{26}|\d+)\b"
 )
 """What is another one in each store: what hangs on secrets (ids of decisions that were remembered, receipts, places),
-and sizes, since names in segments are random and packed."""
+and sizes, since names in segments are random and packed, and a table that a migration adds has pages of its own."""
 FILE = re.compile(
     r"(?:\d+-)?\b[0-9a-f]{12}\b(?=\.log)|(?<=-)[0-9a-f]{12}\b|\d+:\d{19}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{32}|[0-9A-F]{26})(?![0-9a-f])"
 )
@@ -113,9 +113,15 @@ def test_a_store_written_today_answers_as_the_old_one(group: str, today: Path, t
 def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Path, unpacked: Path) -> None:
     old, new = tables(unpacked / name, PLACE), tables(today / name, today.parent / "before")
 
-    assert list(old) == list(new)
+    assert list(old) == [table for table in new if table not in LATER]
     assert 10 <= len(old)
+    new["sqlite_schema"] = [
+        row for row in new["sqlite_schema"] if not any(f"'{name}'" in row for name in LATER)
+    ]
     for table, rows in old.items():
+        if table == "schema_migrations":
+            assert len(rows) <= len(new[table])
+            continue
         if table in {"handouts", "usage"}:  # as USED
             continue
         if table == "minhash_bands":  # short texts have a mark more by now
@@ -126,6 +132,8 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
             assert mine == other or alike(mine, other), table
 
 
+LATER = frozenset({"standing"})
+"""Tables that came with a migration after the old store was written."""
 MORE = ("'handouts'", "'usage'", "'minhash_bands'")
 """Tables whose rows are more or others than those of the old store."""
 

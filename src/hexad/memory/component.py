@@ -31,6 +31,7 @@ from hexad.memory.tables.schema import (
     MEMORY_PROMISES,
     STRUCTURED_DDL,
 )
+from hexad.memory.tables.standing import add_standing
 
 OF_MEMORIES: Final = """(:whole
  OR (:subject IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(m.data_subjects) d WHERE d.value = :subject))
@@ -149,6 +150,7 @@ _TOLD_WITH: Final = (
 )  # fmt: skip
 _DERIVED: Final = (
     "meta", "changes", "schema_migrations", "handouts", "minhash_bands", "tasks", "signatures", "spending_days",
+    "standing",
 )  # fmt: skip
 
 
@@ -184,6 +186,7 @@ COMPONENT: Final = Component(
         script(15, DECISION_DDL, place=1),
         script(15, FACT_DDL, place=2),
         script(15, KNOWN_DECISIONS, place=5),
+        SchemaStep(number=16, apply=add_standing, name="standing instructions"),
     ),
     memory_tables=(
         MemoryTable(name="memory_versions", counted_as="earlier versions"),
@@ -202,6 +205,7 @@ COMPONENT: Final = Component(
         MemoryTable(name="tasks"),
         MemoryTable(name="signatures"),
         MemoryTable(name="derivations"),
+        MemoryTable(name="standing"),
     ),
     promises=MEMORY_PROMISES,
     export=_EXPORT,

@@ -34,6 +34,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.sources import CALLER_KIND
+from hexad.memory.tables.standing import Standing
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Indexer
 from hexad.text.normalize import slugs
@@ -63,6 +64,7 @@ class Pipeline:
         self._catalog = catalog
         self._gate = Gate(stores)
         self._updates = UpdateLinker(stores)
+        self._standing = Standing(stores.db)
         facts = Facts(stores.db, roles=stores.roles)
         decisions = Decisions(stores.db, roles=stores.roles)
         self._guard = Guard(stores, facts)
@@ -335,6 +337,7 @@ class Pipeline:
             sources=write.draft.derived_from,
         )
         self._catalog.add(no, memory, chunks)
+        self._standing.mark(no, memory)
         near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
         roles = audience(policies, memory)
         if roles is not None or outcome is not Outcome.CREATED:  # a new memory is everybody's

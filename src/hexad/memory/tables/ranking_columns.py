@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from hexad.core.tracing import log
 from hexad.database.codec import from_micros, to_micros
@@ -29,6 +29,18 @@ class RankingRow(NamedTuple):
     session_no: int | None
     position: int | None
     speaker_no: int | None
+
+
+STANDING_MOST: Final = 64
+"""Of the turns of conversations that say what holds for answers to come, so many are looked at: the newest."""
+
+
+class StandingText(NamedTuple):
+    """A turn that says what holds for answers to come, and its conversation: its space and its name."""
+
+    no: int
+    text: str
+    conversation: tuple[int, str]
 
 
 class Places:
@@ -123,6 +135,30 @@ class Places:
             (json.dumps(sorted(numbers)), *roles),
         )
         return {no: ((name, raw)) for no, name, raw in rows}
+
+    def standing_beside(self, numbers: Collection[int]) -> list[StandingText]:
+        """Return the newest marked turns of the conversations that these memories are turns of."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "WITH heard AS (SELECT DISTINCT c.space_no, c.conversation FROM json_each(?) j"
+            " JOIN turns t ON t.memory_no = j.value JOIN conversation_sessions c ON c.no = t.session_no)"
+            " SELECT m.no, m.raw, c.space_no, c.conversation FROM heard h"
+            " JOIN conversation_sessions c ON c.space_no = h.space_no AND c.conversation = h.conversation"
+            " JOIN turns t ON t.session_no = c.no JOIN standing s ON s.memory_no = t.memory_no"
+            f" JOIN memories m ON m.no = s.memory_no WHERE m.status = 'active'{seen}"
+            " AND EXISTS (SELECT 1 FROM standing) ORDER BY m.happened_at DESC, m.no DESC LIMIT ?",
+            (json.dumps(sorted(numbers)), *roles, STANDING_MOST),
+        )
+        return [StandingText(no, raw, (space_no, conversation)) for no, raw, space_no, conversation in rows]
+
+    def conversations(self, numbers: Collection[int]) -> set[tuple[int, str]]:
+        """Return the conversations that these memories are turns of."""
+        rows = self._db.query(
+            "SELECT DISTINCT c.space_no, c.conversation FROM json_each(?) j JOIN turns t ON t.memory_no = j.value"
+            " JOIN conversation_sessions c ON c.no = t.session_no",
+            (json.dumps(sorted(numbers)),),
+        )
+        return {(space_no, conversation) for space_no, conversation in rows}
 
     def judged(self, numbers: Collection[int]) -> list[tuple[int, str, str, int]]:
         """Return `(row number, verdict, the question's words as JSON, when)` of what was said of these as they are."""

@@ -57,7 +57,16 @@ class CandidateVectors:
 
     def possible(self) -> bool:
         """Return whether memories wait for vectors that may be computed within a question."""
-        return not isinstance(self._embedder, MeteredEmbedder) and self._stores.tasks.counts(EMBED)[0] > 0
+        return self.is_free and self._stores.tasks.counts(EMBED)[0] > 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether vectors may be computed within a question at all."""
+        return not isinstance(self._embedder, MeteredEmbedder)
+
+    def embed(self, texts: Sequence[str]) -> Sequence[NDArray[np.float32]]:
+        """Return the vectors of a few short texts, which are kept in memory."""
+        return self._wanted.embed(texts, self._embedder.embed)
 
     def extend(
         self,

@@ -41,6 +41,7 @@ class FusionWeights:
 
 
 DEFAULT_WEIGHTS: Final = FusionWeights()
+_STEP: Final = 1e-6
 
 
 class Candidate(NamedTuple):
@@ -109,6 +110,7 @@ class Fusion:
         self._boosted: Mapping[int, float] = {}
         self._formed: Mapping[int, float] = {}
         self._lifted: Mapping[int, float] = {}
+        self._placed: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def associate(self, neighbours: Sequence[Sequence[tuple[int | None, float]]], *, share: float) -> None:
@@ -148,6 +150,15 @@ class Fusion:
         for index, amount in amounts.items():
             self.scores[index] += amount
 
+    def place(self, indexes: Sequence[int], *, below: float) -> None:
+        """Bring candidates, in their order, directly below a score; those that are above it stay."""
+        wanted = {index: below - _STEP * (rank + 1) for rank, index in enumerate(indexes)}
+        self._placed = {
+            index: score - self.scores[index] for index, score in wanted.items() if score > self.scores[index]
+        }
+        for index, amount in self._placed.items():
+            self.scores[index] += amount
+
     def parts(self, index: int) -> dict[str, float]:
         """Return what each signal adds to a candidate's score; the values sum to it."""
         candidate, weights = self._candidates[index], self._weights
@@ -173,6 +184,8 @@ class Fusion:
             parts["form"] = self._formed[index]
         if index in self._lifted:
             parts["successor"] = self._lifted[index]
+        if index in self._placed:
+            parts["standing"] = self._placed[index]
         if candidate.session is not None and candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts

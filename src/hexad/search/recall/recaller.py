@@ -13,12 +13,13 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
+from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
-from hexad.memory.tables.ranking_columns import RankingRow
+from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
@@ -56,8 +57,9 @@ from hexad.search.recall.results import (
     why_of,
 )
 from hexad.search.recall.successors import last_links, lifts, successors
-from hexad.search.vectors.index import VectorIndex
+from hexad.search.vectors.index import VectorAnswer, VectorIndex
 from hexad.search.vectors.table import Vectors
+from hexad.text.requests import asks_for_work
 from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 
     from hexad.search.recall.candidate_comparison import Comparison
     from hexad.search.recall.overdue_facts import OverdueFact
+    from hexad.search.recall.standing import FindFitting
 
 
 LEXICAL_POOL: Final = 200
@@ -77,6 +80,12 @@ NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
 FILTERED_ENOUGH: Final = 100
 TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
+HEARD: Final = 5
+"""Of each arm, so many of the best say which conversation a request belongs to."""
+AHEAD: Final = 2
+"""So many of the best hits stand before what somebody wants of answers."""
+STANDING: Final = 3
+"""So many of the things that somebody wants of answers are placed there."""
 COMPARED: Final = 8
 """So many of the best candidates are compared with each other: which of them says otherwise what another one said."""
 COMPARED_CHARACTERS: Final = 400
@@ -148,10 +157,11 @@ class FindOverdue(Protocol):
 
 
 class Comparisons(NamedTuple):
-    """How a recall compares candidates: which are over, and which answer rather than others."""
+    """How a recall compares: which candidates are over, which answer rather than others, what holds for the answer."""
 
     overdue: FindOverdue
     compare: CompareCandidates
+    fitting: FindFitting
 
 
 Unembedded = ProviderError | BudgetExceeded
@@ -367,15 +377,43 @@ class Recaller:
         )
         if partial and not evidence.speaks(unasked=options.unasked):
             evidence = replace(evidence, best_cosine=None)
+        answer = with_first(real, first, vectors=stored, limit=VECTOR_POOL)
         return Candidates(
             terms=terms,
             match=match,
             lexical=lexical,
-            answer=with_first(real, first, vectors=stored, limit=VECTOR_POOL),
+            answer=answer,
             evidence=evidence,
             literals=literals,
             required=None if options.near else required,  # what is about a task need not hold its quotations
+            standing=()
+            if vector is None or answer is None
+            else self._standing(terms.question, vector, [*lexical][:HEARD], answer, options),
         )
+
+    def _standing(
+        self,
+        question: str,
+        vector: NDArray[np.float32],
+        matches: Sequence[int],
+        answer: VectorAnswer,
+        options: RecallOptions,
+    ) -> Sequence[StandingText]:
+        """Return the turns in which somebody said what holds for the answer to a request, best first."""
+        asked = not (options.near or options.unasked) and asks_for_work(question)
+        if not asked or self._on_the_spot is None or not self._on_the_spot.is_free:
+            return ()
+        texts = self._stores.places.standing_beside([*matches, *list(answer.crowding)[:HEARD]])
+        if texts and not options.filters.empty:
+            passing = self._stores.places.passing([text.no for text in texts], options.filters)
+            texts = [text for text in texts if text.no in passing]
+        if not texts:
+            return ()
+        try:
+            return self._comparisons.fitting(texts, vector, self._on_the_spot.embed)
+        except ProviderError as error:
+            log.warning("What holds for an answer was not compared with the question: %s", error)
+            return ()
 
     def _visible(
         self, asked: Sequence[str], best: TextMatch | None, options: RecallOptions
@@ -490,7 +528,12 @@ class Recaller:
             if found_candidates.answer is not None
             else []
         )
-        numbers = {*found_candidates.lexical, *nearest, *found_candidates.literals}
+        numbers = {
+            *found_candidates.lexical,
+            *nearest,
+            *found_candidates.literals,
+            *(text.no for text in found_candidates.standing),
+        }
         required = found_candidates.required
         if required is not None:
             numbers &= required
@@ -520,6 +563,7 @@ class Recaller:
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
         current = self._put_successors_first(found_candidates, order, fusion)
+        self._place_standing(found_candidates.standing, order, fusion)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
         # A memory takes nothing from what surely took its place: that was put right before it.
         texts = [places[current.get(order[index], order[index])].content_hash for index in best]
@@ -548,6 +592,18 @@ class Recaller:
         seats = {no: seat for seat, no in enumerate(order)}
         fusion.lift(lifts(lifting, seats, fusion.scores, before=before))
         return {no: link.new for no, link in last_links(lifting).items() if link.new in seats}
+
+    def _place_standing(self, standing: Sequence[StandingText], order: Sequence[int], fusion: Fusion) -> None:
+        """Place what holds for the answer behind the best hits, where one of these is of the same conversation."""
+        if not standing:
+            return
+        best = nlargest(AHEAD, range(len(order)), key=fusion.scores.__getitem__)
+        heard = self._stores.places.conversations([order[seat] for seat in best])
+        seats = {no: seat for seat, no in enumerate(order)}
+        texts = [text for text in standing if text.no in seats and text.conversation in heard][:STANDING]
+        placed = [seats[text.no] for text in texts if seats[text.no] not in best]
+        if placed:
+            fusion.place(placed, below=fusion.scores[best[-1]])
 
     def _compare(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> Sequence[UpdateLink]:
         """Let the form of an answer count among the best; return which of them seem to take the place of others."""

@@ -12,7 +12,7 @@ from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
 from hexad.memory.query import Dropped, Explanation
 from hexad.memory.store import Stores
-from hexad.memory.tables.ranking_columns import RankingRow
+from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Fusion
@@ -58,6 +58,7 @@ class Candidates:
         default_factory=dict
     )  # by memory: what it holds, how rare
     required: frozenset[int] | None = None
+    standing: Sequence[StandingText] = ()
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -164,6 +165,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
+    if parts.get("standing"):
+        why.append("it says what its user wants of answers, and comes near this request")
     if parts.get("date"):
         why.append("it is from the time that the question names")
     if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):
