@@ -147,7 +147,18 @@ def _note_related(receipt: Receipt) -> None:
 def _text(text: str | None) -> str:
     if text is None and sys.stdin.isatty():
         raise click.UsageError("Nothing to remember: give a TEXT, or pipe one in.")
-    return read_stdin() if text in (None, "-") else str(text)
+    if text is None or text == "-":
+        return read_stdin()
+    try:
+        text.encode("utf-8")
+    except (
+        UnicodeEncodeError
+    ) as error:  # Python has the bytes of an argument that are no UTF-8 as lone surrogates
+        raise hexad.InvalidInput(
+            f"The TEXT is no UTF-8: byte {ord(text[error.start]) & 0xFF:#04x} after {error.start} characters is none. "
+            "Convert it, for example with iconv."
+        ) from error
+    return text
 
 
 def _json_or_text(value: str) -> Any:

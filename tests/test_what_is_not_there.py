@@ -8,6 +8,7 @@ import pytest
 
 import hexad
 from hexad import Hexad
+from hexad.interfaces.cli.app import main
 from ran import Run
 
 
@@ -102,3 +103,41 @@ def test_todos_of_texts_and_messages_are_listed(hx: Hexad) -> None:
     for todo in hx.project.get_todos():
         hx.project.done(todo.key)
     assert [] == hx.project.get_todos()
+
+
+def test_a_text_of_bytes_that_are_no_utf_8_is_refused(run: Run) -> None:
+    text = b"Gr\xfc\xdfe".decode("utf-8", "surrogateescape")  # as Python hands such an argument over
+
+    ran = run("remember", text)
+
+    assert (2, "") == (ran.code, ran.out)
+    assert "byte 0xfc after 2 characters" in ran.err
+
+
+def test_an_error_is_wrapped_between_words_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = " ".join(["remedy"] * 40)
+    assert message == main._wrapped(message)
+
+    monkeypatch.setattr(main.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = ("Error: " + main._wrapped(message)).split("\n")
+
+    assert 4 == len(lines)
+    assert 80 >= max(map(len, lines))
+    assert f"Error: {message}" == " ".join(lines)
+
+
+def test_the_command_names_what_is_near_and_what_it_supersedes(run: Run) -> None:
+    run("remember", "The rate limit is 100.", "--id", "old")
+
+    near = run("remember", "By the way, the rate limit's 100", "--id", "near").err
+    new = run("remember", "The rate limit is 250.", "--id", "new", "--json").data["receipt"]
+
+    assert 'Near-duplicate of "The rate limit is 100." (old, 0.' in near
+    assert "both are kept." in near
+    assert [] == new["near_duplicates"]
+    assert ("old", "The rate limit is 100.") in [(old["id"], old["text"]) for old in new["supersedes"]]
+    assert (
+        'Seems to supersede "The rate limit is 250." (new, 0.'
+        in run("remember", "The rate limit is 300 now.").err
+    )
