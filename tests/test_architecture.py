@@ -89,7 +89,7 @@ TABLE: Mapping[str, set[str] | None] = {
     "public": set(ORDER),
     "testing": None,
     "interfaces": {"public"},
-    "mcp": {"public"},
+    "mcp": {"public", "core", "client", "http_server"},  # whoever asks over HTTP has a login there
     "http_server": {"public", *ORDER},  # what a server keeps and answers with is the library's own
     "cli": {"public", "config", "audit", "http_server", "mcp"},
 }
@@ -151,8 +151,9 @@ EARLY = {
     "mcp": ("hexad.interfaces.mcp",),
     "mcp_types": ("hexad.interfaces.mcp",),
     "pydantic_core": ("hexad.interfaces.mcp",),
+    "starlette": ("hexad.interfaces.http_server", "hexad.interfaces.mcp"),
     **dict.fromkeys(
-        ("fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn"),
+        ("fastapi", "prometheus_client", "pydantic", "uvicorn"),
         ("hexad.interfaces.http_server",),
     ),
 }

@@ -14,13 +14,13 @@ import uvicorn
 from hexad.core.clock import SystemClock
 from hexad.errors import AccessDenied, InvalidInput, NotFound, StoreLocked
 from hexad.interfaces.http_server.app import build
-from hexad.interfaces.http_server.guard import Limits
+from hexad.interfaces.http_server.guard import App, Limits
 from hexad.interfaces.http_server.stores import Key, Open, ServedStore
 from hexad.interfaces.http_server.tokens import TokenFile
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8765
-_BACKLOG: Final = 512
+BACKLOG: Final = 512
 _GRACE_S: Final = 10
 _KEEP_ALIVE_S: Final = 15
 _HEAD_BYTES: Final = 64 << 10
@@ -89,40 +89,24 @@ def serve(
     port that is taken.
     """
     check_options(options)
-    listener = _bound(options.host, options.port)
+    listener = open_listener(options.host, options.port)
     try:
         store = ServedStore(open_store, key=key)
         try:
             tokens = TokenFile(store.path)
             is_new = tokens.ensure_first()
-            scheme = "http" if options.certificate is None else "https"
-            host, port = options.host, listener.getsockname()[1]
-            url = f"{scheme}://{_bracketed(host)}:{port}"
+            url, hosts, origins = addresses(options, listener)
             app = build(
                 store,
                 tokens,
-                hosts=[*_hosts(host, port), *options.allow_hosts],
-                origins=[f"{scheme}://{name}" for name in _hosts(host, port)] + list(options.allow_origins),
+                hosts=hosts,
+                origins=origins,
                 limits=options.limits,
                 clock=SystemClock(),
             )
-            config = uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                lifespan="on",
-                ws="none",
-                timeout_keep_alive=_KEEP_ALIVE_S,
-                timeout_graceful_shutdown=_GRACE_S,
-                h11_max_incomplete_event_size=_HEAD_BYTES,
-                ssl_certfile=None if options.certificate is None else str(options.certificate),
-                ssl_keyfile=None if options.key is None else str(options.key),
-            )
-            listener.listen(_BACKLOG)
+            listener.listen(BACKLOG)
             listening(Listening(url=url, store=store.path, token_file=tokens.first_token, new_token=is_new))
-            server = uvicorn.Server(config)
+            server = uvicorn_server(app, options)
             store.is_ending = lambda: server.should_exit
             server.run(sockets=[listener])
         finally:
@@ -131,7 +115,36 @@ def serve(
         listener.close()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def addresses(options: ServeOptions, listener: socket.socket) -> tuple[str, list[str], list[str]]:
+    """Return a server's own address, and the hosts and the origins of pages that requests may name."""
+    scheme = "http" if options.certificate is None else "https"
+    host, port = options.host, listener.getsockname()[1]
+    names = host_names(host, port)
+    origins = [*(f"{scheme}://{name}" for name in names), *options.allow_origins]
+    return f"{scheme}://{_bracketed(host)}:{port}", [*names, *options.allow_hosts], origins
+
+
+def uvicorn_server(app: App, options: ServeOptions) -> uvicorn.Server:
+    """Return what answers requests until the process is told to end; what is under way is finished first."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        ws="none",
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+        ssl_certfile=None if options.certificate is None else str(options.certificate),
+        ssl_keyfile=None if options.key is None else str(options.key),
+    )
+    return uvicorn.Server(config)
+
+
+def open_listener(host: str, port: int) -> socket.socket:
+    """Return a socket that has an address; raises `InvalidInput`, and `StoreLocked` for a port that is taken."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError) as error:
@@ -152,7 +165,7 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _hosts(host: str, port: int) -> list[str]:
+def host_names(host: str, port: int) -> list[str]:
     """Return what a request may call a server."""
     names = {host, "127.0.0.1", "localhost", "::1"} if is_loopback(host) else {host}
     return [f"{_bracketed(name)}:{port}" for name in sorted(names)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -12,7 +13,7 @@ from mcp.server.lowlevel.server import Server
 from hexad.interfaces.mcp.graph_offer import GraphOffer
 from hexad.interfaces.mcp.memory_offer import MemoryOffer
 from hexad.interfaces.mcp.open_store import OpenStore
-from hexad.interfaces.mcp.server import build_server
+from hexad.interfaces.mcp.server import Offer, build_server
 from hexad.interfaces.mcp.stdio import serve_stdio
 
 
@@ -21,13 +22,17 @@ def serve(*, path: str | None, role: str | None, space: str | None, graph: bool 
 
     `graph` serves a knowledge graph in it, by the tools of the reference memory server.
     """
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hexad mcp: %(message)s")
     store = OpenStore(path=path, role=role, space=space)
     try:
-        offer = GraphOffer(store) if graph else MemoryOffer(store)
-        return anyio.run(_serve, build_server(offer))
+        return anyio.run(_serve, build_server(offer_of(graph=graph)(store)))
     finally:
         store.close()
+
+
+def offer_of(*, graph: bool) -> Callable[[OpenStore], Offer]:
+    """Return what makes the offer of a store: its memory, or a knowledge graph in it."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hexad mcp: %(message)s")
+    return GraphOffer if graph else MemoryOffer
 
 
 async def _serve(server: Server[Any]) -> int:

@@ -70,9 +70,12 @@ class Offer(Protocol):
         """Return a prompt's text; raises `HexadError`."""
 
 
-def build_server(offer: Offer) -> Server[Any]:
-    """Return the SDK's server, which answers in every era of the protocol that it knows."""
-    answers = _Answers(offer)
+def build_server(offer: Offer, offer_to: Callable[[Context], Offer] | None = None) -> Server[Any]:
+    """Return the SDK's server, which answers in every era of the protocol that it knows.
+
+    `offer_to` says what whoever sent a request is offered, where that is not `offer` for all.
+    """
+    answers = _Answers(offer, offer_to or (lambda _: offer))
     return Server(
         "hexad",
         title="Hexad",
@@ -99,8 +102,8 @@ def build_server(offer: Offer) -> Server[Any]:
 class _Answers:
     """The handlers of one server."""
 
-    def __init__(self, offer: Offer) -> None:
-        self._offer = offer
+    def __init__(self, offer: Offer, offer_to: Callable[[Context], Offer]) -> None:
+        self._offer, self._offer_to = offer, offer_to
         self._tools = {tool.name: tool for tool in offer.tools}
         self._limiter = CapacityLimiter(THREADS)
 
@@ -124,16 +127,16 @@ class _Answers:
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]!r}; there are {known}.")
-        arguments = params.arguments or {}
+        offer, arguments = self._offer_to(ctx), params.arguments or {}
         if tool.reads:
-            return await self._in_thread(partial(self._called, tool, arguments, _ignore), abandon=True)
-        return await self._with_progress(ctx, partial(self._called, tool, arguments))
+            return await self._in_thread(partial(self._called, offer, tool, arguments, _ignore), abandon=True)
+        return await self._with_progress(ctx, partial(self._called, offer, tool, arguments))
 
     def _called(
-        self, tool: ToolSchema, arguments: Mapping[str, Any], progress: Callable[[int], None]
+        self, offer: Offer, tool: ToolSchema, arguments: Mapping[str, Any], progress: Callable[[int], None]
     ) -> types.CallToolResult:
         try:
-            answer = self._offer.call(tool.name, check_arguments(tool, arguments), progress)
+            answer = offer.call(tool.name, check_arguments(tool, arguments), progress)
         except hexad.HexadError as error:
             return _failed(error_message(error))
         except Exception as error:  # noqa: BLE001 - the outermost handler of a call: its client gets a sentence
@@ -183,8 +186,8 @@ class _Answers:
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources."""
-        del ctx, params
-        resources = await self._asked(self._offer.resources)
+        del params
+        resources = await self._asked(self._offer_to(ctx).resources)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -215,19 +218,17 @@ class _Answers:
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Read a resource."""
-        del ctx
         uri = str(params.uri)
-        text = await self._asked(partial(self._offer.read, uri), uri=uri)
+        text = await self._asked(partial(self._offer_to(ctx).read, uri), uri=uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, text=text, mime_type="application/json")]
         )
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument of a template of resources."""
-        del ctx
         uri = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else ""
         argument = params.argument
-        values = await self._asked(partial(self._offer.complete, uri, argument.name, argument.value))
+        values = await self._asked(partial(self._offer_to(ctx).complete, uri, argument.name, argument.value))
         return types.CompleteResult(
             completion=types.Completion(values=values, total=len(values), has_more=False)
         )
@@ -255,8 +256,7 @@ class _Answers:
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return a prompt's text, as the user's."""
-        del ctx
-        text = await self._asked(partial(self._offer.prompt, params.name, params.arguments or {}))
+        text = await self._asked(partial(self._offer_to(ctx).prompt, params.name, params.arguments or {}))
         return types.GetPromptResult(
             messages=[types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))]
         )

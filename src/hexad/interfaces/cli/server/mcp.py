@@ -5,29 +5,36 @@ from __future__ import annotations
 import importlib.util
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, Group, note, read_bounded, read_stdin, state
-from hexad.interfaces.cli.output.render import count, show
+from hexad.interfaces.cli.output.render import clean, count, show
+from hexad.interfaces.cli.server.options import listening_options
 from hexad.interfaces.mcp.knowledge_graph import SPACE, KnowledgeGraph, parse_lines
 
 _SERVER = "hexad.interfaces.mcp.run"
+_HTTP_SERVER = "hexad.interfaces.mcp.http"
+_TYPED = click.core.ParameterSource.COMMANDLINE
 _graph_space = click.option("--space", default=SPACE, show_default=True, help="Space that holds the graph.")
 
 
 @click.group(cls=Group)
 @click.option("--space", help="Space where calls write and look that name none; default: as in the commands.")
+@click.option("--http", is_flag=True, help="Serve over HTTP instead, at /mcp; every request needs a token.")
+@listening_options(port=8766)
 @click.pass_context
-def mcp(ctx: click.Context, *, space: str | None) -> None:
+def mcp(ctx: click.Context, /, **options: Any) -> None:
     """Serve the store to an agent over MCP, on stdin and stdout.
 
     An agent's client starts it: docs/mcp.md has the lines for each. It ends when the client closes its input. A store
-    that is missing is made by the first call that writes.
+    that is missing is made by the first call that writes. With --http it runs until it is told to end, and many clients
+    share it; `hexad serve token` says who may ask, and the options about addresses are as of `hexad serve`.
     """
     if ctx.invoked_subcommand is None:
-        _serve(ctx, space=space, graph=False)
+        _serve(ctx, graph=False, **options)
 
 
 @mcp.group(cls=Group)
@@ -39,7 +46,8 @@ def graph(ctx: click.Context, *, space: str) -> None:
     For agents and prompts that were made for `@modelcontextprotocol/server-memory`.
     """
     if ctx.invoked_subcommand is None:
-        _serve(ctx, space=space, graph=True)
+        assert ctx.parent is not None  # it is a command of `mcp`
+        _serve(ctx.parent, graph=True, **{**ctx.parent.params, "space": space})
 
 
 @graph.command("import", cls=Command)
@@ -76,13 +84,36 @@ def export(*, space: str) -> None:
     note(f"{count(len(found.entities), 'entity', 'entities')}, {count(len(found.relations), 'relation')}.")
 
 
-def _serve(ctx: click.Context, *, space: str | None, graph: bool) -> None:
+def _serve(ctx: click.Context, *, space: str | None, graph: bool, http: bool, **options: Any) -> None:
     if importlib.util.find_spec("mcp") is None:
         raise hexad.NotFound("The MCP SDK is not installed; `pip install 'hexad[mcp]'` installs it.")
-    # Loaded here: the SDK takes half a second, and `hexad --help` names every command.
-    serve = import_module(_SERVER).serve
     shared = state()
-    ctx.exit(serve(path=shared.store, role=shared.role, space=space, graph=graph))
+    shared.command = ctx.command
+    # Loaded here: the SDK takes half a second, and `hexad --help` names every command.
+    run = import_module(_SERVER)
+    if not http:
+        given = [name for name, value in options.items() if ctx.get_parameter_source(name) == _TYPED]
+        if given:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --http.")
+        ctx.exit(run.serve(path=shared.store, role=shared.role, space=space, graph=graph))
+    if shared.role is not None:
+        raise click.UsageError("A server has no role: each token has one. Leave --role out.")
+    try:
+        serve_http = import_module(_HTTP_SERVER).serve_http
+    except ModuleNotFoundError as error:
+        raise hexad.NotFound(
+            f"`hexad mcp --http` needs the package {error.name!r}; pip install 'hexad[server]' installs it."
+        ) from error
+    serve_http(options, path=shared.store, space=space, offer_of=run.offer_of(graph=graph), listening=_say)
+
+
+def _say(listening: Any) -> None:
+    show(
+        {"url": listening.url, "store": listening.store, "token_file": listening.token_file},
+        table=f"Serving {clean(str(listening.store))} on {listening.url}",
+    )
+    if listening.new_token:
+        note(f"The owner's token is in {clean(str(listening.token_file))}. Ctrl-C ends the server.")
 
 
 def _read(file: Path) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,6 +12,7 @@ import hexad
 from hexad.config import load_settings
 from hexad.interfaces.cli.app.base import Command, Group, State, note, several, state
 from hexad.interfaces.cli.output.render import clean, show
+from hexad.interfaces.cli.server.options import listening_options
 from hexad.interfaces.http_server.tokens import Login, TokenFile
 
 if TYPE_CHECKING:
@@ -24,35 +24,7 @@ _OWNER: Final = "owner"
 
 
 @click.group(cls=Group)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=8765,
-    show_default=True,
-    help="Port; 0 takes a free one.",
-)
-@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="TLS certificate, PEM.")
-@click.option(
-    "--key", type=click.Path(path_type=Path), metavar="FILE", help="Private key of the certificate, PEM."
-)
-@click.option(
-    "--plain-text", is_flag=True, help="Listen beyond this machine without TLS: something in front has it."
-)
-@click.option(
-    "--allow-host",
-    "allow_hosts",
-    multiple=True,
-    metavar="HOST:PORT",
-    help="Another name that requests may call it; repeatable.",
-)
-@click.option(
-    "--allow-origin",
-    "allow_origins",
-    multiple=True,
-    metavar="URL",
-    help="A web page's origin that may ask; repeatable.",
-)
+@listening_options(port=8765)
 @click.option(
     "--rate",
     type=click.FloatRange(min=0.1),
