@@ -80,6 +80,8 @@ PARTS = {
     "hexad.interfaces.http_server": "http_server",
     "hexad.interfaces": "interfaces",
     "hexad.interfaces.mcp": "mcp",
+    "hexad.interfaces.assistants": "assistants",
+    "hexad.interfaces.hooks": "hooks",
     "hexad.__main__": "cli",
 }
 
@@ -91,7 +93,9 @@ TABLE: Mapping[str, set[str] | None] = {
     "interfaces": {"public"},
     "mcp": {"public", "core", "client", "http_server"},  # whoever asks over HTTP has a login there
     "http_server": {"public", *ORDER},  # what a server keeps and answers with is the library's own
-    "cli": {"public", "config", "audit", "http_server", "mcp"},
+    "cli": {"public", "config", "audit", "http_server", "mcp", "assistants", "hooks"},
+    "assistants": {"public", "config", "core", "database", "errors"},
+    "hooks": {"public", "config", "core", "lifecycle"},
 }
 
 # (module, imported module) that break a rule on purpose.
@@ -119,6 +123,10 @@ STDLIB_IMPORTS_IN_FUNCTIONS = {
         "http.client",
     ): "brings email and ssl: only a store with a remote embedder pays",
     ("hexad.spaces.bundles.hook", "asyncio"): "60 modules that only a decorated coroutine function needs",
+    (
+        "hexad.ingest.sources.git_command",
+        "subprocess",
+    ): "a place in a repository is read from files; only what needs git itself pays",
     ("hexad.database.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
 }
 IMPORTS_BY_NAME = {
@@ -128,6 +136,10 @@ IMPORTS_BY_NAME = {
     "hexad.interfaces.cli.server.mcp": "the server's SDK takes half a second, and `hexad --help` names every command",
     "hexad.interfaces.cli.server.serve": "the server's libraries are loaded when it starts, and need an extra",
     "hexad.client.wire": "a class is loaded when a value of it comes in",
+    "hexad.__main__": "a hook does without the command line",
+    "hexad.interfaces.hooks.run": "nothing is loaded before the clock of a hook runs",
+    "hexad.interfaces.hooks.events": "each event loads what it needs",
+    "hexad.lifecycle.session_capture": "a hook has 150 ms of CPU: rules, summaries and keys are loaded where they are needed",
 }
 
 # Third-party packages that are imported inside the functions that need them, or for typing only.
@@ -233,6 +245,8 @@ WRITES = {
     ("hexad.ingest.sources.sqlite_copy", "tempfile.TemporaryDirectory"): _COPIES,
     ("hexad.ingest.sources.sqlite_copy", "shutil.copyfile"): _COPIES,
     ("hexad.interfaces.mcp.stdio", "os.write"): "the pipe to the client; no file",
+    ("hexad.interfaces.assistants.installer", "os.rmdir"): "removes folders that are empty, and nothing else",
+    ("hexad.interfaces.hooks.run", "os.write"): "the pipes to the assistant; no file",
     ("hexad.database.leases", "os.ftruncate"): _LOCK_FILES,
     ("hexad.database.leases", "os.replace"): _LOCK_FILES,
     ("hexad.database.leases", "unlink"): _LOCK_FILES,
@@ -262,6 +276,10 @@ BROAD_EXCEPTS = {
         "hexad.interfaces.mcp.server",
         "_Answers._called",
     ): "the outermost handler of a call: a client gets a sentence, and the server goes on",
+    (
+        "hexad.interfaces.hooks.run",
+        "run",
+    ): "the outermost handler of a hook: whatever goes wrong, the assistant goes on",
     (
         "hexad.providers.embedders.base",
         "CallableEmbedder._embed_batch",

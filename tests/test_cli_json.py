@@ -183,6 +183,8 @@ CALLS = {
     "rekey": None,  # needs an encrypted store: in test_cli_encryption
     "mcp graph import": ("mcp", "graph", "import", "graph.jsonl"),
     "mcp graph export": ("mcp", "graph", "export"),
+    "install": ("install", "--client", "claude-code", "--dry-run"),
+    "hook": None,  # speaks JSON already, and ends its process: in test_hooks
     "doctor": ("doctor",),
     "serve token add": ["serve", "token", "add", "--role", "lead", "--space", "default"],
     "serve token list": ["serve", "token", "list"],

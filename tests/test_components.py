@@ -40,7 +40,7 @@ CREATE TABLE calls (
 ) STRICT
 """
 OLD, NEW = bytes(range(32)), bytes(range(1, 33))
-NEXT = services.SCHEMA_VERSION + 1
+NEXT = schema.SCHEMA_VERSION + 1
 
 
 class CallsEraser:
@@ -269,5 +269,5 @@ def test_every_migration_has_a_name_and_the_newest_is_the_version(monkeypatch):
     monkeypatch.undo()
     steps = schema.migrations()
 
-    assert list(range(1, services.SCHEMA_VERSION + 1)) == [migration.number for migration in steps]
+    assert list(range(1, schema.SCHEMA_VERSION + 1)) == [migration.number for migration in steps]
     assert all(migration.name for migration in steps)

@@ -183,7 +183,9 @@ __all__ = [
     "DATABASE",
     "STORE_DIRECTORY",
     "TEMPLATE",
+    "AssistantFolders",
     "Settings",
+    "assistant_folders",
     "find_store",
     "load_preferences",
     "load_settings",
@@ -427,6 +429,42 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
             if any(environ.get(name) for name in names)
         },
         origins=origins,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantFolders:
+    """Where assistants keep what is set for a user, and where Hexad keeps what it changed there."""
+
+    home: Path
+    claude: Path | None
+    """`CLAUDE_CONFIG_DIR`, where that is set."""
+    codex: Path
+    config: Path
+    records: Path
+
+
+def assistant_folders(environ: Mapping[str, str] | None = None) -> AssistantFolders:
+    """Return the folders of this user's assistants; raises `InvalidInput` where there is no home folder."""
+    environ = os.environ if environ is None else environ
+    try:
+        home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    except RuntimeError as error:
+        raise InvalidInput("This user has no home folder; set HOME.") from error
+    named = environ.get(_USER_DIR)
+    if named:
+        records = Path(named).expanduser()
+    else:
+        import platformdirs
+
+        records = Path(platformdirs.user_data_dir("hexad", appauthor=False))
+    claude = environ.get("CLAUDE_CONFIG_DIR")
+    return AssistantFolders(
+        home=home,
+        claude=Path(claude).expanduser() if claude else None,
+        codex=Path(environ.get("CODEX_HOME") or home / ".codex").expanduser(),
+        config=Path(environ.get("XDG_CONFIG_HOME") or home / ".config").expanduser(),
+        records=records / "assistants",
     )
 
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
 from hexad.database.change_counters import ChangeReader
 from hexad.database.leases import OpenLock, ReadShare
+from hexad.database.migrations import newest
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
 from hexad.maintenance.worker import Worker
@@ -501,7 +502,6 @@ class Services:
 
     def status(self) -> StoreStatus:
         """Return what `hexad doctor` prints."""
-        from hexad.database.migrations import newest
         from hexad.maintenance.status import describe
 
         return describe(
@@ -675,14 +675,11 @@ def unlock(
     return unlock_or_create(directory, KeyGiven.of(key, **settings.key_sources), lock)
 
 
-SCHEMA_VERSION: Final = 16
-"""The newest migration of all components: a store that is opened has to know it, and loads none of them for that."""
-
-
 def components() -> tuple[Component, ...]:
     """Return every system that has a part in the store's file, in the order in which they are asked.
 
-    Another system is a folder with a `component.py` and a line here; with tables, the next `SCHEMA_VERSION` too.
+    Another system is a folder with a `component.py` and a line here; with tables, the next
+    `SCHEMA_VERSION` of `database.migrations` too.
     """
     from hexad.audit.component import COMPONENT as AUDIT
     from hexad.experience.component import COMPONENT as EXPERIENCE

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
 from hexad.errors import IntegrityError
+
+SCHEMA_VERSION: Final = 16
+"""The newest migration of all components: a store that is opened has to know it, and loads none of them for that."""
 
 _DDL = """
 CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
-from hexad.database.migrations import Migration, apply, newest
+from hexad.database.migrations import SCHEMA_VERSION, Migration, apply, newest
 from hexad.errors import IntegrityError
-from hexad.services import SCHEMA_VERSION, components
+from hexad.services import components
 
 if TYPE_CHECKING:
     from hexad.database.component import SchemaStep

@@ -11,7 +11,7 @@ from typing import Final
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
-from hexad.ingest.sources.git_history import current_branch
+from hexad.ingest.sources.git_command import current_branch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Final
 from hexad.core.ids import content_hash
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.file_place import safe_id
-from hexad.ingest.sources.git_history import toplevel
+from hexad.ingest.sources.git_command import toplevel
 from hexad.ingest.sources.jsonlines import json_head, lines_of
 from hexad.ingest.sources.sqlite_copy import is_sqlite
 from hexad.memory.memory import MEMORY_BYTES_LIMIT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,31 +12,16 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.file_place import clean_tags, memory_path, safe_id
+from hexad.ingest.sources.git_command import git_output, toplevel
 from hexad.memory.memory import Citation
 from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 from hexad.text.graphemes import cut
 from hexad.text.normalize import clean
 
-_SECONDS_LIMIT: Final = 120
 _COMMITS_AT_ONCE: Final = 100
 _CITATIONS_LIMIT: Final = 50
 _MESSAGE_CHARACTERS_LIMIT: Final = 200_000
 
-# Nothing of the user's or the repository's configuration may run a program, colour or page the output, or
-# rename the authors.
-_GIT: Final = (
-    *(
-        "git",
-        "--no-pager",
-        "-c",
-        "core.quotePath=false",
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "color.ui=false",
-    ),
-    *("-c", "log.showSignature=false", "-c", "log.mailmap=false", "-c", "diff.external="),
-)
 _FORMAT: Final = "%H%x00%P%x00%at%x00%an%x00%B"
 _ADDRESS: Final = re.compile(r"<?\b[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b>?")
 _BRACKETED_ADDRESS: Final = re.compile(r"[ \t]*<[^<>\s@]{1,64}@[^<>\s@]{1,255}>")
@@ -70,19 +54,6 @@ class _Commit:
     files: tuple[_Touched, ...]
 
 
-def toplevel(folder: Path) -> Path:
-    """Return the top folder of the work tree around `folder`, or the repository itself if it is bare.
-
-    Raises `InvalidInput` with git's reason when there is no repository.
-    """
-    at = folder if folder.is_dir() else folder.parent
-    if _git(at, "rev-parse", "--is-bare-repository").strip() == b"true":
-        output = _git(at, "rev-parse", "--absolute-git-dir")
-    else:
-        output = _git(at, "rev-parse", "--show-toplevel")
-    return Path(output.decode("utf-8", "surrogateescape").rstrip("\n"))
-
-
 def head_commit(folder: Path) -> str | None:
     """Return the commit that the work tree around `folder` stands on; None before the first one.
 
@@ -90,19 +61,7 @@ def head_commit(folder: Path) -> str | None:
     """
     toplevel(folder)
     try:
-        return _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()
-    except InvalidInput:
-        return None
-
-
-def current_branch(folder: Path) -> str | None:
-    """Return the branch that is checked out around `folder`; None for a commit without one.
-
-    Raises `InvalidInput` with git's reason when there is no repository.
-    """
-    toplevel(folder)
-    try:
-        return _git(folder, "symbolic-ref", "--short", "--quiet", "HEAD").decode("utf-8", "replace").strip()
+        return git_output(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode("ascii").strip()
     except InvalidInput:
         return None
 
@@ -110,7 +69,7 @@ def current_branch(folder: Path) -> str | None:
 def count_commits(top: Path, *, commits: str | None, limit: int) -> int:
     """Return how many commits `read_git` will give."""
     bound = () if commits else (f"--max-count={limit}",)
-    return int(_git(top, "rev-list", "--count", *bound, *_range(commits)))
+    return int(git_output(top, "rev-list", "--count", *bound, *_range(commits)))
 
 
 def read_git(
@@ -123,7 +82,7 @@ def read_git(
     Raises `InvalidInput` with git's reason for a range that it does not know.
     """
     bound = () if commits else (f"--max-count={limit}",)
-    names = iter(_git(top, "rev-list", "--reverse", *bound, *_range(commits)).decode("ascii").split())
+    names = iter(git_output(top, "rev-list", "--reverse", *bound, *_range(commits)).decode("ascii").split())
     project = safe_id(top.name) or "root"
     while batch := list(islice(names, _COMMITS_AT_ONCE)):
         new = []
@@ -142,7 +101,7 @@ def changed_files(folder: Path, commits: str) -> ChangedFiles:
 
     A renamed file has vanished under its old name. Raises `InvalidInput` for what git does not know.
     """
-    output = _git(
+    output = git_output(
         folder,
         *("diff", "--name-status", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
         *_range(commits),
@@ -163,35 +122,8 @@ def _range(commits: str | None) -> tuple[str, ...]:
     return ("--end-of-options", name, "--")
 
 
-def _git(folder: Path, *arguments: str, stdin: str = "") -> bytes:
-    try:
-        process = subprocess.run(
-            [*_GIT, *arguments],
-            cwd=folder,
-            input=stdin.encode("ascii"),
-            capture_output=True,
-            timeout=_SECONDS_LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InvalidInput(
-            f"git {arguments[0]} in {str(folder)!r} took over {_SECONDS_LIMIT} s; give a shorter range."
-        ) from error
-    except OSError as error:
-        raise InvalidInput(
-            f"git cannot be run in {str(folder)!r}: {error.strerror}. Install git, or read the folder instead."
-        ) from error
-    if process.returncode:
-        reason = process.stderr.decode("utf-8", "replace").strip()
-        raise InvalidInput(
-            f"git {arguments[0]} in {str(folder)!r} failed: {reason or process.returncode}. "
-            "Name a folder inside a repository and a range that it knows."
-        )
-    return process.stdout
-
-
 def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
-    output = _git(
+    output = git_output(
         top,
         *("log", "--no-walk=unsorted", "--stdin", "-z", f"--format={_FORMAT}", "--numstat", "-M"),
         *("--encoding=UTF-8", "--no-ext-diff", "--no-textconv", "--no-notes"),

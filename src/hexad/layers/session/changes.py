@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput, LimitExceeded, NotFound
 from hexad.layers.session.working_set import (
     EDITS_KEPT,
-    NOTES_FOLDED,
-    NOTES_KEPT,
     OPEN_FILES_LIMIT,
     SUBSTEPS_LIMIT,
-    TURNS_FOLDED,
-    TURNS_KEPT,
     Boundary,
     Edit,
     OpenFile,
-    ScratchNote,
-    SessionTurn,
     Substep,
     WorkingSet,
 )
-from hexad.text.summary.summarize import compressed, folded
 
 Change = Callable[[WorkingSet], WorkingSet]
-_FOLDED_NOTE_CHARS: Final = 960
 
 
 def set_task(task: str | None) -> Change:
@@ -104,36 +95,6 @@ def add_edit(edit: Edit) -> Change:
             edits=(*working_set.edits, edit)[-EDITS_KEPT:],
             edits_total=working_set.edits_total + 1,
         )
-
-    return change
-
-
-def add_turn(turn: SessionTurn) -> Change:
-    """Add a turn; the oldest become part of the summary when there are too many."""
-
-    def change(working_set: WorkingSet) -> WorkingSet:
-        turns, summary = (*working_set.turns, turn), working_set.conversation_summary
-        if len(turns) > TURNS_KEPT:
-            summary = folded(summary, [(old.role, old.text) for old in turns[:TURNS_FOLDED]])
-            turns = turns[TURNS_FOLDED:]
-        return replace(
-            working_set, turns=turns, turns_total=working_set.turns_total + 1, conversation_summary=summary
-        )
-
-    return change
-
-
-def add_note(note: ScratchNote) -> Change:
-    """Add a note to the scratchpad; the oldest become one when there are too many."""
-
-    def change(working_set: WorkingSet) -> WorkingSet:
-        notes = (*working_set.scratchpad, note)
-        if len(notes) > NOTES_KEPT:
-            old = notes[:NOTES_FOLDED]
-            text = compressed("\n".join(each.text for each in old), limit=_FOLDED_NOTE_CHARS)
-            together = ScratchNote(text=text, at=old[-1].at, notes=sum(each.notes for each in old))
-            notes = (together, *notes[NOTES_FOLDED:])
-        return replace(working_set, scratchpad=notes)
 
     return change
 

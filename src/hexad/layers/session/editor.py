@@ -10,7 +10,7 @@ from typing import Final
 
 from hexad.core.arguments import parse_whole, quoted, word_list
 from hexad.errors import InvalidInput, LimitExceeded, NotFound
-from hexad.layers.session import changes
+from hexad.layers.session import changes, conversation
 from hexad.layers.session.manager import LiveSession, SessionManager
 from hexad.layers.session.working_set import (
     INPUT_CHARS_LIMIT,
@@ -103,12 +103,12 @@ class SessionEditor:
             characters=len(text),
             at=self._manager.context.clock.now(),
         )
-        return self._manager.change(self._live(), changes.add_turn(turn))
+        return self._manager.change(self._live(), conversation.add_turn(turn))
 
     def note(self, text: str) -> WorkingSet:
         """Write a note on the scratchpad, in at most 480 characters."""
         note = ScratchNote(text=self.short_text(text, "text"), at=self._manager.context.clock.now())
-        return self._manager.change(self._live(), changes.add_note(note))
+        return self._manager.change(self._live(), conversation.add_note(note))
 
     def clear_notes(self) -> WorkingSet:
         """Take every note off the scratchpad."""

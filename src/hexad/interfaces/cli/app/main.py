@@ -57,6 +57,8 @@ _COMMANDS: Final = {
     "audit": f"{_HERE}.audit.audit:audit",
     "mcp": f"{_HERE}.server.mcp:mcp",
     "serve": f"{_HERE}.server.serve:serve",
+    "install": f"{_HERE}.store.install:install",
+    "hook": f"{_HERE}.store.hook:hook",
     "doctor": f"{_HERE}.store.doctor:doctor",
     "completion": f"{_HERE}.app.completion:completion",
 }
