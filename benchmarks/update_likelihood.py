@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from benchmarks.halves import DEVELOPMENT, VALIDATION, records
 from benchmarks.short_facts import ShortFacts
-from hexad.text.claims.answer_form import QuestionForm, form_worth
 from hexad.text.claims.likelihood import Wording, question_signs, signs_of
 
 _PENALTY: Final = 60.0
@@ -35,15 +34,12 @@ def samples(half: str) -> tuple[list[list[float]], list[bool], list[list[float]]
     for update in records("plain_updates", half):
         if not update.get("look", True):
             continue
-        question, form = Wording(update["question"]), QuestionForm(update["question"])
-        texts = [
-            (text["role"], Wording(text["text"]), form_worth(form, text["text"]) if form.asks else 0.0)
-            for text in update["texts"]
-        ]
-        for (role, older, was), (later, newer, now) in combinations(texts, 2):
+        question = Wording(update["question"])
+        texts = [(text["role"], Wording(text["text"])) for text in update["texts"]]
+        for (role, older), (later, newer) in combinations(texts, 2):
             signs = signs_of(older, newer)
             pairs.append(signs)
-            asked.append([*signs, *question_signs(question, older, newer, form=now - was)])
+            asked.append([*signs, *question_signs(question, older, newer)])
             are.append((role, later) == ("old", "current"))
     answers = list(are)
     for pair in records("independent_pairs", half):
@@ -57,18 +53,18 @@ def neighbours() -> list[list[float]]:
     """Return the signs of what answers a short fact's question beside the facts that share most words with it."""
     data = ShortFacts.load(DEVELOPMENT)
     found: list[list[float]] = []
-    stores: dict[object, list[tuple[str, str, Wording]]] = {}
+    stores: dict[object, list[tuple[str, Wording]]] = {}
     for fact in data.facts:
-        stores.setdefault(fact.store, []).append((fact.id, fact.text, Wording(fact.text)))
+        stores.setdefault(fact.store, []).append((fact.id, Wording(fact.text)))
     for question in data.questions:
         facts = stores[question.store]
-        asked, form = Wording(question.text), QuestionForm(question.text)
-        for right, wording in [(text, wording) for name, text, wording in facts if name in question.right]:
-            others = [(text, other) for name, text, other in facts if name not in question.right]
-            others.sort(key=lambda other: -len(other[1].keys & (wording.keys | asked.keys)))
-            for text, other in others[:_BESIDE]:
-                more = form_worth(form, text) - form_worth(form, right) if form.asks else 0.0
-                found.append([*signs_of(wording, other), *question_signs(asked, wording, other, form=more)])
+        asked = Wording(question.text)
+        for right in [wording for name, wording in facts if name in question.right]:
+            others = [wording for name, wording in facts if name not in question.right]
+            others.sort(key=lambda wording: -len(wording.keys & (right.keys | asked.keys)))
+            found += [
+                [*signs_of(right, other), *question_signs(asked, right, other)] for other in others[:_BESIDE]
+            ]
     return found
 
 

@@ -27,7 +27,7 @@ from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import Comparisons
+from hexad.search.recall.recaller import Successions
 from hexad.search.service import SearchService
 from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from hexad.privacy.wipe import Wiper
     from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
-    from hexad.search.recall.candidate_comparison import Comparison
     from hexad.search.recall.fusion import Fusion
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
@@ -162,7 +161,7 @@ class Services:
             handouts=self.handouts,
             boost=_boost,
             rings=self._rings,
-            comparisons=Comparisons(_overdue, _compare_candidates, _fitting),
+            successions=Successions(_overdue, _likely_successors, _fitting),
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -630,18 +629,13 @@ def _boost(
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
 
 
-def _compare_candidates(
-    question: str,
-    texts: Sequence[PlainText],
-    scores: Mapping[int, float],
-    *,
-    literals: Mapping[int, Mapping[str, float]],
-    stored: Sequence[UpdateLink],
-) -> Comparison:
-    """Compare the best candidates; loads what compares them only where there are two."""
-    from hexad.search.recall.candidate_comparison import compare_candidates
+def _likely_successors(
+    question: str, texts: Sequence[PlainText], order: Sequence[int]
+) -> Sequence[UpdateLink]:
+    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
+    from hexad.search.recall.likely_successors import likely_successors
 
-    return compare_candidates(question, texts, scores, literals=literals, stored=stored)
+    return likely_successors(question, texts, order)
 
 
 def _fitting(

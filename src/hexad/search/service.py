@@ -18,7 +18,7 @@ from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import ApplyBoost, Comparisons, Recaller, Rings
+from hexad.search.recall.recaller import ApplyBoost, Recaller, Rings, Successions
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
@@ -38,7 +38,7 @@ class SearchService:
         handouts: RecallLog,
         boost: ApplyBoost,
         rings: Rings,
-        comparisons: Comparisons,
+        successions: Successions,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -79,7 +79,7 @@ class SearchService:
             calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
             boost=None if context.settings.router.get("feedback") is False else boost,
             rings=rings,
-            comparisons=comparisons,
+            successions=successions,
             background=context.background and not context.db.readonly,
             on_the_spot=None
             if embedder is None

@@ -108,7 +108,6 @@ class Fusion:
             self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
         self._added: Sequence[float] = ()
         self._boosted: Mapping[int, float] = {}
-        self._formed: Mapping[int, float] = {}
         self._lifted: Mapping[int, float] = {}
         self._placed: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
@@ -137,12 +136,6 @@ class Fusion:
         room = share * max(0.0, *self.scores) if self.scores else 0.0
         self._boosted = {place: strength * room for place, strength in strengths.items()}
         self.scores = [self._score(index) for index in range(len(self._candidates))]
-
-    def form(self, amounts: Mapping[int, float]) -> None:
-        """Add to candidates what it is worth that they have the form of an answer, or have it not."""
-        self._formed = {index: amount for index, amount in amounts.items() if amount}
-        for index, amount in amounts.items():
-            self.scores[index] += amount
 
     def lift(self, amounts: Mapping[int, float]) -> None:
         """Add to what takes the place of an older memory as much as brings it before that one."""
@@ -180,8 +173,6 @@ class Fusion:
             parts["association"] = self._added[index]
         if index in self._boosted:
             parts["feedback"] = self._boosted[index]
-        if index in self._formed:
-            parts["form"] = self._formed[index]
         if index in self._lifted:
             parts["successor"] = self._lifted[index]
         if index in self._placed:

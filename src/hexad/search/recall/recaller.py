@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.search.recall.candidate_comparison import Comparison
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.standing import FindFitting
 
@@ -132,19 +131,8 @@ class ApplyBoost(Protocol):
         """Move the candidates, by what was `judged` of them as answers to a question like this one."""
 
 
-class CompareCandidates(Protocol):
-    """Compares plain texts among the best candidates with a question and with each other."""
-
-    def __call__(
-        self,
-        question: str,
-        texts: Sequence[PlainText],
-        scores: Mapping[int, float],
-        *,
-        literals: Mapping[int, Mapping[str, float]],
-        stored: Sequence[UpdateLink],
-    ) -> Comparison:
-        """Return by how much their scores change by their form, and which seems to take the place of which."""
+LikelyLinks = Callable[[str, Sequence[PlainText], Sequence[int]], Sequence[UpdateLink]]
+"""Of a question and plain texts, with the numbers of all candidates in order: which text seems to replace which."""
 
 
 class FindOverdue(Protocol):
@@ -156,11 +144,11 @@ class FindOverdue(Protocol):
         """Return them by row number, of the looks of facts with their spaces' numbers."""
 
 
-class Comparisons(NamedTuple):
-    """How a recall compares: which candidates are over, which answer rather than others, what holds for the answer."""
+class Successions(NamedTuple):
+    """How a recall finds what came in the place of a candidate, and what holds for the answer."""
 
     overdue: FindOverdue
-    compare: CompareCandidates
+    likely: LikelyLinks
     fitting: FindFitting
 
 
@@ -191,7 +179,7 @@ class Recaller:
         changes: ChangeReader,
         clock: Clock,
         rings: Rings,
-        comparisons: Comparisons,
+        successions: Successions,
         boost: ApplyBoost | None = None,
         calibrated: bool = True,
         on_the_spot: CandidateVectors | None = None,
@@ -204,7 +192,7 @@ class Recaller:
         the others, None none; `background` says that the rest is on its way.
         """
         self._calibrated, self._boost, self._rings = calibrated, boost, rings
-        self._comparisons = comparisons
+        self._successions = successions
         self._on_the_spot, self._first, self._background = on_the_spot, first, background
         self._stores = stores
         self._fulltext = fulltext
@@ -227,7 +215,7 @@ class Recaller:
             clock=self._clock,
             calibrated=self._calibrated,
             rings=self._rings,
-            comparisons=self._comparisons,
+            successions=self._successions,
             boost=self._boost,
             background=self._background,
             on_the_spot=self._on_the_spot,
@@ -410,7 +398,7 @@ class Recaller:
         if not texts:
             return ()
         try:
-            return self._comparisons.fitting(texts, vector, self._on_the_spot.embed)
+            return self._successions.fitting(texts, vector, self._on_the_spot.embed)
         except ProviderError as error:
             log.warning("What holds for an answer was not compared with the question: %s", error)
             return ()
@@ -578,8 +566,7 @@ class Recaller:
         self, candidates: Candidates, order: Sequence[int], fusion: Fusion
     ) -> dict[int, int]:
         """Lift what takes the place of others before them; return what surely stands for which candidate now."""
-        before = list(fusion.scores)
-        links = [*candidates.updates, *self._compare(candidates, order, fusion)]
+        links = [*candidates.updates, *self._likely_links(candidates, order, fusion.scores)]
         if not links:
             return {}
         # What holds what the question names literally is asked for, whatever came in its place; a plain number may be
@@ -590,7 +577,7 @@ class Recaller:
         }
         lifting = [link for link in links if literals.get(link.old, set()) <= literals.get(link.new, set())]
         seats = {no: seat for seat, no in enumerate(order)}
-        fusion.lift(lifts(lifting, seats, fusion.scores, before=before))
+        fusion.lift(lifts(lifting, seats, fusion.scores))
         return {no: link.new for no, link in last_links(lifting).items() if link.new in seats}
 
     def _place_standing(self, standing: Sequence[StandingText], order: Sequence[int], fusion: Fusion) -> None:
@@ -605,24 +592,15 @@ class Recaller:
         if placed:
             fusion.place(placed, below=fusion.scores[best[-1]])
 
-    def _compare(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> Sequence[UpdateLink]:
-        """Let the form of an answer count among the best; return which of them seem to take the place of others."""
+    def _likely_links(
+        self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
+    ) -> Sequence[UpdateLink]:
         question = candidates.terms.question
         if len(question) > COMPARED_CHARACTERS:
             return ()
-        best = nlargest(COMPARED, range(len(order)), key=fusion.scores.__getitem__)
-        texts = self._stores.updates.plain([order[seat] for seat in best], characters=COMPARED_CHARACTERS)
-        if len(texts) < 2:
-            return ()
-        comparison = self._comparisons.compare(
-            question,
-            texts,
-            {order[seat]: fusion.scores[seat] for seat in best},
-            literals=candidates.literals,
-            stored=candidates.updates,
-        )
-        fusion.form({seat: comparison.forms.get(order[seat], 0.0) for seat in best})
-        links = comparison.links
+        best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
+        texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
+        links = self._successions.likely(question, texts, best) if len(texts) > 1 else ()
         rejected = self._stores.updates.rejected([link.old for link in links]) if links else set()
         return [link for link in links if (link.old, link.new) not in rejected]
 
@@ -723,7 +701,7 @@ class Recaller:
         seen: dict[str, str] = {}
         now = self._clock.now()
         if keys := self._stores.places.begun(ranking.places, now=now):
-            candidates.overdue = self._comparisons.overdue(self._stores, keys, now=now)
+            candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
         silent = options.min_relevance is None and not candidates.evidence.speaks(unasked=options.unasked)
         for candidate in ranking.ranked:

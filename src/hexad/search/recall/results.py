@@ -160,8 +160,6 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append("its session speaks of it")
     if parts.get("speaker", 0.0) > 0:
         why.append("the question names its speaker")
-    if parts.get("form"):
-        why.append("it is built like an answer to the question")
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")

@@ -16,20 +16,12 @@ LIKELY: Final = "likely"
 """The reason of what is linked for one question alone: the likelier, the farther behind it may be."""
 
 
-def lifts(
-    links: Sequence[UpdateLink],
-    seats: Mapping[int, int],
-    scores: Sequence[float],
-    *,
-    before: Sequence[float],
-) -> dict[int, float]:
+def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequence[float]) -> dict[int, float]:
     """Return by how much the scores of successors grow, by their seats.
-
-    How far one is behind another is measured by their scores `before` their form was compared.
 
     What surely takes the place of another one stands before it, and so before what that one took the place of.
     """
-    best = max(before, default=0.0)
+    best = max(scores, default=0.0)
     risen = dict(enumerate(scores))
     in_order = sorted(
         links, key=lambda link: (link.new, link.old)
@@ -41,7 +33,7 @@ def lifts(
             if old is None or new is None or risen[new] > risen[old]:
                 continue
             room = NEAR + (link.confidence if link.reason == LIKELY else 0.0)
-            if link.confidence < SURE and before[old] - before[new] > room * abs(best):
+            if link.confidence < SURE and scores[old] - scores[new] > room * abs(best):
                 continue
             risen[new] = risen[old] + _STEP
             moved = True

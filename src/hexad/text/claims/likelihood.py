@@ -29,13 +29,11 @@ SIGNS: Final = (
 QUESTION_SIGNS: Final = (
     "share of the question in the older", "in the newer", "in both", "the same words of it",
     "more of it in the newer", "shared words that are not asked for", "one without any", "more of it in the older",
-    "less the form of an answer",
 )  # fmt: skip
 
 _KEY: Final = 5
 """Words are the same that begin so: "schedule", "scheduled"."""
 _MOST_SHARED, _MOST_OLDER, _MOST_ASIDE, _MOST_WORDS = 4, 4, 3, 15
-_MOST_FORM: Final = 6.0
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _BEFORE_SLOT: Final = _ARTICLES | {"now"}
 _PASSED_OVER: Final = english.ADVERBS | _ARTICLES | {",", "."}
@@ -209,11 +207,8 @@ def _number_signs(
     )
 
 
-def question_signs(question: Wording, older: Wording, newer: Wording, *, form: float) -> list[float]:
-    """Return what a question says of a pair, in the order of `QUESTION_SIGNS`.
-
-    `form` is how much more the form of the newer is worth as that of an answer.
-    """
+def question_signs(question: Wording, older: Wording, newer: Wording) -> list[float]:
+    """Return what a question says of a pair, in the order of `QUESTION_SIGNS`."""
     count = max(len(question.keys), 1)
     mine, theirs = question.keys & older.keys, question.keys & newer.keys
     signs = (
@@ -225,7 +220,6 @@ def question_signs(question: Wording, older: Wording, newer: Wording, *, form: f
         min(len((older.keys & newer.keys) - question.keys), _MOST_ASIDE),
         not mine or not theirs,
         len(mine - theirs) / count,
-        min(max(-form, 0.0), _MOST_FORM) / _MOST_FORM if mine and theirs else 0.0,
     )
     return [float(sign) for sign in signs]
 
@@ -237,16 +231,11 @@ def pair_likelihood(older: Wording, newer: Wording) -> float:
     return _logistic(PAIR_WEIGHTS, signs_of(older, newer))
 
 
-def answer_likelihood(question: Wording, older: Wording, newer: Wording, *, form: float) -> float:
-    """Return how likely `newer` takes the place of `older`, of two candidates for the answer to a question.
-
-    `form` is how much more the form of the newer is worth as that of an answer.
-    """
+def answer_likelihood(question: Wording, older: Wording, newer: Wording) -> float:
+    """Return how likely `newer` takes the place of `older`, of two candidates for the answer to a question."""
     if newer.supposes or _are_instances(older, newer):
         return 0.0
-    return _logistic(
-        ANSWER_WEIGHTS, [*signs_of(older, newer), *question_signs(question, older, newer, form=form)]
-    )
+    return _logistic(ANSWER_WEIGHTS, [*signs_of(older, newer), *question_signs(question, older, newer)])
 
 
 def _are_instances(older: Wording, newer: Wording) -> bool:
@@ -277,9 +266,9 @@ PAIR_WEIGHTS: Final = (
     0.269, 0.945, 0.425, -0.042, -1.234, -1.172, -1.551, 3.748, -1.632, -1.461,
 )  # fmt: skip
 ANSWER_WEIGHTS: Final = (
-    -4.131, 1.478, 0.674, 0.194, -0.312, -0.292, -0.669, -0.694, -0.463, -0.613, -0.253, 0.823, 0.858,
-    0.824, 0.528, 1.599, 1.075, 1.527, -0.890, 0.009, 0.529, -0.815, 2.828, -0.690, 0.358, 0.431, 1.304,
-    -1.917, 0.388, 0.405, 0.542, 0.156, 1.330, -0.362, -0.638, 1.001, -1.912, 0.000, 0.413, -0.019, 1.003,
-    0.820, -0.721, -0.131, -0.387, -0.029, -0.905,
+    -4.581, 1.458, 0.684, 0.197, -0.291, -0.282, -0.638, -0.744, -0.436, -0.577, -0.253, 0.844, 1.055, 0.875,
+    0.678, 1.624, 1.159, 1.499, -1.146, 0.242, 0.587, -0.833, 2.991, -0.641, 0.389, 0.448, 1.454, -2.055, 0.402,
+    0.471, 0.584, 0.197, 1.173, -0.330, -0.483, 1.322, -1.850, 0.000, 0.365, -0.013, 0.961, 0.839, -0.683,
+    -0.140, -0.318, -0.067,
 )  # fmt: skip
 """The log-odds of nothing, and what each sign adds to them."""

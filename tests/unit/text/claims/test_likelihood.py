@@ -25,7 +25,7 @@ def test_every_sign_has_its_weight() -> None:
     question, older, newer = Wording("Where is it?"), Wording(""), Wording("It is there.")
 
     assert len(SIGNS) == len(set(SIGNS)) == len(signs_of(older, newer)) == len(PAIR_WEIGHTS) - 1
-    assert len(question_signs(question, older, newer, form=0.0)) == len(QUESTION_SIGNS)
+    assert len(question_signs(question, older, newer)) == len(QUESTION_SIGNS)
     assert len(ANSWER_WEIGHTS) == 1 + len(SIGNS) + len(QUESTION_SIGNS)
 
 
@@ -33,9 +33,9 @@ def test_another_value_is_likelier_than_another_subject_or_attribute() -> None:
     question = Wording("How long does the oven cool down?")
     older = Wording("The oven cools down for 20 minutes.")
 
-    value = answer_likelihood(question, older, Wording("The oven cools down for 45 minutes."), form=0.0)
-    subject = answer_likelihood(question, older, Wording("The kiln cools down for 20 minutes."), form=0.0)
-    attribute = answer_likelihood(question, older, Wording("The oven stands in the cellar."), form=0.0)
+    value = answer_likelihood(question, older, Wording("The oven cools down for 45 minutes."))
+    subject = answer_likelihood(question, older, Wording("The kiln cools down for 20 minutes."))
+    attribute = answer_likelihood(question, older, Wording("The oven stands in the cellar."))
 
     assert value > 0.5 > 10 * max(subject, attribute)
 
@@ -43,19 +43,10 @@ def test_another_value_is_likelier_than_another_subject_or_attribute() -> None:
 def test_the_words_that_are_asked_for_count() -> None:
     older, newer = Wording("Nora drives a van."), Wording("Nora sold the van and rides a bike.")
 
-    asked = answer_likelihood(Wording("What does Nora drive?"), older, newer, form=0.0)
-    other = answer_likelihood(Wording("What does the greengrocer sell?"), older, newer, form=0.0)
+    asked = answer_likelihood(Wording("What does Nora drive?"), older, newer)
+    other = answer_likelihood(Wording("What does the greengrocer sell?"), older, newer)
 
     assert asked > other
-
-
-def test_a_newer_text_is_less_likely_an_update_where_it_has_less_the_form_of_an_answer() -> None:
-    question, older = Wording("Where is the kiln?"), Wording("The kiln is in the cellar.")
-    newer = Wording("The kiln has two doors.")
-
-    likelihoods = [answer_likelihood(question, older, newer, form=form) for form in (3.0, 0.0, -3.0, -6.0)]
-
-    assert likelihoods[0] == likelihoods[1] > likelihoods[2] > likelihoods[3]
 
 
 @pytest.mark.parametrize(
