@@ -556,8 +556,14 @@ class Recaller:
         # A memory takes nothing from what surely took its place: that was put right before it.
         texts = [places[current.get(order[index], order[index])].content_hash for index in best]
         ahead = leads([fusion.scores[index] for index in best], texts)
+        words = max((candidate.bm25 for candidate in candidates), default=0.0) or 1.0
         ranked = [
-            RankedHit(order[index], fusion.scores[index], index, evidence.relevance(lead=lead, rank=rank))
+            RankedHit(
+                order[index],
+                fusion.scores[index],
+                index,
+                evidence.relevance(lead=lead, rank=rank, share=candidates[index].bm25 / words),
+            )
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion)

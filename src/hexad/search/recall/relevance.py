@@ -1,8 +1,9 @@
 """How likely an answer is right: two logistic models, so that 0.8 means eight in ten in every store.
 
 The first says how likely the store knows the answer at all, the second how likely a hit is it. Both were fitted by
-least log-loss on development questions of four kinds that count alike (short facts, conversations in spaces of their
-own and all in one, code), with questions of other subjects as counterexamples; `benchmarks/RESULTS.md` has the
+least log-loss on development questions of kinds that count alike (the first: short facts, conversations in spaces of
+their own and all in one, code; the second: chats of two people and with an assistant, code, documents, short facts, and
+all of them in one space), with questions of other subjects as counterexamples; `benchmarks/RESULTS.md` has the
 reliability on questions that took no part.
 """
 
@@ -85,16 +86,17 @@ class Evidence:
         # Cosines of an embedder that is not known speak against nothing that has the words.
         return self.log_odds >= 0 or (not self.calibrated and self._by_words >= 0)
 
-    def relevance(self, *, lead: float, rank: int) -> float:
+    def relevance(self, *, lead: float, rank: int, share: float = 0.0) -> float:
         """Return how likely a hit is right, from 0 to 1.
 
         `lead` is how far its score stands above the next one's where it is the first (`rank` 0), else above the
-        first one's, and so below 0.
+        first one's, and so below 0. `share` is its own bm25 as a share of the best one's.
         """
         sure, ahead = (max(-_MOST, min(_MOST, value)) for value in (self.log_odds, lead))
         if self.best_cosine is None:
             return _logistic(0.53 * ahead - 0.37 * log(1 + rank) + 0.31 * sure - 2.45)
-        return _logistic(0.52 * ahead - 0.84 * log(1 + rank) + 0.24 * sure - 2.01)
+        near = 0.15 * ahead if rank else 0.49 * ahead
+        return _logistic(near - 0.98 * log(1 + rank) + 0.27 * sure + 0.84 * self.share * share - 3.01)
 
 
 def leads(scores: Sequence[float], texts: Sequence[str]) -> list[float]:

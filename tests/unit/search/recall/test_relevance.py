@@ -25,8 +25,13 @@ def test_relevance_is_a_probability(lead: float, rank: int, share: float, rows: 
 
 @pytest.mark.parametrize("evidence", [SURE, replace(SURE, best_cosine=None)])
 def test_a_clear_lead_and_a_better_rank_are_more_likely_right(evidence: Evidence) -> None:
-    assert evidence.relevance(lead=4.0, rank=0) > 0.7 > 0.6 > evidence.relevance(lead=0.0, rank=0)
+    clear = evidence.relevance(lead=4.0, rank=0, share=1.0)
+    assert clear > 0.7 > 0.6 > evidence.relevance(lead=0.0, rank=0, share=1.0)
     assert evidence.relevance(lead=-1.0, rank=1) > evidence.relevance(lead=-1.0, rank=5)
+
+
+def test_a_hit_with_the_words_of_the_question_is_more_likely_right_than_one_without() -> None:
+    assert SURE.relevance(lead=-1.0, rank=1, share=1.0) > SURE.relevance(lead=-1.0, rank=1)
 
 
 def test_what_the_store_most_likely_does_not_know_has_little_relevance_and_is_not_found() -> None:
