@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 import hexad
+from hexad.memory.store import Stores
 from hexad.providers.embedders.minilm import WordPiece, load_vocabulary
+from hexad.search.embedding_job import passages_of
 
 REPLY = "Of course. " + " ".join(
     f"Step {step}: turn the wheel, wait, and look at the gauge." for step in range(120)
@@ -49,6 +52,38 @@ def test_every_passage_of_a_turn_holds_its_words_where_the_embedder_reads(
         assert any(read[at : at + len(wanted)] == wanted for at in range(len(read)))
         assert "look at the gauge." in text
     assert "assistant: Why?\nuser: The needle moves." in embedded
+
+
+def test_every_passage_of_a_chat_with_an_assistant_holds_words_of_its_own_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))
+    chats = importlib.import_module("benchmarks.assistant_chats_data").chats("development")
+    source = tmp_path / "talk.jsonl"
+    source.write_text("\n".join(json.dumps(turn) for turn in chats.turns[:400]), encoding="utf-8")
+    tokenizer = WordPiece(load_vocabulary())
+
+    def runs(text: str) -> set[tuple[int, ...]]:
+        read = tokenizer.encode(text)[1:-1]
+        return {tuple(read[at : at + 4]) for at in range(max(1, len(read) - 3))}
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.ingest(source)
+        stores = Stores(hx._services.context.db)
+        memories = {stores.memories.number(memory.id): memory for memory in hx.memories(limit=None)}
+        numbers, passages = passages_of(stores, list(memories))
+
+    assert set(numbers) == {passage.memory_no for passage in passages} == set(memories)
+    whole = {no: runs_of_whole(tokenizer, memory.raw) for no, memory in memories.items()}
+    assert [] == [
+        passage.text[:80] for passage in passages if not runs(passage.text) & whole[passage.memory_no]
+    ]
+
+
+def runs_of_whole(tokenizer: WordPiece, text: str) -> set[tuple[int, ...]]:
+    """Return the runs of four tokens of a whole text, however long."""
+    read = tokenizer.encode(text, max_tokens=len(text) + 2)[1:-1]
+    return {tuple(read[at : at + 4]) for at in range(max(1, len(read) - 3))}
 
 
 @pytest.mark.parametrize(("kind", "is_short"), [("commit", True), ("note", False)])
