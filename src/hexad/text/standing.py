@@ -34,7 +34,6 @@ _ORDER: Final = re.compile(
     rf"{_CONDITION}\b[^,;:]{{0,160}}[,;:] ?(?:please |then )?(?!(?:{FUNCTION_WORDS})\b)[a-z]+"
     rf"|(?:please )?(?!(?:{FUNCTION_WORDS}|when|if|once)\b)[a-z]+ [^?]{{0,200}}\b{_CONDITION}\b"
     r"|(?:from now on|going forward|in (?:the )?future)\b"
-    r"|(?:please )?(?:make sure|be sure|remember|take care) (?:to|that|you)\b"
     r"|(?:please )?(?:don't|do not) ever\b"
     r"|(?:i (?:want|expect|need|would like|'?d like) you to|you (?:should|must|have to|need to)) (?:always|never)\b"
     rf"|you (?:should|must|have to|need to) [^?]{{0,200}}\b(?:{_CONDITION}|whenever|each time|every time)\b"

@@ -15,7 +15,7 @@ from hexad.text.standing import standing_sentences
         "Never suggest paid services.",
         "Don’t ever shorten names.",
         "From now on, answer in German.",
-        "Make sure to mention the licence.",
+        "Make sure to mention the licence whenever you suggest a library.",
         "I want you to always show the imports.",
         "You should always mention the version.",
         "I prefer small libraries over frameworks.",
@@ -34,6 +34,7 @@ def test_what_holds_for_answers_to_come_is_found_in_a_turn(sentence):
     "text",
     [
         "When I ran it, nothing happened.",
+        "Make sure to close the file in this function.",
         "If you want to compare sequences, the matcher is slow.",
         "Should I always use a set?",
         "If I add threads, performance drops.",

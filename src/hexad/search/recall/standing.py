@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.memory.tables.ranking_columns import StandingText
@@ -30,14 +31,17 @@ class FindFitting(Protocol):
         """Return the turns in the order in which a sentence of them comes near the question."""
 
 
+@lru_cache(maxsize=1_024)  # the rules take 40 µs a sentence
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(standing_sentences(text))
+
+
 def fitting(texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed) -> list[StandingText]:
     """Return the turns of which a sentence comes nearest to the question, best first.
 
     A sentence is compared and not its turn: it stands among others there.
     """
-    sentences = [(text.no, sentence) for text in texts for sentence in standing_sentences(text.text)][
-        :SENTENCES
-    ]
+    sentences = [(text.no, sentence) for text in texts for sentence in _sentences(text.text)][:SENTENCES]
     if not sentences:
         return []
     best: dict[int, float] = {}
