@@ -310,3 +310,27 @@ def test_the_help_of_the_commands_does_not_load_the_sdk():
     )
 
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120)
+
+
+def test_a_server_that_was_only_greeted_has_loaded_no_engine(project):
+    """Ten servers are started for ten windows, and most of them are asked nothing."""
+    code = (
+        "import sys\n"
+        "from hexad.interfaces.cli.app.main import main\n"
+        "main(['mcp'])\n"
+        "heavy = {'hexad.engine', 'hexad.services', 'apsw', 'numpy', 'duckdb', 'onnxruntime', 'fastapi'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        input=lines(HELLO, READY, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        capture_output=True,
+        text=True,
+        cwd=project,
+        timeout=120,
+        check=True,
+    )
+
+    assert {0, 1} == set(answers(ran.stdout))
+    assert "[]" == ran.stderr.splitlines()[-1]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import hexad
-from hexad import Hexad
+
+if TYPE_CHECKING:
+    from hexad import Hexad
 
 _log = logging.getLogger(__name__)
 PURPOSE = "hexad mcp"
