@@ -52,11 +52,12 @@ def _id_of(value: Hit | Memory | MemoryItem | ScoredItem | EvidenceBlock) -> str
 
 def query_pairs(parameters: Iterable[Parameter], given: Mapping[str, JSONValue]) -> list[tuple[str, str]]:
     """Return arguments as they stand in an address; an empty text is None, and in place of a list none."""
-    defaults = {parameter.name: parameter.default for parameter in parameters}
+    known = {parameter.name: parameter for parameter in parameters}
     pairs: list[tuple[str, str]] = []
-    for name, value in given.items():
-        if value is None and defaults[name] is None:
+    for argument, value in given.items():
+        if value is None and known[argument].default is None:
             continue
+        name = known[argument].address_name
         if isinstance(value, list):
             pairs += [(name, _word(item)) for item in value] or [(name, "")]
         else:

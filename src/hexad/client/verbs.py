@@ -36,6 +36,7 @@ from hexad.layers.user.api import UserFacade
 from hexad.memory.memory import Citation, Trust
 from hexad.spaces.api import SpacesFacade
 from hexad.spaces.bundles.bundle import BundleOptions
+from hexad.spaces.bundles.options import OPTIONS
 from hexad.spaces.quarantine import QuarantineFacade
 
 ROOT: Final = "/v1"
@@ -101,6 +102,11 @@ class Parameter:
     default: Any = inspect.Parameter.empty
     spread: bool = False
     """Whether Python takes it as `*names`."""
+
+    @property
+    def address_name(self) -> str:
+        """What the parameter is called in an address."""
+        return IN_ADDRESSES.get(self.name, self.name)
 
     @property
     def required(self) -> bool:
@@ -386,6 +392,8 @@ UNSENT: Final[Mapping[str, str]] = {
     "embedder": "a store is re-embedded by another one where it runs",
 }
 """Parameters that are not served, and why."""
+IN_ADDRESSES: Final[Mapping[str, str]] = {"parent_concept_id": "parent"}
+"""Parameters that document 2 calls otherwise in its addresses."""
 _CHOICES: Final[Mapping[str, type[Enum]]] = {
     "TagType": TagType, "BudStatus": BudStatus, "EventType": EventType, "DocumentType": DocumentType,
     "SubmissionStatus": SubmissionStatus, "Fidelity": Fidelity, "CompressionLevel": CompressionLevel,
@@ -461,6 +469,8 @@ def _options(verb: Verb, annotation: str) -> Iterator[Parameter]:
 
 def _bundle_fields() -> Iterator[Parameter]:
     for name, hint in BundleOptions.__annotations__.items():
+        if name not in OPTIONS:
+            continue
         kind = str(hint).replace("datetime", "datetime | str").replace("tuple[str, ...]", "Sequence[str]")
         yield Parameter(name=name, type=kind)
 

@@ -21,7 +21,7 @@ from hexad.client.wire import MEDIA_TYPE, encode
 from hexad.core.as_json import plain
 from hexad.core.clock import Clock
 from hexad.errors import HexadError, InvalidInput, NotFound
-from hexad.interfaces.http_server.bodies import MalformedBody, arguments_of_body, arguments_of_query
+from hexad.interfaces.http_server.bodies import MalformedRequest, arguments_of_body, arguments_of_query
 from hexad.interfaces.http_server.guard import Limits, Refusal, RequestGuard
 from hexad.interfaces.http_server.logins import visible, within
 from hexad.interfaces.http_server.metrics import Metrics
@@ -106,7 +106,7 @@ def _require_json(request: Request) -> None:
 
 
 def _status(error: HexadError) -> int:
-    return 400 if isinstance(error, MalformedBody) else status_of(error)
+    return 400 if isinstance(error, MalformedRequest) else status_of(error)
 
 
 def problem_response(
@@ -115,7 +115,7 @@ def problem_response(
     """Return an error as a problem."""
     status = _status(error) if status is None else status
     problem = problem_of(error, _WORDS)
-    if isinstance(error, MalformedBody):
+    if isinstance(error, MalformedRequest):
         problem.update(type="urn:hexad:error:InvalidInput", title="InvalidInput")
     retry = {"retry-after": "1"} if status == 503 else {}
     return JSONResponse(
@@ -244,6 +244,9 @@ def _route_by_path(app: FastAPI) -> None:
                 scope.update(found)
                 await route.handle(scope, receive, send)
                 return
+        if scope["type"] == "http" and scope["path"] in routes:
+            methods = {method for route in routes[scope["path"]] for method in route.methods or ()}
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
         await whole(scope, receive, send)
 
     router.middleware_stack = by_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 import types
 import typing
@@ -12,23 +11,31 @@ from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from hexad.client.verbs import Parameter, Verb, parameters_of
+from hexad.client.verbs import IN_ADDRESSES, Parameter, Verb, parameters_of
 from hexad.core.arguments import quoted
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Citation
 
 _CONFIG: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
-_WHOLE: Final = re.compile(r"[+-]?\d{1,18}")
 _REAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _FLAGS: Final = {"true": True, "false": False}
-_WHOLE_MOST: Final = 1 << 62
+_WHOLE_MOST: Final = (1 << 53) - 1
+"""The whole numbers that every reader of JSON has (RFC 8259, section 6)."""
 
 
-class MalformedBody(InvalidInput):
-    """What was sent is no JSON object at all."""
+def _whole(value: object) -> object:
+    """Return 5 for 5.0: JSON has one kind of number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_INTEGER = Annotated[int, Field(ge=-_WHOLE_MOST, le=_WHOLE_MOST), BeforeValidator(_whole)]
+
+
+class MalformedRequest(InvalidInput):
+    """What was sent is not what OpenAPI describes; what the store refuses of the rest is an `InvalidInput` alone."""
 
 
 class CitationBody(BaseModel):
@@ -48,13 +55,14 @@ def json_type(kind: Any) -> Any:
     if kind is object:
         return str
     if kind is int:
-        return Annotated[int, Field(ge=-_WHOLE_MOST, le=_WHOLE_MOST)]
+        return _INTEGER
     if kind in (str, float, bool, type(None)) or kind is Any:
         return kind
+    if kind is datetime:
+        return Annotated[str, Field(json_schema_extra={"format": "date-time"})]
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return Literal[
-            tuple(member.name if isinstance(member.value, int) else member.value for member in kind)
-        ]
+        words = [member.name if isinstance(member.value, int) else member.value for member in kind]
+        return Annotated[str, Field(json_schema_extra={"enum": words})]  # the store's own refusal names them
     if kind in (JSONValue, "JSONValue") or isinstance(kind, typing.ForwardRef | str):
         return Any
     origin, args = typing.get_origin(kind), typing.get_args(kind)
@@ -78,8 +86,8 @@ def _union(kinds: Sequence[Any]) -> Any:
     if set(map(repr, kinds)) >= set(map(repr, typing.get_args(JSONValue))):
         return Any
     named = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
-    # A time is text here, and so is a member of an enum, whose names are better known than "a text".
-    left = [kind for kind in kinds if kind is not datetime and not (named and kind is str)]
+    # A time is text here, and so is a member of an enum: the text that Python takes besides says less.
+    left = [kind for kind in kinds if not ((named or datetime in kinds) and kind is str)]
     members = tuple(dict.fromkeys(json_type(kind) for kind in left))
     return Union[members]  # noqa: UP007 - made of a tuple
 
@@ -104,7 +112,7 @@ def _default(parameter: Parameter) -> Any:
 
 
 def arguments_of_body(verb: Verb, body: bytes) -> dict[str, Any]:
-    """Return the arguments that a body holds; raises `InvalidInput`, `MalformedBody` for what is no JSON object."""
+    """Return the arguments that a body holds; raises `InvalidInput`, `MalformedRequest` for what is no JSON object."""
     try:
         return _arguments(model_of(verb).model_validate_json(body or b"{}"))
     except ValidationError as error:
@@ -116,10 +124,13 @@ def arguments_of_query(verb: Verb, pairs: Iterable[tuple[str, str]]) -> dict[str
     words: dict[str, list[str]] = {}
     for name, word in pairs:
         words.setdefault(name, []).append(word)
-    known = {parameter.name: parameter for parameter in parameters_of(verb)}
+    known = {parameter.address_name: parameter for parameter in parameters_of(verb)}
     given: dict[str, Any] = {}
     for name, values in words.items():
-        given[name] = values[0] if name not in known else _value(known[name], values)
+        if name in known:
+            given[known[name].name] = _value(known[name], values)
+        else:  # it is refused with everything else that is not as described
+            given[f"{name} " if name in IN_ADDRESSES else name] = values[0]
     try:
         return _arguments(model_of(verb).model_validate(given))
     except ValidationError as error:
@@ -129,11 +140,12 @@ def arguments_of_query(verb: Verb, pairs: Iterable[tuple[str, str]]) -> dict[str
 def _value(parameter: Parameter, words: list[str]) -> Any:
     leaves = _leaves(json_type(parameter.type))
     if list in leaves:
-        if words == [""] and parameter.name != "time_range":
-            return None if parameter.default not in (None, inspect_empty()) and type(None) in leaves else []
-        return [_scalar(word, leaves) for word in words]
+        items = _item_leaves(json_type(parameter.type))
+        if words == [""] and type(None) not in items:
+            return []
+        return [None if word == "" and type(None) in items else _scalar(word, items) for word in words]
     if len(words) > 1:
-        raise InvalidInput(
+        raise MalformedRequest(
             f"{parameter.name} stands there {len(words)} times; give it once.", argument=parameter.name
         )
     if words[0] == "" and type(None) in leaves and parameter.default is not None:
@@ -141,21 +153,25 @@ def _value(parameter: Parameter, words: list[str]) -> Any:
     return _scalar(words[0], leaves)
 
 
-def inspect_empty() -> Any:
-    """Return what stands for no default."""
-    return Parameter(name="", type=None).default
-
-
 def _scalar(word: str, leaves: set[Any]) -> Any:
-    if word == "" and type(None) in leaves and list in leaves:
-        return None
-    if int in leaves and _WHOLE.fullmatch(word):
-        return int(word)
-    if float in leaves and _REAL.fullmatch(word):
-        return float(word)
+    if leaves & {int, float} and _REAL.fullmatch(word):
+        number = float(word)
+        return number if float in leaves or not number.is_integer() else int(number)
     if bool in leaves and word in _FLAGS:
         return _FLAGS[word]
     return word
+
+
+def _item_leaves(kind: Any) -> set[Any]:
+    """Return the types that an item of a list may have."""
+    origin = typing.get_origin(kind)
+    if origin is list:
+        return _leaves(typing.get_args(kind)[0])
+    if origin is Annotated:
+        return _item_leaves(typing.get_args(kind)[0])
+    if origin not in (Union, types.UnionType):
+        return set()
+    return {leaf for member in typing.get_args(kind) for leaf in _item_leaves(member)}
 
 
 def _leaves(kind: Any) -> set[Any]:
@@ -177,27 +193,25 @@ def _arguments(body: BaseModel) -> dict[str, Any]:
     return given
 
 
-def _refusal(error: ValidationError, verb: Verb, given: object) -> InvalidInput:
+def _refusal(error: ValidationError, verb: Verb, given: object) -> MalformedRequest:
     """Return the first of what is wrong, with the parameter's name, and what is known."""
     first = error.errors(include_url=False, include_context=False)[0]
-    place = [
-        part for part in first["loc"] if isinstance(part, int) or not part.startswith(("list[", "dict["))
-    ]
+    place = first["loc"]
     if not place:
-        return MalformedBody(
+        return MalformedRequest(
             f"The body is no JSON object: {first['msg']}.", remedy='Send one, such as {{"query": "…"}}.'
         )
-    name = str(place[0])
-    known = ", ".join(parameter.name for parameter in parameters_of(verb)) or "none"
+    name = str(place[0]).strip()
+    known = ", ".join(parameter.address_name for parameter in parameters_of(verb)) or "none"
     if first["type"] == "extra_forbidden":
-        return InvalidInput(
+        return MalformedRequest(
             f"There is no parameter {quoted(name)};", argument=name, remedy=f"known are {known}."
         )
     if first["type"] == "missing" and len(place) == 1:
-        return InvalidInput(f"{name} is missing;", argument=name, remedy=f"parameters are {known}.")
+        return MalformedRequest(f"{name} is missing;", argument=name, remedy=f"parameters are {known}.")
     del given
-    where = name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:2])
-    return InvalidInput(f"{where} cannot be used: {first['msg']}.", argument=name)
+    where = name + "".join(f"[{part}]" for part in place[1:] if isinstance(part, int))
+    return MalformedRequest(f"{where} cannot be used: {first['msg']}.", argument=name)
 
 
 # OpenAPI --------------------------------------------------------------------------------------------------------------
@@ -213,7 +227,12 @@ def query_schema(verb: Verb) -> list[JSONObject]:
     schema = body_schema(verb)
     required = schema.get("required", ())
     return [
-        {"name": name, "in": "query", "required": name in required, "schema": _of_query(kind)}
+        {
+            "name": IN_ADDRESSES.get(name, name),
+            "in": "query",
+            "required": name in required,
+            "schema": _of_query(kind),
+        }
         for name, kind in schema["properties"].items()
         if not _is_object(kind)
     ]
@@ -232,9 +251,3 @@ def _of_query(kind: Mapping[str, Any]) -> JSONObject:
     if rest.get("default", ...) is None:
         del rest["default"]
     return {**rest, **members[0]} if len(members) == 1 else {**rest, "anyOf": members}
-
-
-def one_schema(text: str) -> JSONValue:
-    """Return a schema that stands there as JSON."""
-    value: JSONValue = json.loads(text)
-    return value

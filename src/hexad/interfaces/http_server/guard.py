@@ -28,10 +28,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 BODY_BYTES_LIMIT: Final = 16 << 20
 """So much may be in a body, but for one that is read line by line."""
 RATE_LIMIT: Final = 2_000.0
-"""Requests a second of one token, on average over some seconds."""
+"""Requests a second of one token, on average over some seconds; with a token that is none, of one address."""
 BURST_S: Final = 2.0
-FAILURES_LIMIT: Final = 10.0
-"""Requests a second with a token that is none, of one address."""
 WAITING_LIMIT: Final = 512
 """Requests that may be under way at once."""
 SILENCE_S: Final = 30.0
@@ -56,7 +54,6 @@ class Limits:
 
     body_bytes: int = BODY_BYTES_LIMIT
     rate: float = RATE_LIMIT
-    failures: float = FAILURES_LIMIT
     waiting: int = WAITING_LIMIT
     silence_s: float = SILENCE_S
 
@@ -96,7 +93,7 @@ class RequestGuard:
         self._app, self._tokens, self._limits = app, tokens, limits
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
-        self._rate, self._failures = Buckets(limits.rate, clock), Buckets(limits.failures, clock)
+        self._rate, self._failures = Buckets(limits.rate, clock), Buckets(limits.rate, clock)
         self._active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

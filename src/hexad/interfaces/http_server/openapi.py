@@ -30,14 +30,14 @@ _COMPONENTS: Final[dict[str, Any]] = {
     }
 }
 _REFUSALS: Final = {
-    "400": "The body is no JSON.",
+    "400": "The request is not what is described here.",
     "401": "The token is missing or not valid.",
     "403": "The token's role or spaces do not allow it.",
     "404": "What was asked for by name is not there.",
     "409": "The store holds something that contradicts the request.",
     "413": "A size, count or time limit would be passed.",
     "415": "The body is not `application/json`.",
-    "422": "A value cannot be used; nothing was changed.",
+    "422": "The store refuses a value; nothing was changed.",
     "424": "An embedder or a text generator failed.",
     "429": "A rate or a budget would be passed.",
     "500": "The store contradicts itself.",

@@ -1,0 +1,78 @@
+"""OpenAPI says what is served: schemathesis asks for everything in it, and finds nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hexad.client.verbs import VERBS
+from http_servers import HttpServer, serving
+
+pytest.importorskip("fastapi")
+SETTINGS = Path(__file__).with_name("schemathesis.toml")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    folder = tmp_path_factory.mktemp("described") / "project"
+    folder.mkdir()
+    with serving(folder, "--rate", "100000") as running:
+        running.post("/v1/memories", {"text": "Deploys happen on Tuesday.", "kind": "decision"})
+        yield running
+
+
+def test_every_call_is_described_with_its_parameters(server):
+    document = server.get("/openapi.json").json()
+    described = {
+        operation["operationId"]: operation
+        for path in document["paths"].values()
+        for operation in path.values()
+        if "operationId" in operation
+    }
+
+    assert set(VERBS) <= set(described)
+    recall = described["recall"]["requestBody"]["content"]["application/json"]["schema"]
+    assert (["query"], 10) == (recall["required"], recall["properties"]["limit"]["default"])
+    assert {"tags", "concepts", "session_id"} <= {
+        parameter["name"] for parameter in described["xdb.recall"]["parameters"]
+    }
+    assert [] == [name for name in VERBS if not described[name]["description"]]
+
+
+def ask_everything(server: HttpServer, *options: str) -> str:
+    """Run schemathesis and return what it says; it ends with 0 where it found nothing."""
+    program = shutil.which("st", path=str(Path(sys.executable).parent))
+    assert program is not None
+    command = [
+        program, "--config-file", str(SETTINGS), "run", f"{server.url}/openapi.json",
+        "-H", f"Authorization: Bearer {server.token}", "--seed", "1", "--continue-on-failure", *options,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3_600, check=False)
+    assert 0 == done.returncode, done.stdout[-20_000:] + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
+def test_schemathesis_finds_nothing(server):
+    said = ask_everything(
+        server, "--phases", "coverage", "--include-path-regex", "^/v1/(recall|forget|memories/tag|xdb/tags)$"
+    )
+
+    assert int(re.search(r"([\d,]+) generated", said)[1].replace(",", "")) > 100
+
+
+@pytest.mark.long
+@pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
+def test_schemathesis_finds_nothing_anywhere(server):
+    said = ask_everything(server, "--phases", "examples,coverage,fuzzing", "--max-examples", "20")
+    problems = server.post("/v1/maintenance/check", {}).json()
+
+    assert int(re.search(r"([\d,]+) generated", said)[1].replace(",", "")) > 10_000
+    assert [] == problems

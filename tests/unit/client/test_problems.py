@@ -1,0 +1,60 @@
+"""An error travels as a problem, and is raised again as what it was."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import pytest
+
+from hexad import errors
+from hexad.client.problems import error_of, problem_of, status_of
+from hexad.errors import HexadError, InvalidInput, NotFound, ProviderError, ServerUnreachable
+
+KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HexadError)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_error_is_raised_again(kind: type[HexadError]):
+    error = kind("It is over;", remedy="`{find_tags}` finds another.")
+    sent = json.loads(json.dumps(problem_of(error)))
+    again = error_of(sent, sent["status"])
+
+    assert (kind, str(error), error.remedy) == (type(again), str(again), again.remedy)
+    assert 400 <= sent["status"] < 600
+
+
+def test_a_problem_names_the_argument_and_speaks_of_addresses():
+    error = InvalidInput("level = 9 is none;", argument="level", remedy="`{find_tags}` lists them.")
+    problem = problem_of(error, {"find_tags": "GET /v1/xdb/tags"})
+
+    assert ("level", "level = 9 is none; `GET /v1/xdb/tags` lists them.") == (
+        problem["argument"],
+        problem["detail"],
+    )
+    assert "level" == error_of(problem, 422).argument
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidInput("x"), 422),
+        (errors.InvalidTarget("x"), 422),
+        (NotFound("x"), 404),
+        (errors.BudgetExceeded("x"), 429),
+        (errors.LedgerBroken("x"), 500),
+        (ProviderError("x"), 424),
+    ],
+)
+def test_the_status_is_that_of_the_nearest_class(error: HexadError, status: int):
+    assert status == status_of(error)
+
+
+@pytest.mark.parametrize("content", [None, [], {"type": "about:blank"}, "text", {"detail": "x"}])
+def test_another_server_is_told_apart(content: object):
+    assert isinstance(error_of(content, 502), ServerUnreachable)
+
+
+def test_an_unknown_error_is_an_error():
+    assert HexadError is type(error_of({"type": "urn:hexad:error:Popen", "reason": "x"}, 500))
+    assert HexadError is type(error_of({"type": "urn:hexad:error:re", "reason": "x"}, 500))
