@@ -155,6 +155,12 @@ def test_of_two_that_may_say_the_same_the_newer_stands_first_and_none_is_called_
     assert "successor" in hits[0].parts
 
 
+def test_what_is_merely_near_is_no_newer_answer_than_what_surely_is(hx: Hexad, clock: FrozenClock) -> None:
+    tell(hx, clock, "Ella's laptop is a ThinkPad.", "Ella's laptop is a Framework.")
+    tell(hx, clock, "Ella's laptop is two years old.")
+    assert hx.recall("What is Ella's laptop?")[0].text == "Ella's laptop is a Framework."
+
+
 def test_to_a_question_about_the_past_the_older_is_not_moved_behind(hx: Hexad, clock: FrozenClock) -> None:
     old, _ = tell(
         hx, clock, "The opening song is played at 96 bpm.", "It dragged: we do the opening song at 104 bpm."

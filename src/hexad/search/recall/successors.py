@@ -19,18 +19,22 @@ LIKELY: Final = "likely"
 def lifts(links: Sequence[UpdateLink], seats: Mapping[int, int], scores: Sequence[float]) -> dict[int, float]:
     """Return by how much the scores of successors grow, by their seats.
 
-    What surely takes the place of another one stands before it, and so before what that one took the place of.
+    What surely takes the place of another one stands before it, and so before what that one took the place of. Which of
+    the two holds is settled then: what is linked less surely is lifted over neither.
     """
     best = max(scores, default=0.0)
     risen = dict(enumerate(scores))
+    here = [link for link in links if link.old in seats and link.new in seats]
+    settled = {no for link in here if link.confidence >= SURE for no in (link.old, link.new)}
     in_order = sorted(
-        links, key=lambda link: (link.new, link.old)
+        (link for link in here if link.confidence >= SURE or link.old not in settled),
+        key=lambda link: (link.new, link.old),
     )  # mostly as they were written: one pass settles it
-    for _ in range(len(links)):
+    for _ in in_order:
         moved = False
         for link in in_order:
-            old, new = seats.get(link.old), seats.get(link.new)
-            if old is None or new is None or risen[new] > risen[old]:
+            old, new = seats[link.old], seats[link.new]
+            if risen[new] > risen[old]:
                 continue
             room = NEAR + (link.confidence if link.reason == LIKELY else 0.0)
             if link.confidence < SURE and scores[old] - scores[new] > room * abs(best):
