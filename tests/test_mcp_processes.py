@@ -10,6 +10,7 @@ import pytest
 
 import hexad
 from mcp_clients import Server, calling
+from programs import command
 
 SERVERS = 10
 
@@ -106,4 +107,41 @@ def test_servers_that_are_killed_lose_nothing_that_they_acknowledged(project, se
         assert {
             (number, call): f"Server {number} says sentence {call} of its own." for number, call in stored
         } == {key: texts.get(id_) for key, id_ in stored.items()}
+        assert [] == hx.check()
+
+
+def test_servers_and_commands_share_a_store_while_a_server_is_killed(project):
+    """An agent, a person at a terminal and a client over HTTP, all at once."""
+    agent, killed = Server(project), Server(project)
+    for server in (agent, killed):
+        server.greet()
+    threads, found = hearing([agent, killed])
+    for number, server in enumerate((agent, killed)):
+        server.say(
+            *(
+                calling(call, "remember", text=f"Server {number} says sentence {call} of its own.")
+                for call in range(1, 41)
+            )
+        )
+    timer = threading.Timer(0.5, killed.process.kill)
+    timer.start()
+    typed = [
+        command("remember", f"The person types sentence {call}.", "--json", cwd=project) for call in range(3)
+    ]
+    agent.process.stdin.close()
+    for thread in [timer, *threads]:
+        thread.join()
+    for server in (agent, killed):
+        server.__exit__()
+
+    assert [0] * 3 == [ran.returncode for ran in typed]
+    assert [*range(1, 41)] == sorted(found[0])
+    told = {
+        memory["id"]
+        for answers in found
+        for answer in answers.values()
+        for memory in answer["structuredContent"]["memories"]
+    } | {json.loads(ran.stdout)["id"] for ran in typed}
+    with hexad.open(project, embedder=None) as hx:
+        assert told <= {memory.id for memory in hx.memories(limit=None)}
         assert [] == hx.check()

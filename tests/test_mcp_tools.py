@@ -52,6 +52,20 @@ def test_an_answer_is_structured_and_the_same_as_text(project):
     assert result.structured_content == json.loads(text_of(result))
 
 
+def test_a_hit_is_told_without_what_led_to_it_unless_that_is_asked_for(project):
+    async def talk(client: Client):
+        await answer(client, "remember", text="Deploys happen on Tuesday.")
+        plain = await answer(client, "recall", query="when do we deploy?")
+        return plain, await answer(client, "recall", query="when do we deploy?", explain=True)
+
+    plain, explained = in_process(talk, project)
+
+    assert {"id", "relevance", "text", "space", "location", "kind", "layer", "time"} == set(plain["hits"][0])
+    assert "explanation" not in plain
+    assert {"score", "parts", "why"} <= set(explained["hits"][0])
+    assert explained["explanation"]["terms"]
+
+
 def test_a_conversation_is_stored_turn_by_turn_with_its_facts(project):
     async def talk(client: Client):
         return await answer(

@@ -18,8 +18,9 @@ Answer = dict[str, Any]
 Progress = Callable[[int], None]
 """Told how many are done; from the thread that does them."""
 
-_SHOWN_OF_A_HIT: Final = ("score", "parts", "why")
-"""What only `explain` shows of a hit."""
+_EXPLANATION: Final = frozenset({"score", "parts", "why", "lines"})
+"""What only `explain` shows of a hit; its location has the lines."""
+_RELEVANCE_DIGITS: Final = 3
 
 
 def remember(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
@@ -74,9 +75,11 @@ def recall(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer
 def _passages(hits: Hits, *, explain: bool) -> list[Answer]:
     return [
         {
-            name: value
+            name: round(value, _RELEVANCE_DIGITS)
+            if name == "relevance" and isinstance(value, float)
+            else value
             for name, value in passage.items()
-            if value is not None and (explain or name not in _SHOWN_OF_A_HIT)
+            if value is not None and (explain or name not in _EXPLANATION)
         }
         for passage in hits.passages()
     ]
