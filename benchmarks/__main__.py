@@ -127,6 +127,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "erasure": ("erasure", _module("erasure")),
     "poisoning": ("poisoning", _module("poisoning")),
     "memory_quality": ("memory_quality", _module("memory_quality")),
+    "hooks": ("hooks", _module("hooks")),
     "sessions": ("sessions", _module("sessions")),
     "questions": ("questions", _module("questions")),
 }

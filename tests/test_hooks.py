@@ -95,6 +95,7 @@ def transcript(folder: Path, *said: tuple[str, str]) -> Path:
 # What they do -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("A090")
 def test_a_session_begins_with_what_was_left_and_what_holds(project):
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.session.start("Move the shop", steps=["schema", "data"])

@@ -333,3 +333,42 @@ def test_the_folders_that_a_client_is_told_of_are_used(machine):
     assert "hexad" in tomllib.loads((machine.home / "cx/config.toml").read_text())["mcp_servers"]
     assert "hexad" in json.loads((machine.home / "cl/.claude.json").read_text())["mcpServers"]
     assert (machine.home / "cl/skills/hexad/SKILL.md").exists()
+
+
+@pytest.mark.row("L173")
+def test_what_was_written_connects(machine):
+    """As a client does: the command of the configuration, with nothing but a home and a bare path."""
+    machine.install("claude-code")
+    server = machine.server("claude-code")
+    calls = [
+        (
+            "initialize",
+            {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        ),
+        ("tools/call", {"name": "remember", "arguments": {"text": "Deploys happen on Tuesday."}}),
+        ("tools/call", {"name": "recall", "arguments": {"query": "when do deploys happen?"}}),
+    ]
+    process = subprocess.Popen(
+        [server["command"], *server["args"]],
+        cwd=machine.project,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(machine.home), "HEXAD_EMBEDDER": "none"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin
+        assert process.stdout
+        for number, (method, params) in enumerate(calls):
+            call = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(call) + "\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())["result"]
+        process.stdin.close()
+
+    assert ["Deploys happen on Tuesday."] == [hit["text"] for hit in answer["structuredContent"]["hits"]]
+    assert 0 == process.returncode

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 _KEYS: Final = "keys.json"
 _TURN_CHARS: Final = 480
 _LOCK_WAIT_S: Final = 0.5
-# No rule finds a secret in these: values that redaction takes out are longer where letters and digits mix.
+# No rule finds a secret in these: values that redaction takes out are longer, or mix letters and digits.
 _WORDS: Final = re.compile(
-    r"[/._-]*(?:(?:[A-Za-z]{1,24}|[0-9]{1,6}|[A-Za-z0-9]{1,5})(?:[/._-]+|\Z))*", re.ASCII
+    r"[/._-]*(?:(?:[A-Za-z]{1,15}[0-9]{0,3}|[0-9]{1,6}|[A-Za-z0-9]{1,5})(?:[/._-]+|\Z))*", re.ASCII
 )
+_LONG: Final = re.compile(r"[\w-]{16}")
 _DIGITS_LIMIT: Final = 8
 _STANDING: Final[tuple[tuple[dict[str, Any], int], ...]] = (
     ({"pinned": True}, 5),
@@ -214,7 +215,8 @@ def holds_words_alone(name: str) -> bool:
     >>> holds_words_alone("src/shop/cart_2026-11-22.py"), holds_words_alone("notes/token_16C7e42F292c6912E771")
     (True, False)
     """
-    return _WORDS.fullmatch(name) is not None and sum(map(str.isdigit, name)) <= _DIGITS_LIMIT
+    words = _WORDS.fullmatch(name) is not None and _LONG.search(name) is None
+    return words and sum(map(str.isdigit, name)) <= _DIGITS_LIMIT
 
 
 def _keys(directory: Path, settings: Settings) -> StoreKeys | None:
