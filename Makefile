@@ -19,12 +19,13 @@ demo: $(STAMP)  ## Show what it does on this repository's documents and history
 test: $(STAMP)  ## Run the tests, short stress forms included
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: $(STAMP)  ## Format, lint, types, architecture, capability table
+check: $(STAMP)  ## Format, lint, types, architecture, capability table, stub
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_architecture.py
 	$(BIN)/python docs/capabilities.py --check
+	$(BIN)/python docs/awaited_stub.py --check
 
 format: $(STAMP)
 	$(BIN)/ruff format .

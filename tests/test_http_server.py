@@ -304,6 +304,32 @@ def test_a_token_for_spaces_reaches_no_other(limited, run):
     assert "theirs" not in json.dumps(context)
 
 
+def test_words_of_a_question_lead_out_of_no_space(limited, run):
+    limited.post("/v1/memories", {"text": "The launch of theirs is in May.", "space": "theirs"})
+    limited.post("/v1/memories", {"text": "The launch of ours is in June.", "space": "ours"})
+    limited.post("/v1/layers/user/prefer", {"key": "launch", "value": "the launch of rockets"})
+    limited.post("/v1/layers/session/start", {"task": "the launch of boats"})
+    token = _token(run, "--role", "owner", "--space", "ours")
+
+    for words in (
+        "space:theirs launch",
+        'space:"theirs" launch',
+        "layer:user launch",
+        "layer:session launch",
+        "notes in the space theirs about the launch",
+        "notes from space theirs",
+        "Space:Theirs launch",
+    ):
+        for answer in (
+            limited.post("/v1/context", {"task": words, "wait": True}, token=token),
+            limited.post("/v1/recall", {"query": words}, token=token),
+        ):
+            assert [] == [word for word in ("theirs is", "rockets", "boats") if word in answer.text], words
+    own = limited.post("/v1/context", {"task": "space:ours launch", "wait": True}, token=token)
+
+    assert "The launch of ours" in own.text
+
+
 def test_a_revoked_token_ends_at_once(limited, run):
     token = _token(run, "--role", "owner", "--name", "laptop")
     before = limited.get("/v1/memories", token=token)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from hexad.client.verbs import Reach, Verb, parameters_of
@@ -10,6 +10,7 @@ from hexad.core.arguments import quoted
 from hexad.errors import AccessDenied, NotFound
 from hexad.interfaces.http_server.tokens import Login
 from hexad.layers.contract import MemoryItem
+from hexad.layers.router.query_language import parse_query_text
 
 _SEVERAL: Final = frozenset({"recall", "context"})
 """Calls that take several spaces at once."""
@@ -50,13 +51,23 @@ def within(login: Login, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]
         _require(login, arguments.get("name"), "name")
     if verb.name in _SEVERAL:
         layers = arguments.get("layers")
-        beyond = [layer for layer in layers or () if layer not in _LAYERS]
-        if beyond:
-            raise AccessDenied(
-                f"The layer {beyond[0]!r} is of no space; this token is for {_named(login)} alone."
-            )
+        _require_layers(login, layers or ())
         arguments["layers"] = layers if layers is not None else list(_LAYERS)
+    if verb.name == "context":
+        typed = parse_query_text(str(arguments.get("task")))
+        _require_layers(login, typed.layers)
+        if typed.space is not None:
+            _require(login, typed.space, "space")
+        arguments["plain"] = False  # a sentence may name a space too, in words that nobody has to quote
     return arguments
+
+
+def _require_layers(login: Login, layers: Iterable[str]) -> None:
+    beyond = [layer for layer in layers if layer not in _LAYERS]
+    if beyond:
+        raise AccessDenied(
+            f"The layer {beyond[0]!r} is of no space; this token is for {_named(login)} alone."
+        )
 
 
 def _limit_space(login: Login, verb: Verb, arguments: dict[str, Any]) -> None:
