@@ -192,6 +192,8 @@ def test_what_is_said_of_the_server_is_an_error_of_its_own(server):
         hexad.connect(server.url)
     with pytest.raises(hexad.InvalidInput, match="url"):
         hexad.connect("ftp://here", token="x")
+    with pytest.raises(hexad.InvalidInput, match="certificate"):
+        hexad.connect("https://127.0.0.1:9", token="x", certificate=server.token_file)
     with pytest.raises(TypeError, match="colour"):
         hexad.connect(server.url, token="x").recall("x", colour="red")
 

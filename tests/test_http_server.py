@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 import hexad
 from http_servers import HttpServer, serving
@@ -362,3 +369,59 @@ def test_what_should_not_be_served_is_refused(run, options, code, words):
 
     assert code == refused.code
     assert words in refused.err
+
+
+def test_an_encrypted_store_is_served_with_its_key(tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    hexad.open(folder, key=key, embedder=None).close()
+
+    with serving(folder, environ={"HEXAD_KEY_FILE": str(key)}) as running:
+        running.post("/v1/memories", {"text": "Sealed away."})
+        problems = running.post("/v1/maintenance/check", {}).json()
+
+    assert [] == problems
+    with hexad.open(folder, key=key, embedder=None, background=False) as hx:
+        assert ["Sealed away."] == [memory.raw for memory in hx.memories()]
+
+
+def test_beyond_this_machine_it_speaks_tls(tmp_path):
+    certificate, key = certificate_of(tmp_path)
+    folder = tmp_path / "project"
+    folder.mkdir()
+
+    with serving(folder, "--certificate", str(certificate), "--key", str(key)) as running:
+        with hexad.connect(running.url, token=running.token_file, certificate=certificate) as hx:
+            hx.remember("Over TLS.")
+            count = hx.count()
+        with pytest.raises(hexad.ServerUnreachable), hexad.connect(running.url, token="x") as stranger:
+            stranger.count()
+
+    assert running.url.startswith("https://")
+    assert 1 == count
+
+
+def certificate_of(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for 127.0.0.1 that nobody has signed but itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "certificate.pem", folder / "key.pem"
+    files[0].write_bytes(made.public_bytes(Encoding.PEM))
+    files[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -59,7 +60,7 @@ class Address:
             "headers": {"Authorization": f"Bearer {read_token(token)}", "Accept": MEDIA_TYPE},
         }
         if certificate is not None:
-            self.options["verify"] = str(parse_path(certificate, "certificate"))
+            self.options["verify"] = _trusting(parse_path(certificate, "certificate"))
 
     def request(self, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request that a call is."""
@@ -85,6 +86,17 @@ class Address:
             f"{self.url} did not answer ({type(error).__name__});",
             remedy="look whether `hexad serve` runs there. Whether it did what was asked is not known.",
         )
+
+
+def _trusting(certificate: Path) -> ssl.SSLContext:
+    """Return what trusts a certificate, and whatever it has signed; raises `InvalidInput` for what is none."""
+    try:
+        return ssl.create_default_context(cafile=str(certificate))
+    except OSError as error:  # which the errors of `ssl` are too
+        raise InvalidInput(
+            f"certificate = {str(certificate)!r} cannot be used ({error.strerror or error}); give a file in PEM form.",
+            argument="certificate",
+        ) from error
 
 
 def read_token(token: str | Path | None) -> str:

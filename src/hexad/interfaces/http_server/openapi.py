@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 
 from hexad.client.problems import PROBLEM_TYPE
 from hexad.client.verbs import Verb, python_call, signature_of
+from hexad.honeycomb.values import Safety
 from hexad.interfaces.http_server.bodies import body_schema, query_schema
 
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
@@ -29,6 +31,10 @@ _COMPONENTS: Final[dict[str, Any]] = {
         },
     }
 }
+_PLAIN: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "Path": "string"}
+_ENUMS: Final = {"Safety": Safety}
+_ANSWERS: Final = {"use_context": "ProjectContext", "xdb.start_session": "SessionInfo"}
+"""What a call answers with here, where that is another than in Python."""
 _REFUSALS: Final = {
     "400": "The request is not what is described here.",
     "401": "The token is missing or not valid.",
@@ -71,12 +77,40 @@ def refusals() -> dict[str, Any]:
 
 
 def _answer(verb: Verb) -> dict[str, Any]:
-    kind = str(signature_of(verb).return_annotation)
-    schema: dict[str, Any] = {"title": kind}
+    kind = _ANSWERS.get(verb.name, str(signature_of(verb).return_annotation))
+    schema = answer_schema(kind)
     return {
         "description": f"What the Python call returns: `{kind}`.",
         "content": {"application/json": {"schema": schema}},
     }
+
+
+def answer_schema(kind: str) -> dict[str, Any]:
+    """Return the schema of an answer, from the type of the Python call as its signature has it.
+
+    >>> answer_schema("list[str]"), answer_schema("Memory | None")["anyOf"][1]
+    ({'type': 'array', 'items': {'type': 'string'}}, {'type': 'null'})
+    """
+    return _schema(ast.parse(kind, mode="eval").body)
+
+
+def _schema(node: ast.expr) -> dict[str, Any]:
+    if isinstance(node, ast.BinOp):
+        members = [_schema(node.left), _schema(node.right)]
+        return {"anyOf": [part for member in members for part in member.get("anyOf", [member])]}
+    if isinstance(node, ast.Constant):
+        return {"type": "null"}
+    name = ast.unparse(node.value if isinstance(node, ast.Subscript) else node)
+    items = node.slice if isinstance(node, ast.Subscript) else None
+    if name in ("list", "Sequence", "tuple"):
+        is_pair = isinstance(items, ast.Tuple) and ast.unparse(items.elts[-1]) != "..."
+        item = items.elts[0] if isinstance(items, ast.Tuple) else items
+        return {"type": "array", "items": {} if is_pair or item is None else _schema(item)}
+    if name in _PLAIN:
+        return {"type": _PLAIN[name]}
+    if name in _ENUMS:
+        return {"type": "string", "enum": [str(member.value) for member in _ENUMS[name]]}
+    return {"type": "object", **({} if name in ("dict", "Mapping") else {"title": name})}
 
 
 def described(app: FastAPI) -> dict[str, Any]:
