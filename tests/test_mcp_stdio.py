@@ -103,6 +103,13 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_heard(project
     assert "There is no store" in told[1]["result"]["content"][0]["text"]
 
 
+def test_the_last_answers_are_written_before_it_ends(project):
+    for _ in range(3):
+        ran = command("mcp", input=lines(*["nonsense"] * 100), cwd=project)
+
+        assert [-32700] * 100 == [json.loads(line)["error"]["code"] for line in ran.stdout.splitlines()]
+
+
 def test_a_message_that_is_none_is_answered_under_its_id(project):
     ran = command("mcp", input=lines(HELLO, READY, {"id": 7, "verb": "recall"}), cwd=project)
 

@@ -18,11 +18,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 import hexad
-from hexad.interfaces.mcp.arguments import check_arguments
 from hexad.interfaces.mcp.messages import error_message
 from hexad.interfaces.mcp.prompts import PromptSchema
 from hexad.interfaces.mcp.resources import ListedResource
 from hexad.interfaces.mcp.schemas import ToolSchema
+from hexad.interfaces.mcp.tool_arguments import check_arguments
 
 _log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]

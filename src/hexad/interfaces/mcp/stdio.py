@@ -32,6 +32,8 @@ LINE_BYTES_LIMIT: Final = 16 << 20
 _CHUNK_BYTES: Final = 1 << 16
 _LAST_ANSWERS_S: Final = 60.0
 """So long is waited, after the end of the input, for what was asked before it, while somebody reads the answers."""
+_LAST_LINE_S: Final = 5.0
+"""So long is waited for the last answer to be taken by a client that has nothing more to ask."""
 _LOOK_S: Final = 0.1
 _ENDLESS: Final = frozenset({"subscriptions/listen"})
 
@@ -55,6 +57,7 @@ class _Connection:
     _waiting: set[int | str] = field(default_factory=set)
     """Ids of requests that have no answer yet."""
     _answered: anyio.Event = field(default_factory=anyio.Event)
+    _all_written: anyio.Event = field(default_factory=anyio.Event)
 
     async def serve(self) -> int | None:
         send_in, receive_in = anyio.create_memory_object_stream[Message | Exception](0)
@@ -65,6 +68,8 @@ class _Connection:
                 tasks.start_soon(self._write, receive_out, tasks)
                 options = self.server.create_initialization_options()
                 await self.server.run(receive_in, send_out, options)
+                with anyio.move_on_after(_LAST_LINE_S):
+                    await self._all_written.wait()
                 tasks.cancel_scope.cancel()
         return self._ended_by
 
@@ -145,6 +150,7 @@ class _Connection:
                     return
                 if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
                     self._note_answered(message.message.id)
+        self._all_written.set()
 
 
 def _settling(

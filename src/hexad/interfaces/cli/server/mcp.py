@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,10 @@ def _serve(ctx: click.Context, *, space: str | None, graph: bool, http: bool, **
         given = [name for name, value in options.items() if ctx.get_parameter_source(name) == _TYPED]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --http.")
+        if sys.stdin.isatty():
+            note(
+                "A client of MCP starts this command and writes to its input; docs/mcp.md says how. Ctrl-C ends it."
+            )
         ctx.exit(run.serve(path=shared.store, role=shared.role, space=space, graph=graph))
     if shared.role is not None:
         raise click.UsageError("A server has no role: each token has one. Leave --role out.")

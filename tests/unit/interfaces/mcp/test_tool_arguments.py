@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import hexad
-from hexad.interfaces.mcp.arguments import check_arguments
 from hexad.interfaces.mcp.schemas import ToolSchema
+from hexad.interfaces.mcp.tool_arguments import check_arguments
 
 TOOL = ToolSchema(
     name="mix",
