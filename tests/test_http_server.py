@@ -347,7 +347,7 @@ def test_a_revoked_token_ends_at_once(limited, run):
     assert (200, 0, 401) == (before.status_code, revoked.code, after.status_code)
 
 
-def test_an_unknown_role_sees_nothing_and_a_bad_one_is_refused(limited, run):
+def test_a_role_that_cannot_be_one_is_refused(limited, run):
     made = run("serve", "token", "add", "--role", "No Such Role")
     listed = run("serve", "token", "list", "--json")
 
