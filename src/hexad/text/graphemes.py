@@ -30,7 +30,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def beginning(text: str, limit: int) -> str:
-    """Return the beginning of a text on one line, of at most `limit` characters, with "…" where more follows.
+    r"""Return the beginning of a text on one line, of at most `limit` characters, with "…" where more follows.
 
     >>> beginning("Deploys are\\non Friday.", 12)
     'Deploys are…'
