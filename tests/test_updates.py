@@ -155,6 +155,29 @@ def test_of_two_that_may_say_the_same_the_newer_stands_first_and_none_is_called_
     assert "successor" in hits[0].parts
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "question"),
+    [
+        ("We use Python 3.10", "We upgraded to Python 3.12", "Which Python do we use?"),
+        ("The API timeout is 30 seconds.", "We no longer have an API timeout.", "What is the API timeout?"),
+        ("The release is planned for March 28", "The release slipped to April 10", "When is the release?"),
+    ],
+)
+def test_a_text_that_tells_of_its_change_supersedes_however_differently_it_is_built(
+    hx: Hexad, clock: FrozenClock, old: str, new: str, question: str
+) -> None:
+    tell(hx, clock, old, "The docs are on a wiki.", new)
+    hits = hx.recall(question)
+    assert [new, old] == [hit.text for hit in hits]
+    assert hits[1].superseded_by is not None
+    assert hits[1].superseded_by.text == new
+
+
+def test_a_version_of_something_else_supersedes_nothing(hx: Hexad, clock: FrozenClock) -> None:
+    tell(hx, clock, "We use Python 3.10", "We upgraded to Node 20", "Ben's laptop runs Python 3.11")
+    assert [None, None, None] == [hit.superseded_by for hit in hx.recall("python node", min_relevance=0)]
+
+
 def test_what_is_merely_near_is_no_newer_answer_than_what_surely_is(hx: Hexad, clock: FrozenClock) -> None:
     tell(hx, clock, "Ella's laptop is a ThinkPad.", "Ella's laptop is a Framework.")
     tell(hx, clock, "Ella's laptop is two years old.")

@@ -81,7 +81,8 @@ class UpdateLinker:
             if update is None:
                 continue
             texts = (other.text, memory.raw) if later else (memory.raw, other.text)
-            if update.confidence >= SURE and not _names_former(update, texts) and _differ_too_much(*texts):
+            tells = _tells_change(update, texts, mine if later else theirs)
+            if update.confidence >= SURE and not tells and _differ_too_much(*texts):
                 update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
             link = UpdateLink(old, new, update.reason.value, update.confidence)
@@ -136,9 +137,13 @@ class UpdateJudge:
         self._audit.record(AuditEvent(what=f"update_{verdict}", at=at, detail=detail))
 
 
-def _names_former(update: Update, texts: tuple[str, str]) -> bool:
-    """Whether a text of one sentence names what another one of one sentence says as what was, however they differ."""
-    return update.reason is UpdateReason.FORMER and all(len(sentences(text)) == 1 for text in texts)
+def _tells_change(update: Update, texts: tuple[str, str], newer: Sequence[Claim]) -> bool:
+    """Whether of two texts of one sentence the newer says itself that it was otherwise before, however they differ."""
+    if any(len(sentences(text)) > 1 for text in texts):
+        return False
+    if update.reason is not UpdateReason.VALUE:
+        return True
+    return any(claim.verb in english.CHANGE and claim.preposition == "to" for claim in newer)
 
 
 def _differ_too_much(older: str, newer: str) -> bool:
@@ -155,6 +160,8 @@ def _matches(claim: Claim) -> Iterator[str]:
     topic = list(dict.fromkeys(t.low for t in claim.tokens if t.content and t.stem in claim.topic))
     if not claim.subject:
         topic += [word for word in claim.before if word not in topic]
+    if not topic and any(token.number for token in claim.value):  # the version of what is named
+        topic = [token.low for token in claim.value if not token.number]
     words = list(map(_quoted, topic[:_TOPIC_WORDS]))
     # Any two of the words, each named as seldom as can be: a name opens its list in every part of the index.
     pairs = [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]

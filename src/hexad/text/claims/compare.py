@@ -121,7 +121,9 @@ def _past_update(was: Claim, now: Claim) -> Update | None:
 
 
 def _ended(was: Claim, now: Claim) -> Update | None:
-    """Whether the newer says of all that the older says that it is so no more."""
+    """Whether the newer says of all that the older says that it is so no more, or that there is no more what it is of."""
+    if now.gone and was.verb in {"", "be"} and was.subject == now.words:
+        return Update(UpdateReason.ENDED, 0.9)
     if not was.words or was.words - now.words - {stem(was.verb)} or was.words == {stem(was.verb)}:
         return None
     if was.person != now.person and not was.subject & now.words:
@@ -334,6 +336,10 @@ def _related(was: Claim, now: Claim) -> bool:
         return _same_shape(was, now)
     if any(was.verb in verbs and now.verb in verbs for verbs in english.RELATIONS.values()):
         return True
+    place = english.RELATIONS["place"]
+    stays = was.verb in place or (was.verb == "be" and was.preposition in {"in", "at"})
+    if stays and now.verb not in place and any(now.verb in verbs for verbs in english.RELATIONS.values()):
+        return False  # who lives somewhere and switched to something lives there still
     if now.verb in english.CHANGE and now.preposition and was.verb not in english.HAVE:
         return was.preposition not in {"each", "every", "for"} or any(
             t.number or is_day(t) for t in was.value

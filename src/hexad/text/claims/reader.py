@@ -69,6 +69,7 @@ _ASKING: Final = english.DO | english.BE | english.HAVE
 _BESIDE_VERB: Final = english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
 _AFTER_COPULA: Final = english.PREPOSITIONS | {"a", "an", "the", "now", "not", "no"}
 _BEFORE_INFINITIVE: Final = english.DO | english.MODALS | english.NEGATIONS | {"to"}
+_EXISTS: Final = english.HAVE | {"there"}
 _BEFORE_NOUN: Final = english.PREPOSITIONS | english.DETERMINERS
 _PERSONS: Final = english.PRONOUNS - english.POSSESSIVES
 _AFTER_VERB: Final = english.PREPOSITIONS | english.DETERMINERS | english.PRONOUNS | english.ADVERBS
@@ -79,7 +80,8 @@ _RELATIONS: Final = frozenset[str]().union(*english.RELATIONS.values())
 class Claim:
     """What a clause says to be so. `former` is what it says to be so no more; `around` are words said just before.
 
-    `changes` is whether its own words say that it was otherwise before; `person` whether it is about who speaks.
+    `changes` is whether its own words say that it was otherwise before; `person` whether it is about who speaks; `gone`
+    whether there is no more what it names, and nothing is said of where or for what.
     """
 
     subject: frozenset[str]
@@ -94,6 +96,7 @@ class Claim:
     pronoun: bool = False
     negative: bool = False
     ended: bool = False
+    gone: bool = False
     past: bool = False
     preposition: str = ""
     article: str = ""
@@ -304,7 +307,10 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     clause = [*head, *clause[at:]]
     at, tail_at = len(head), tail_at - at + len(head)
     claim = _read(head, verb, clause[tail_at:], clause=clause, former=former, there=there)
-    return None if claim is None else replace(claim, ended=ended, around=opening)
+    if claim is None:
+        return None
+    gone = ended and bool(there & _EXISTS) and not there & english.PREPOSITIONS
+    return replace(claim, ended=ended, gone=gone, around=opening)
 
 
 def _without_opening(head: list[Token]) -> list[Token]:

@@ -56,8 +56,17 @@ UPDATES = (
     ("Session tokens expire after 24 hours.", "Session tokens now expire after 12 hours."),
     ("billing-api listens on port 7001.", "billing-api gave up port 7001; it is 9002."),
     ("ann: I live in Oslo", "Ann: I live in Rome now"),
+    ("The API timeout is 30 seconds.", "We no longer have an API timeout."),
+    ("Our API timeout is 30 s.", "There is no API timeout any more."),
 )
 INDEPENDENT = (
+    ("The office is in Hamburg.", "The office switched to LED lights."),
+    ("Our team is in Oslo.", "Our team switched to Slack."),
+    ("Ann lives in Porto.", "Ann switched to decaf."),
+    ("The API timeout is 30 seconds.", "We no longer have an API timeout in staging."),
+    ("The API timeout is 30 seconds.", "We no longer have an upload timeout."),
+    ("The car insurance is 40 euros.", "We no longer have a car."),
+    ("The call is at nine.", "I am no longer on call."),
     ("Ann lives in Porto.", "Ben lives in Lisbon."),
     ("The rate limit of search is 100.", "The rate limit of upload is 250."),
     ("Ann lives in Porto.", "Ann was born in Lisbon."),
