@@ -425,3 +425,17 @@ def certificate_of(folder: Path) -> tuple[Path, Path]:
     files[0].write_bytes(made.public_bytes(Encoding.PEM))
     files[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return files
+
+
+def test_too_many_requests_are_told_when_to_ask_again(tmp_path):
+    with serving(tmp_path, "--rate", "1", "--body-mib", "1") as running:
+        answers = [running.get("/v1/memories/count") for _ in range(12)]
+        strangers = [running.get("/v1/memories/count", token="wrong") for _ in range(12)]
+        large = running.post("/v1/memories", {"text": "x" * (2 << 20)}, token="wrong")
+
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert {"1", "2"} >= {answer.headers["retry-after"] for answer in refused}
+    assert {200, 429} == {answer.status_code for answer in answers}
+    assert {401, 429} == {answer.status_code for answer in strangers}
+    assert large.status_code in (401, 429)  # nobody's body is looked at before the token
