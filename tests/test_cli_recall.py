@@ -32,6 +32,18 @@ def test_recall_says_what_share_is_searched_by_meaning(run: Run, monkeypatch: py
     assert "" == run("recall", "otter").err
 
 
+def test_a_context_says_it_once_among_its_notes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
+    with hexad.open(embedder="hashing", background=False) as hx:
+        hx.remember("The otter sleeps by day.")
+
+    ran = run("context", "where does the otter sleep?")
+
+    assert 1 == ran.err.count("Searched by meaning: 0 % of 1 memory; the rest by words. `hexad maintain`")
+    run("maintain")
+    assert "Searched by meaning" not in run("context", "where does the otter sleep?").err
+
+
 def test_an_answer_shows_its_relevance_and_what_took_its_place(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

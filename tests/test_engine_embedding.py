@@ -555,6 +555,20 @@ def test_while_vectors_are_missing_every_answer_says_what_share_is_searched_by_m
         assert () == hx.recall("the harbour").notes
 
 
+def test_while_vectors_are_missing_a_context_says_once_what_share_is_searched_by_meaning(
+    opened: Opener,
+) -> None:
+    with opened(background=False) as hx:
+        fill(hx, 4)
+        said = hx.recall("the harbour").notes
+        assert 1 == len(said)
+        assert said == hx.context("the harbour").notes
+        assert said == hx.context("write a haiku").notes
+        assert () == hx.context("the harbour", layers=["session"]).notes
+        hx.maintain()
+        assert () == hx.context("the harbour").notes
+
+
 def test_the_time_that_is_left_is_told_by_the_length_of_what_waits(opened: Opener) -> None:
     with opened(background=False) as hx:
         fill(hx, 4)  # 25 tokens together

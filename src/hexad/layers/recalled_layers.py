@@ -22,7 +22,7 @@ from hexad.layers.scoring import relevance_of
 from hexad.memory.decision import DECISION, ago
 from hexad.memory.fact import KINDS_APART, LINE, TOLD, Fact, FactRow, fact_of, family_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
-from hexad.memory.query import Filters, Hit
+from hexad.memory.query import Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
@@ -86,7 +86,13 @@ class SharedRecall:
                 question.hits = self.recall(query, query.filters, limit=SHARED, folds=False)
             return question.hits
 
-    def recall(self, query: MemoryQuery, filters: Filters, *, limit: int, folds: bool) -> Sequence[Hit]:
+    def notes(self, query: MemoryQuery) -> tuple[str, ...]:
+        """Return what the recall of a query says of itself; nothing where no layer asked for it, or none has it yet."""
+        with self._lock:
+            question = self._asked.get(id(query))
+        return () if question is None or question.hits is None else question.hits.notes
+
+    def recall(self, query: MemoryQuery, filters: Filters, *, limit: int, folds: bool) -> Hits:
         """Return what is near a query. An order asks nothing: it gets what the store likely knows of its object."""
         text = object_of(query)
         options = RecallOptions(
@@ -108,7 +114,7 @@ class _SharedQuestion:
     def __init__(self, query: MemoryQuery) -> None:
         self.query = query
         self.lock = Lock()
-        self.hits: Sequence[Hit] | None = None
+        self.hits: Hits | None = None
 
 
 class RecalledLayer:

@@ -207,12 +207,13 @@ class Contexts:
         handouts: RecallLog,
         generator_for: Callable[[str | None], RouteModel | None],
         factors: Callable[[QueryClass], Mapping[MemoryLayer, float]],
+        recall_notes: Callable[[MemoryQuery], tuple[str, ...]] = lambda _: (),
     ) -> None:
-        """A layer without a source is absent."""
+        """A layer without a source is absent; `recall_notes` gives what the recall of a question says of itself."""
         self._stores, self._clock, self._sources_by_layer = stores, context.clock, sources
         self._counter, self._handouts = counter, None if context.db.readonly else handouts
         self._settings = parse_settings(context.settings.router)
-        self._generator_for, self._factors = generator_for, factors
+        self._generator_for, self._factors, self._recall_notes = generator_for, factors, recall_notes
         self._pool = LayerPool(context.clock)
         self._lock = Lock()
         self._built: dict[MemoryLayer, LayerSource | None] = {}
@@ -256,7 +257,7 @@ class Contexts:
             counter=self._counter,
             form=form,
             details=details,
-            notes=_failure_notes(answered),
+            notes=(*_failure_notes(answered), *self._recall_notes(routed.query)),
         )
         routed.timings["pack"] = self._ms(before)
         routed.timings["total"] = self._ms(started)

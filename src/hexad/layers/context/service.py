@@ -52,6 +52,7 @@ class ContextService:
     ) -> None:
         self._context, self._stores, self._recaller = context, stores, recaller
         self._session, self._user = session, user
+        self._shared = SharedRecall(recaller.with_query_embedder(QuestionCache))
         self.router = Contexts(
             context,
             stores,
@@ -60,6 +61,7 @@ class ContextService:
             handouts=handouts,
             generator_for=generator_for,
             factors=feedback.factors,
+            recall_notes=self._shared.notes,
         )
 
     def recall(
@@ -143,10 +145,9 @@ class ContextService:
     def _sources(self) -> Mapping[MemoryLayer, Source]:
         """Return what gives each layer that there is; the code graph has none yet."""
         db, roles = self._context.db, self._stores.roles
-        shared = SharedRecall(self._recaller.with_query_embedder(QuestionCache))
 
         def recalled(name: MemoryLayer) -> LayerSource:
-            return RecalledLayer(name, shared, self._stores)
+            return RecalledLayer(name, self._shared, self._stores)
 
         return {
             MemoryLayer.SESSION: lambda: self._session().layer,
