@@ -44,6 +44,26 @@ def test_a_context_says_it_once_among_its_notes(run: Run, monkeypatch: pytest.Mo
     assert "Searched by meaning" not in run("context", "where does the otter sleep?").err
 
 
+def test_explain_shows_the_best_of_what_is_below_the_relevance_that_is_wanted(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
+    for number in range(7):
+        run("remember", f"The otter number {number} sleeps by day.\nIn its holt.", "--id", f"otter-{number}")
+    run("maintain")
+    considered = run("recall", "otter", "--min-relevance", "0.9", "--explain", "--json").data["explanation"][
+        "considered"
+    ]
+
+    lines = run("recall", "otter", "--min-relevance", "0.9", "--explain").out.splitlines()
+
+    at = lines.index("dropped: 7 its relevance is below 0.9")
+    assert [
+        f"  {row['id']}  relevance {row['relevance']:.2f}  The otter number {row['id'][-1]} sleeps by day. In its holt."
+        for row in considered[:5]
+    ] + ["  …"] == lines[at + 1 :]
+
+
 def test_an_answer_shows_its_relevance_and_what_took_its_place(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

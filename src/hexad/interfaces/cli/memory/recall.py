@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hexad.interfaces.cli.app.base import Command, note, several, state
-from hexad.interfaces.cli.output.render import clean, explanation_lines, hanging, hit_lines, show, width
+from hexad.interfaces.cli.output.render import clean, clip, explanation_lines, hanging, hit_lines, show, width
 
 if TYPE_CHECKING:
-    from hexad import Hits
+    from hexad import Hexad, Hits
+
+_LEFT_OUT_MOST: Final = 5
+"""So many are shown of what was left out for one reason."""
 
 
 @click.command(cls=Command)
@@ -77,11 +80,12 @@ def recall(
             follow_links=follow_links,
             **options,
         )
+        left = _best_left_out(hits, hx)
     shown: object = None
     if state().json:
         answer = hits.to_dict(full=full)
         shown = answer if explain or follow_links else answer["hits"]
-    show(shown, table=_lines(hits, query=query, at_all=options["min_relevance"] == 0))
+    show(shown, table=_lines(hits, left, query=query, at_all=options["min_relevance"] == 0))
     for line in hits.notes:
         note(
             line.replace("semantic=True", "--semantic")
@@ -90,7 +94,22 @@ def recall(
         note(f"Did not answer in time: {', '.join(hits.late)}.")
 
 
-def _lines(hits: Hits, *, query: str, at_all: bool) -> Iterator[str]:
+def _best_left_out(hits: Hits, hx: Hexad) -> dict[str, list[tuple[str, float, str]]]:
+    """Return, for each reason to leave something out, the first that it hit: id, relevance and text."""
+    if hits.explanation is None:
+        return {}
+    relevances = {row["id"]: row["relevance"] for row in hits.explanation.considered}
+    best: dict[str, list[tuple[str, float, str]]] = {}
+    for left in hits.dropped:
+        rows, relevance = best.setdefault(left.reason, []), relevances.get(left.memory_id)
+        if len(rows) < _LEFT_OUT_MOST and isinstance(relevance, float):
+            rows.append((left.memory_id, relevance, hx.get(left.memory_id).raw))
+    return best
+
+
+def _lines(
+    hits: Hits, left: Mapping[str, Sequence[tuple[str, float, str]]], *, query: str, at_all: bool
+) -> Iterator[str]:
     room = width()
     for number, hit in enumerate(hits, start=1):
         yield from hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room)
@@ -107,3 +126,7 @@ def _lines(hits: Hits, *, query: str, at_all: bool) -> Iterator[str]:
         yield from explanation_lines(hits.explanation, room=room)
         for reason, number in Counter(dropped.reason for dropped in hits.dropped).items():
             yield from hanging(f"dropped: {number:,} {reason}", indent=0, room=room)
+            for memory_id, relevance, text in left.get(reason, ()):
+                yield clip(f"  {memory_id}  relevance {relevance:.2f}  {' '.join(text.split())}", room)
+            if 0 < len(left.get(reason, ())) < number:
+                yield "  …"
