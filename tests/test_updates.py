@@ -105,6 +105,39 @@ def test_what_is_trusted_less_takes_no_place(hx: Hexad, clock: FrozenClock) -> N
     assert all(hit.superseded_by is None for hit in hx.recall("rate limit"))
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ("The standup is at 9:30.", "The standup is at 10:30."),
+        ("The rate limit is 250 now.", "The rate limit is 100."),
+    ],
+)
+def test_what_is_trusted_less_is_not_lifted_over_what_is_trusted_more(
+    hx: Hexad, clock: FrozenClock, mine: str, theirs: str
+) -> None:
+    own = hx.remember(mine, trust="user")
+    clock.advance(days=1)
+    hx.remember(theirs, trust="web")
+    lifted = hx.recall("When is the standup, and what is the rate limit?", min_relevance=0)
+    assert [0.0] * 2 == [hit.parts.get("successor", 0.0) for hit in lifted]
+    assert own.id in {hit.id for hit in lifted}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("Mina speaks French.", "Mina speaks Korean.", "Does Mina speak French?"),
+        ("We met the client in Paris.", "We met the client in Rome.", "Did we meet the client in Paris?"),
+        ("Ann fixed the login bug.", "Bo fixed the search bug.", "Who fixed the login bug?"),
+    ],
+)
+def test_a_question_that_names_the_older_value_is_answered_by_the_older_text(
+    hx: Hexad, clock: FrozenClock, older: str, newer: str, question: str
+) -> None:
+    first = tell(hx, clock, older, newer)[0]
+    assert first == hx.recall(question)[0].id
+
+
 def test_where_the_newer_is_forgotten_the_older_stands_again(hx: Hexad, clock: FrozenClock) -> None:
     old, new = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.")
     hx.forget(new)

@@ -630,12 +630,12 @@ def _boost(
 
 
 def _likely_successors(
-    question: str, texts: Sequence[PlainText], order: Sequence[int]
+    question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
 ) -> Sequence[UpdateLink]:
     """Return which texts seem to take the place of which; loads what compares them only where there are two."""
     from hexad.search.recall.likely_successors import likely_successors
 
-    return likely_successors(question, texts, order)
+    return likely_successors(question, texts, order, weak)
 
 
 def _fitting(

@@ -55,6 +55,7 @@ class PlainText(NamedTuple):
     text: str
     space_no: int
     happened_at: int
+    trust: Trust
 
 
 class Updates:
@@ -87,12 +88,13 @@ class Updates:
     def plain(self, numbers: Collection[int], *, characters: int) -> list[PlainText]:
         """Return the plain ones among these memories, as far as they are no longer than that."""
         rows = self._db.query(
-            "SELECT m.no, m.raw, m.space_no, m.happened_at FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
+            "SELECT m.no, m.raw, m.space_no, m.happened_at, m.trust"
+            " FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
             " WHERE m.fact_look IS NULL AND length(m.raw) <= ?"
             " AND (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller'))",
             (json.dumps(sorted(numbers)), characters),
         )
-        return list(map(PlainText._make, rows))
+        return [PlainText(no, raw, space_no, at, Trust(trust)) for no, raw, space_no, at, trust in rows]
 
     def put(self, link: UpdateLink, *, at: datetime) -> bool:
         """Store a link in the caller's transaction; False where somebody has judged these two memories."""

@@ -20,7 +20,7 @@ from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
-from hexad.memory.tables.updates import PlainText, UpdateLink
+from hexad.memory.tables.updates import SURE, PlainText, UpdateLink
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.first_vectors import FirstVectors, with_first
@@ -131,7 +131,7 @@ class ApplyBoost(Protocol):
         """Move the candidates, by what was `judged` of them as answers to a question like this one."""
 
 
-LikelyLinks = Callable[[str, Sequence[PlainText], Sequence[int]], Sequence[UpdateLink]]
+LikelyLinks = Callable[[str, Sequence[PlainText], Sequence[int], Sequence[UpdateLink]], Sequence[UpdateLink]]
 """Of a question and plain texts, with the numbers of all candidates in order: which text seems to replace which."""
 
 
@@ -572,7 +572,8 @@ class Recaller:
         self, candidates: Candidates, order: Sequence[int], fusion: Fusion
     ) -> dict[int, int]:
         """Lift what takes the place of others before them; return what surely stands for which candidate now."""
-        links = [*candidates.updates, *self._likely_links(candidates, order, fusion.scores)]
+        sure = [link for link in candidates.updates if link.confidence >= SURE]
+        links = [*sure, *self._likely_links(candidates, order, fusion.scores)]
         if not links:
             return {}
         # What holds what the question names literally is asked for, whatever came in its place; a plain number may be
@@ -602,11 +603,12 @@ class Recaller:
         self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
     ) -> Sequence[UpdateLink]:
         question = candidates.terms.question
+        weak = [link for link in candidates.updates if link.confidence < SURE]
         if len(question) > COMPARED_CHARACTERS:
-            return ()
+            return weak
         best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
         texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
-        links = self._successions.likely(question, texts, best) if len(texts) > 1 else ()
+        links = self._successions.likely(question, texts, best, weak) if len(texts) > 1 else weak
         rejected = self._stores.updates.rejected([link.old for link in links]) if links else set()
         return [link for link in links if (link.old, link.new) not in rejected]
 

@@ -121,7 +121,7 @@ def _past_update(was: Claim, now: Claim) -> Update | None:
 
 
 def _ended(was: Claim, now: Claim) -> Update | None:
-    """Whether the newer says of all that the older says that it is so no more, or that there is no more what it is of."""
+    """Whether the newer says that what the older says is so no more, or that what it is said of is no more."""
     if now.gone and was.verb in {"", "be"} and was.subject == now.words:
         return Update(UpdateReason.ENDED, 0.9)
     if not was.words or was.words - now.words - {stem(was.verb)} or was.words == {stem(was.verb)}:

@@ -33,6 +33,7 @@ QUESTION_SIGNS: Final = (
 
 _KEY: Final = 5
 """Words are the same that begin so: "schedule", "scheduled"."""
+_FRAME, _MOST_IN_PLACE = 2, 3
 _MOST_SHARED, _MOST_OLDER, _MOST_ASIDE, _MOST_WORDS = 4, 4, 3, 15
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _BEFORE_SLOT: Final = _ARTICLES | {"now"}
@@ -233,9 +234,22 @@ def pair_likelihood(older: Wording, newer: Wording) -> float:
 
 def answer_likelihood(question: Wording, older: Wording, newer: Wording) -> float:
     """Return how likely `newer` takes the place of `older`, of two candidates for the answer to a question."""
-    if newer.supposes or _are_instances(older, newer):
+    if newer.supposes or _are_instances(older, newer) or names_older(question, older, newer):
         return 0.0
     return _logistic(ANSWER_WEIGHTS, [*signs_of(older, newer), *question_signs(question, older, newer)])
+
+
+def names_older(question: Wording, older: Wording, newer: Wording) -> bool:
+    """Whether a question names what only the older of two texts says that are one but for a few words in one place.
+
+    A number is not a name: it may be the former value of what is asked about.
+    """
+    begin, end = _common(older.spine, newer.spine)
+    was, now = (wording.spine[begin : len(wording.spine) - end] for wording in (older, newer))
+    if begin + end < _FRAME or max(len(was), len(now)) > _MOST_IN_PLACE:
+        return False
+    words = {token.stem for token in older.tokens if token.number is None}
+    return any(stem[:_KEY] in question.keys - newer.keys for stem in was if stem in words)
 
 
 def _are_instances(older: Wording, newer: Wording) -> bool:
