@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _COMMITS: Final = "the commit history"
 _LINES_SHOWN: Final = 3
+_ANSWERS_SHOWN: Final = 3
 _TAG: Final = "demo"
 _PROMPT: Final = ">" * 3
 
@@ -207,10 +208,12 @@ def _ask(run: _Demo, number: int, question: Question) -> dict[str, Any]:
     run.say()
     for line in hanging(f"Q{number} {question.text} ({took:.0f} ms, {hits.mode})", indent=0, room=width()):
         run.say(click.style(line, bold=True))
-    _show(run, hits[:1], question.text, explain=first)
+    sources = [hit.source_id for hit in hits[:_ANSWERS_SHOWN]]
+    answered = question.answer in sources
+    _show(run, hits[: sources.index(question.answer) + 1 if answered else 1], question.text, explain=first)
     if run.require(bool(hits), f"Nothing was found for {question.text!r}.") and question.answer is not None:
         run.require(
-            hits[0].source_id == question.answer,
+            answered,
             f"{question.text!r} is answered by {question.answer}, and {hits[0].location} came first.",
         )
     return {
