@@ -42,11 +42,14 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
     """
     older = claims(old) if isinstance(old, str) else old
     newer = claims(new) if isinstance(new, str) else new
+    told = frozenset[str]().union(*(words for claim in newer for words in (claim.words, *claim.former)))
     best: Update | None = None
     for was in older:
         if was.ended:
             continue
         for now in newer:
+            if was.verb == now.verb == "" and was.value and _stems(was.value) <= told:
+                now = replace(now, changes=True)  # it names the older value beside its own
             update = _past_update(was, now) if was.past or now.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
@@ -218,7 +221,7 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
         and not common
     ):
         return Update(UpdateReason.VALUE, 0.5)
-    functional = _functional(was)
+    functional = _functional(was, now)
     if not only_was and not only_now:
         confidence = (
             0.95 if functional and now.changes else 0.85 if functional else 0.75 if now.changes else 0.4
@@ -261,10 +264,13 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
         return None
     if len(before) == 1 and before[0].named and all(len(part) == 1 and part[0].number for part in parts):
         return Update(UpdateReason.VALUE, WEAK)  # iOS 15 is the minimum
+    somebody = was.person or (was.named and not was.owners)
+    if number and was.verb == "be" and somebody and _same_value(was.value, now.value):
+        return Update(UpdateReason.VALUE, WEAK)  # where somebody is on one day, and on another
     leads = any(token.low in _LINKS for token in before) and was.preposition == now.preposition
     if not leads or (after and after[0].content and not number):
         return None
-    if not number and not _functional(was):
+    if not number and not _functional(was, now):
         return Update(UpdateReason.VALUE, 0.75 if now.changes else 0.4)
     return Update(UpdateReason.VALUE, 0.95 if now.changes else 0.85)
 
@@ -361,15 +367,52 @@ def _same_shape(was: Claim, now: Claim) -> bool:
     return "" in {was.verb, now.verb}
 
 
-def _functional(was: Claim) -> bool:
-    """Whether only one of the two values can hold: a number, a part of the subject, a place or a time."""
-    if any(token.number for token in was.value) or was.verb == "":
+def _functional(was: Claim, now: Claim) -> bool:
+    """Whether only one of the two values can hold: a quantity, a part of the subject, a place or a time."""
+    if was.verb == "":
+        return _assigned(was) or _measured(was.value, now.value)
+    if any(token.number for token in was.value):
         return True
     if was.verb == "be":
-        return bool(was.preposition) or was.attributive
+        if was.preposition:
+            return was.preposition not in _OF_MATTERS
+        return was.attributive and not _one_of_ours(was)
     if was.verb in english.RELATIONS["name"]:
         return True
-    return bool(was.preposition) and (
-        any(map(is_day, was.value))
-        or any(was.verb in english.RELATIONS[name] for name in ("place", "work", "time", "role"))
-    )
+    if not was.preposition:
+        return False
+    if any(map(is_day, was.value)) or was.verb in english.RELATIONS["place"]:
+        return True
+    related = any(was.verb in english.RELATIONS[name] for name in ("work", "time", "role"))
+    return related and was.preposition not in _OF_MATTERS | {"on"}
+
+
+_OF_MATTERS: Final = frozenset({"of", "about", "with", "for", "to", "into"})
+"""What leads to something that there may be more of: what somebody is afraid of, works with, is used to."""
+
+
+def _assigned(was: Claim) -> bool:
+    """Whether a label is given its value as a name is in a program: `theme = dark`, `log.level: debug`."""
+    for token in was.tokens:
+        if token.low in {":", "="}:
+            return token.low == "="
+        if not token.written.replace("-", "").isalnum():
+            return True
+    return False
+
+
+def _measured(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
+    """Whether two values are quantities, dates, versions or codes, and differ in nothing else."""
+    words = [
+        frozenset(t.stem for t in value if not is_day(t) and not _has_digit(t)) for value in (mine, theirs)
+    ]
+    return words[0] == words[1] and all(any(map(_has_digit, value)) for value in (mine, theirs))
+
+
+def _has_digit(token: Token) -> bool:
+    return token.number is not None or any(char.isdigit() for char in token.low)
+
+
+def _one_of_ours(was: Claim) -> bool:
+    """Whether what is called so may be one of several that somebody has: "our customer", not "our biggest customer"."""
+    return was.tokens[0].low in {"my", "our"} and len(was.subject) == 1

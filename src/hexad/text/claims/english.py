@@ -76,10 +76,12 @@ ADVERBS: Final = _words(
     quite rather anymore nowadays here there then always usually mostly often sometimes basically officially
     permanently fully completely entirely instead longer soon later yesterday tonight tomorrow ago too well
     even exactly please meanwhile presently henceforth onwards onward forward any more once ever yes no okay
-    ok right so apparently
+    ok right so apparently back
     """
 )
 NOW: Final = _words("now nowadays currently today anymore instead henceforth presently")
+RETURNS: Final = _words("back again")
+"""What is "back on" something, or there "again", was elsewhere in between."""
 PLANS: Final = _words(
     """
       planning want wants wanted hope hopes hoping consider considers considering considered think

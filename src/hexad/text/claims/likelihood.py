@@ -40,7 +40,8 @@ _BEFORE_SLOT: Final = _ARTICLES | {"now"}
 _PASSED_OVER: Final = english.ADVERBS | _ARTICLES | {",", "."}
 _INSTEAD: Final = frozenset({"instead", "rather", "anymore", "longer"})
 _ENDS: Final = english.ENDING | english.GONE | {"finished", "gave", "given"}
-_TURNS: Final = english.CHANGE | english.NOW | _ENDS | english.CORRECTIONS
+_NOW: Final = english.NOW | english.RETURNS
+_TURNS: Final = english.CHANGE | _NOW | _ENDS | english.CORRECTIONS
 _SUPPOSES: Final = english.PLANS | english.CONDITIONS
 _MIGHT: Final = frozenset({"would", "could", "might", "should", "maybe", "perhaps", "'d"})
 _ASKS: Final = [Token("?", "?", "?")]
@@ -140,7 +141,7 @@ def signs_of(older: Wording, newer: Wording) -> list[float]:
         ends_apart and newer_ends_apart,
         differs_first,
         change,
-        _any(lows, english.NOW),
+        _any(lows, _NOW),
         _any(lows, _TURNS),
         _any(lows, english.CORRECTIONS),
         not ends_apart and newer_ends_apart and former,

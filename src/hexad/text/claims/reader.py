@@ -191,11 +191,12 @@ def claims(text: str) -> tuple[Claim, ...]:
         sentence = _LIST.sub("", text[start:end].strip())
         if _QUOTED.search(sentence):
             continue
+        opening = [token.low for token in tokens_of(sentence)[:4]]
         speaker, sentence = _without_speaker(sentence)
         tokens = tokens_of(sentence)
         if tokens and tokens[0].low in english.CONDITIONS:
             continue
-        corrects = any(token.low in english.CORRECTIONS for token in tokens[:4])
+        corrects = any(low in english.CORRECTIONS for low in [*opening, *(token.low for token in tokens[:4])])
         for clause in _clauses(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
             said = frozenset(token.stem for token in clause if token.content)
@@ -355,6 +356,9 @@ def _read(
     )
     past = not former and _is_past(low, lows, there, settles=preposition in _TO)
     low = adjective or low
+    returns = low in english.BE and bool(there & english.RETURNS)
+    if returns and preposition == "to":
+        preposition = ""  # it is back to 850
     if low == "replaced" and preposition == "by":
         former.append(tuple(token for token in head if token.content))
         head = []
@@ -380,7 +384,7 @@ def _read(
         qualifiers=frozenset(qualifiers),
         former=tuple(frozenset(token.stem for token in tokens) for tokens in former),
         former_words=tuple(tuple(token.low for token in tokens) for tokens in former),
-        changes=bool(former or change_verb or there & english.NOW or "since" in there),
+        changes=bool(former or change_verb or returns or there & english.NOW or "since" in there),
         opening=head[0].low if head and head[0].low in english.PREPOSITIONS else "",
         age=next((token.low for token in head if token.low in {"old", "new"}), ""),
         person=bool(heads & english.SPEAKERS) or not (heads or former),

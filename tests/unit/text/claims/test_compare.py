@@ -58,6 +58,15 @@ UPDATES = (
     ("ann: I live in Oslo", "Ann: I live in Rome now"),
     ("The API timeout is 30 seconds.", "We no longer have an API timeout."),
     ("Our API timeout is 30 s.", "There is no API timeout any more."),
+    ("Coach: Ms Okoro", "Coach: Mr Silva, formerly Ms Okoro"),
+    ("Reviewer: Lin.", "Reviewer: now Omar."),
+    ("theme = light", "theme = dark"),
+    ("worker.log_level: debug", "worker.log_level: warning"),
+    ("Venue: Room 12", "Venue: Room 30"),
+    ("Jo works on payments.", "Jo works on search now."),
+    ("Jo works at Acme.", "Jo works at Bolt."),
+    ("The wiki moved to Notion.", "The wiki is back on Confluence."),
+    ("Rent is 950 euros.", "Rent is back to 900 euros."),
 )
 INDEPENDENT = (
     ("The office is in Hamburg.", "The office switched to LED lights."),
@@ -107,6 +116,14 @@ INDEPENDENT = (
     ("Standup is at 9:30 for the web team.", "Standup is at 10:00 for the mobile team."),
     ("Tom drives a Volvo.", "Tom rides a bicycle."),
     ("Tom has a cat.", "Tom has a dog."),
+    ("Shopping: flour.", "Shopping: candles."),
+    ("Guest of the show: Lin.", "Guest of the show: Omar."),
+    ("Birthday: Ann, 3 May.", "Birthday: Bo, 9 June."),
+    ("Jo works on payments.", "Jo works on search."),
+    ("Jo meets with Ann.", "Jo meets with Bob."),
+    ("Our customer is Norr.", "Our customer is Syd."),
+    ("Kit is afraid of dogs.", "Kit is afraid of storms."),
+    ("I am at the dentist on May 3.", "I am at the dentist on June 7."),
 )
 
 
