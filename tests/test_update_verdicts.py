@@ -155,3 +155,33 @@ def test_the_command_line_lists_takes_away_and_draws(run: Run) -> None:
     assert "" == run("memory", "links", old).out
     assert "supersedes (confirmed, 1.00) → " in run("memory", "link", new, old, "--kind", "supersedes").out
     assert f"superseded by {new}" in run("recall", "sister", "--lexical").out
+
+
+def test_the_command_line_ends_with_3_where_there_is_no_such_link(run: Run) -> None:
+    run("remember", LISBON, "--id", "m1")
+    run("remember", PORTO, "--id", "m2")
+    assert 0 == run("memory", "unlink", "m2", "m1").code
+    gone = run("memory", "unlink", "m2", "m1", "--kind", "supersedes")
+    assert 3 == gone.code
+    assert "no link of the kind 'supersedes' from 'm2' to 'm1'" in " ".join(gone.err.split())
+
+
+def test_the_command_line_says_that_a_link_replaces_the_opposite_one(run: Run) -> None:
+    run("remember", LISBON, "--id", "m1")
+    run("remember", PORTO, "--id", "m2")
+    assert "opposite" not in run("memory", "link", "m2", "m1", "--kind", "supersedes").err
+    turned = run("memory", "link", "m1", "m2", "--kind", "supersedes")
+    assert "opposite link (confirmed): m2 superseded m1" in " ".join(turned.err.split())
+    assert 0 == turned.code
+
+
+def test_what_a_turn_says_is_told_once_and_taken_away_at_once(hx: Hexad, clock: FrozenClock) -> None:
+    (old,) = tell(hx, clock, LISBON)
+    turn, fact = hx.remember([{"role": "user", "content": PORTO}])
+    receipts = [memory.receipt for memory in (turn, fact) if memory.receipt is not None]
+    assert [[each.id for each in receipt.supersedes] for receipt in receipts] == [[old], []]
+    assert sum("unlink" in note for receipt in receipts for note in receipt.notes) == 1
+    assert turn.id not in {near.id for receipt in receipts for near in receipt.near_duplicates}
+    assert {link.source.id for link in hx.links(old)} == {turn.id, fact.id}
+    hx.unlink(turn.id, old, kind="supersedes")
+    assert [] == hx.links(old)

@@ -247,3 +247,78 @@ def test_what_is_said_of_another_of_many_alike_is_no_newer_answer(hx: Hexad, clo
     hits = hx.recall("Which version does hubcap run?")
     assert hits[0].id == asked
     assert all("successor" not in hit.parts for hit in hits)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Shopping: oat milk.", "Shopping: bananas."),
+        ("Attendee: Lin.", "Attendee: Omar."),
+        ("Leo works on the parser.", "Leo works on the lexer."),
+        ("Our customer is Norr.", "Our customer is Syd."),
+    ],
+)
+def test_what_there_may_be_several_of_is_not_called_superseded(
+    hx: Hexad, clock: FrozenClock, texts: tuple[str, str]
+) -> None:
+    older, _ = tell(hx, clock, *texts)
+    assert not list(hx.links(older))
+    assert all(text in hx.context(texts[0]).render("markdown") for text in texts)
+
+
+def test_what_is_said_again_takes_the_place_of_what_had_superseded_it(hx: Hexad, clock: FrozenClock) -> None:
+    first, second = tell(hx, clock, "Rent is 900 euros.", "Rent is 950 euros.")
+    between = clock.now()
+    clock.advance(days=1)
+    receipt = hx.remember("Rent is 900 euros.").receipt
+    assert receipt is not None
+    assert (receipt.outcome.value, [old.id for old in receipt.supersedes]) == ("evidence", [second])
+    assert "current again" in " ".join(receipt.notes)
+    links = [(link.source.id, link.target.id, link.reason) for link in hx.links(first)]
+    assert links == [(first, second, "said again")]
+    clock.advance(days=1)
+    hits = hx.recall("how much is the rent?")
+    assert [(hit.memory.id, bool(hit.superseded_by)) for hit in hits] == [(first, False), (second, True)]
+    then = {hit.memory.id: hit.superseded_by for hit in hx.recall("how much is the rent?", as_of=between)}
+    assert then[second] is None
+    third = hx.remember("Rent is 990 euros.").id
+    assert hx.recall("how much is the rent?")[0].memory.id == third
+    clock.advance(days=1)
+    hx.remember("Rent is 1,000 euros.")
+    clock.advance(days=1)
+    hx.remember("Rent is 900 euros.", tags=["home"])
+    marked = {hit.memory.id for hit in hx.recall("rent", min_relevance=0) if hit.superseded_by}
+    assert first not in marked
+    assert len(marked) == 3
+
+
+def test_what_was_said_by_somebody_else_or_held_before_is_not_current_again(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    first, second = tell(hx, clock, "Rent is 900 euros.", "Rent is 950 euros.")
+    hx.remember("Rent is 900 euros.", trust="web")
+    hx.remember("Rent is 900 euros.", valid_from="2020-01-01")
+    assert [(link.source.id, link.target.id) for link in hx.links(first)] == [(second, first)]
+
+
+def test_an_echo_of_what_is_superseded_says_so_and_changes_nothing(hx: Hexad, clock: FrozenClock) -> None:
+    text = "The rent of the flat in Elm Street is 900 euros per month, paid to the landlord."
+    first, second = tell(hx, clock, text, text.replace("900", "950"))
+    assert any(hit.memory.id == first for hit in hx.recall("rent of the flat in Elm Street"))
+    receipt = hx.remember(text).receipt
+    assert receipt is not None
+    assert receipt.outcome.value == "echo"
+    assert f"superseded by {second}" in " ".join(receipt.notes)
+    assert f"hexad memory link {first} {second} --kind supersedes" in " ".join(receipt.notes)
+    assert [(link.source.id, link.target.id) for link in hx.links(first)] == [(second, first)]
+
+
+def test_what_is_back_where_it_was_supersedes_what_was_in_between(hx: Hexad, clock: FrozenClock) -> None:
+    _, moved, back = tell(
+        hx,
+        clock,
+        "The wiki is on Confluence.",
+        "The wiki moved to Notion.",
+        "The wiki is back on Confluence.",
+    )
+    assert [link.source.id for link in hx.links(moved) if link.target.id == moved] == [back]

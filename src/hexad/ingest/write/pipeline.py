@@ -28,7 +28,7 @@ from hexad.ingest.write.redaction import PolicyBook, Redactor
 from hexad.ingest.write.updates import UpdateLinker
 from hexad.ingest.write.validate import validate
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Memory, Outcome, Receipt, Status, least_trust
+from hexad.memory.memory import BEGINNING_LIMIT, Memory, Outcome, Receipt, Status, least_trust
 from hexad.memory.policy import Policies, audience, pins
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
@@ -37,6 +37,7 @@ from hexad.memory.tables.sources import CALLER_KIND
 from hexad.memory.tables.standing import Standing
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Indexer
+from hexad.text.graphemes import beginning
 from hexad.text.normalize import slugs
 
 _WRITTEN: Final = (Outcome.CREATED, Outcome.UPDATED)
@@ -216,7 +217,9 @@ class Pipeline:
         assert verdict.known is not None
         no, memories = verdict.known.no, self._stores.memories
         if verdict.outcome is Outcome.ECHO:
-            return replace(memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO))
+            return replace(
+                memories.by_no([no])[no], receipt=Receipt(outcome=Outcome.ECHO, notes=self._echo_notes(no))
+            )
         memories.add_evidence(no, at=write.now, trust=write.draft.trust)
         if (
             write.draft.gated
@@ -229,8 +232,26 @@ class Pipeline:
         memory = self._change(
             replace(write, fresh=False), verdict, policies, space_no=space_no, source_no=None
         )
-        assert memory.receipt is not None
-        return replace(memory, receipt=replace(memory.receipt, outcome=Outcome.EVIDENCE))
+        receipt = memory.receipt
+        assert receipt is not None
+        since = write.draft.valid_from or write.draft.created_at or write.now
+        replaced = self._updates.revive(no, trust=write.draft.trust, since=since, now=write.now)
+        if replaced:
+            older = ", ".join(other.id for other in replaced)
+            note = f"Said again, it is current again and takes the place of {older}, which had superseded it."
+            receipt = replace(receipt, supersedes=tuple(replaced), notes=(*receipt.notes, note))
+        return replace(memory, receipt=replace(receipt, outcome=Outcome.EVIDENCE))
+
+    def _echo_notes(self, no: int) -> tuple[str, ...]:
+        """Return what is to be said of words of ours that came back although they are out of date."""
+        newer = self._updates.successor(no)
+        if newer is None:
+            return ()
+        old, text = self._stores.memories.by_no([no])[no].id, beginning(newer.raw, BEGINNING_LIMIT)
+        return (
+            f'A recall handed this text out, and it stays superseded by {newer.id} ("{text}"). If it holds again, run '
+            f"`hexad memory link {old} {newer.id} --kind supersedes`.",
+        )
 
     def _change(
         self,
@@ -338,7 +359,8 @@ class Pipeline:
         )
         self._catalog.add(no, memory, chunks)
         self._standing.mark(no, memory)
-        near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
+        found_near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
+        near = [each for each in found_near if each.id not in write.draft.derived_from]
         roles = audience(policies, memory)
         if roles is not None or outcome is not Outcome.CREATED:  # a new memory is everybody's
             self._stores.audiences.assign(no, roles)

@@ -12,7 +12,7 @@ from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict
-from hexad.memory.memory import BEGINNING_LIMIT, Memory, Status, SupersededMemory
+from hexad.memory.memory import BEGINNING_LIMIT, Memory, Status, SupersededMemory, Trust
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
@@ -51,7 +51,7 @@ class UpdateLinker:
     ) -> list[SupersededMemory]:
         """Link memory `no`, which stands in no index yet; returns those that it surely takes the place of.
 
-        `sources` are ids of what it was made of: it says the same as they do.
+        `sources` are ids of what it was made of: it says the same as they do, and what they supersede is told of them.
 
         A later text counts against an earlier one, whichever is written first, where it is trusted as much.
         """
@@ -87,10 +87,42 @@ class UpdateLinker:
             old, new = (other.no, no) if later else (no, other.no)
             link = UpdateLink(old, new, update.reason.value, update.confidence)
             put = self._stores.updates.put(link, at=memory.updated_at)
-            if put and later and update.confidence >= SURE:
+            if put and later and update.confidence >= SURE and not self._is_said(other.no, sources):
                 text = beginning(other.text, BEGINNING_LIMIT)
                 replaced.append(SupersededMemory(id=other.id, text=text, confidence=update.confidence))
         return replaced
+
+    def _is_said(self, old: int, sources: Collection[str]) -> bool:
+        """Whether one of the sources surely takes the place of that memory itself."""
+        if not sources:
+            return False
+        newer = [
+            link.new for link in self._stores.updates.of([old]) if link.old == old and link.confidence >= SURE
+        ]
+        return any(memory.id in sources for memory in self._stores.memories.by_no(newer).values())
+
+    def revive(self, no: int, *, trust: Trust, since: datetime, now: datetime) -> list[SupersededMemory]:
+        """Put memory `no`, said again, back in the place of what surely took its own; returns what it supersedes.
+
+        What is trusted more keeps the place, and so does what began to hold after `since`.
+        """
+        links = [link for link in self._stores.updates.of([no]) if link.confidence >= SURE and link.new != no]
+        memories = self._stores.memories.by_no({link.new for link in links})
+        replaced: list[SupersededMemory] = []
+        for other_no, other in memories.items():
+            if trust.rank < other.trust.rank or (other.valid_from or other.created_at) > since:
+                continue
+            self._stores.updates.revive(new=no, old=other_no, at=now)
+            text = beginning(other.raw, BEGINNING_LIMIT)
+            replaced.append(SupersededMemory(id=other.id, text=text, confidence=1.0))
+        return replaced
+
+    def successor(self, no: int) -> Memory | None:
+        """Return what surely took the place of memory `no`: of a chain the last; None where it stands."""
+        links = [link for link in self._stores.updates.of([no]) if link.confidence >= SURE]
+        last = {link.new for link in links} - {link.old for link in links}
+        memories = self._stores.memories.by_no(last)
+        return max(memories.values(), key=lambda memory: memory.created_at, default=None)
 
     def _older(self, mine: Sequence[Claim], no: int, *, space_no: int) -> Iterator[OlderText]:
         seen = {no}
@@ -121,11 +153,14 @@ class UpdateJudge:
         self._note("confirmed", new, old, at)
 
     def reject(self, new: int, old: int, *, at: datetime) -> bool:
-        """Take the link away for good; False where there is none."""
-        rejected = self._stores.updates.reject(new=new, old=old, at=at)
-        if rejected:
-            self._note("rejected", new, old, at)
-        return rejected
+        """Take the link away for good, and those of what was made of the newer; False where there is none."""
+        made = self._stores.derivations.derived([self._stores.memories.by_no([new])[new].id])
+        rejected = [
+            no for no in [new, *made] if no != old and self._stores.updates.reject(new=no, old=old, at=at)
+        ]
+        for no in rejected:
+            self._note("rejected", no, old, at)
+        return bool(rejected)
 
     def _note(self, verdict: str, new: int, old: int, at: datetime) -> None:
         memories, salt = self._stores.memories.by_no([new, old]), self._salt()

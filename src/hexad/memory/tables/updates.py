@@ -18,11 +18,14 @@ OF_KIND: Final = "r.kind >= 'updates:' AND r.kind < 'updates;'"
 
 CONFIRMED: Final = "confirmed"
 """The reason of a link that somebody drew or confirmed; no rule makes another one of these two memories."""
+AGAIN: Final = "said again"
+"""The reason of a link from what was said again to what had taken its place in between."""
 _REJECTED: Final = "rejected"
 """The reason of a link that somebody took away: it stays as a note that no rule makes it again."""
 STANDING: Final = f"{OF_KIND} AND r.kind <> '{_PREFIX}{_REJECTED}'"
 """Which of these rows are links."""
-_VERDICTS: Final = f"('{_PREFIX}{CONFIRMED}', '{_PREFIX}{_REJECTED}')"
+_HELD: Final = f"('{_PREFIX}{CONFIRMED}', '{_PREFIX}{AGAIN}')"
+_VERDICTS: Final = f"('{_PREFIX}{CONFIRMED}', '{_PREFIX}{_REJECTED}', '{_PREFIX}{AGAIN}')"
 
 SURE: Final = 0.7
 """From this confidence on the older memory counts as superseded; below, the newer only stands first of near-equals."""
@@ -104,7 +107,7 @@ class Updates:
                 " SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM relations v"
                 f" WHERE v.from_no = ?1 AND v.to_no = ?2 AND v.kind IN {_VERDICTS})"
                 " AND NOT EXISTS (SELECT 1 FROM relations v"
-                f" WHERE v.from_no = ?2 AND v.to_no = ?1 AND v.kind = '{_PREFIX}{CONFIRMED}')",
+                f" WHERE v.from_no = ?2 AND v.to_no = ?1 AND v.kind IN {_HELD})",
                 (link.new, link.old, _PREFIX + link.reason, link.confidence, to_micros(at)),
             )
             return bool(con.changes)
@@ -112,6 +115,14 @@ class Updates:
     def confirm(self, *, new: int, old: int, at: datetime) -> None:
         """Store in the caller's transaction that one memory takes the place of another, and not the other way round."""
         self._judge(CONFIRMED, new, old, at=at)
+        with self._db.joined() as con:
+            con.execute(
+                f"DELETE FROM relations AS r WHERE r.from_no = ? AND r.to_no = ? AND {OF_KIND}", (old, new)
+            )
+
+    def revive(self, *, new: int, old: int, at: datetime) -> None:
+        """Store in the caller's transaction that a memory said again takes the place of what had taken its own."""
+        self._judge(AGAIN, new, old, at=at)
         with self._db.joined() as con:
             con.execute(
                 f"DELETE FROM relations AS r WHERE r.from_no = ? AND r.to_no = ? AND {OF_KIND}", (old, new)
@@ -133,14 +144,19 @@ class Updates:
             )
             con.execute(
                 "INSERT INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
-                (new, old, _PREFIX + verdict, float(verdict == CONFIRMED), to_micros(at)),
+                (new, old, _PREFIX + verdict, float(verdict != _REJECTED), to_micros(at)),
             )
 
     def rejected(self, numbers: Collection[int]) -> set[tuple[int, int]]:
-        """Return the pairs, the older one of these memories first, whose link somebody took away."""
+        """Return the pairs, the older one of these memories first, of which somebody said that it is not so.
+
+        Its link was taken away, or the older one was said to take the place of the newer one.
+        """
         rows = self._db.query(
-            "SELECT r.to_no, r.from_no FROM json_each(?) j CROSS JOIN relations r ON r.to_no = j.value"
-            f" AND r.kind = '{_PREFIX}{_REJECTED}'",
+            "SELECT r.to_no, r.from_no FROM json_each(?1) j CROSS JOIN relations r ON r.to_no = j.value"
+            f" AND r.kind = '{_PREFIX}{_REJECTED}' UNION"
+            " SELECT r.from_no, r.to_no FROM json_each(?1) j CROSS JOIN relations r ON r.from_no = j.value"
+            f" AND r.kind IN {_HELD}",
             (json.dumps(sorted(numbers)),),
         )
         return {(old, new) for old, new in rows}
@@ -161,13 +177,15 @@ class Updates:
         """
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "WITH RECURSIVE u(old, new, kind, score) AS ("
-            f" SELECT r.to_no, r.from_no, r.kind, r.score FROM json_each(?1) j CROSS JOIN relations r"
+            "WITH RECURSIVE u(old, new, kind, score, since) AS ("
+            f" SELECT r.to_no, r.from_no, r.kind, r.score, r.created_at FROM json_each(?1) j CROSS JOIN relations r"
             f" ON r.to_no = j.value AND {STANDING} UNION"
-            " SELECT r.to_no, r.from_no, r.kind, r.score FROM u CROSS JOIN relations r"
+            " SELECT r.to_no, r.from_no, r.kind, r.score, r.created_at FROM u CROSS JOIN relations r"
             f" ON r.to_no = u.new AND {STANDING})"
             " SELECT u.old, u.new, u.kind, u.score FROM u CROSS JOIN memories m ON m.no = u.new"
-            f" WHERE m.status = 'active' AND (?2 IS NULL OR m.happened_at <= ?2){seen} ORDER BY 1, 4 DESC, 2 DESC",
+            " WHERE m.status = 'active' AND (?2 IS NULL OR"
+            f" (m.happened_at <= ?2 AND (u.kind <> '{_PREFIX}{AGAIN}' OR u.since <= ?2))){seen}"
+            " ORDER BY 1, 4 DESC, 2 DESC",
             (json.dumps(sorted(numbers)), None if until is None else to_micros(until), *roles),
         )
         return [UpdateLink(old, new, kind.removeprefix(_PREFIX), score) for old, new, kind, score in rows]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import hexad
 from hexad.interfaces.cli.app.base import Command, Function, Group, confirm, note, note_more, several, state
 from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_removed, scope_options, wipe_scope
 from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_options
@@ -305,8 +306,14 @@ def link(source: str, target: str, kind: str) -> None:
     says that TO is out of date, confirms what was found so, or undoes `unlink`.
     """
     with state().opened() as hx:
+        before = hx.links(source)
         link = hx.link(source, target, kind=kind)
     show(link, table=_link_line(link))
+    if kind == "supersedes":
+        for opposite in before:
+            if (opposite.kind, opposite.source.id) == (kind, link.target.id):
+                ends = f"{opposite.source.id} superseded {link.source.id}"
+                note(f"It replaces the opposite link ({opposite.reason}): {ends}.")
 
 
 @memory.command()
@@ -316,18 +323,16 @@ def link(source: str, target: str, kind: str) -> None:
 def unlink(source: str, target: str, kind: str | None) -> None:
     """Remove the links from one memory to another.
 
-    A link of the kind supersedes is not found again: both texts hold.
+    A link of the kind supersedes is not found again: both texts hold. Without such a link it ends with exit code 3.
     """
     with state().opened() as hx:
         removed = hx.unlink(source, target, kind=kind)
-    show({"removed": removed}, table=_unlink_lines(removed))
-
-
-def _unlink_lines(removed: int) -> Iterator[str]:
-    if removed:
-        yield f"{count(removed, 'link', 'links')} removed"
-    else:
-        note("There is no such link; `hexad memory links ID` lists those there are.")
+    if not removed:
+        named = "link" if kind is None else f"link of the kind {kind!r}"
+        raise hexad.NotFound(
+            f"There is no {named} from {source!r} to {target!r}; `hexad memory links {source}` lists those there are."
+        )
+    show({"removed": removed}, table=f"{count(removed, 'link', 'links')} removed")
 
 
 @memory.command()
