@@ -239,6 +239,17 @@ def test_what_is_not_served_is_a_problem_too(server):
 
     assert (404, 405) == (unknown.status_code, method.status_code)
     assert "application/problem+json" == unknown.headers["content-type"]
+    assert ("NotFound", "InvalidInput") == (unknown.json()["title"], method.json()["title"])
+    assert "send POST." == method.json()["remedy"]
+
+
+def test_a_body_that_is_no_json_is_shown_one(server):
+    problem = server.request(
+        "POST", "/v1/recall", content="{nope", headers={"content-type": "application/json"}
+    ).json()
+
+    assert 'Send one, such as {"query": "…"}.' == problem["remedy"]
+    assert problem["detail"].endswith(problem["remedy"])
 
 
 def test_the_store_is_whole_after_a_server(tmp_path):

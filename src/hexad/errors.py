@@ -42,7 +42,7 @@ _KEY: Final = re.compile(
     r")"
 )
 _OWN_ID: Final = re.compile(r"(?:[a-z]+[-_])+[0-9A-HJKMNP-TV-Z]{26}(?:-\d+)?")
-_REFERENCE: Final = re.compile(r"\{([^{}]+)\}")
+_REFERENCE: Final = re.compile(r"\{([^{}\"][^{}]*)\}")
 _PASSWORD: Final = re.compile(r"(:/{1,2}[^\s/:@'\"]*):[^\s/@'\"]+@")
 
 

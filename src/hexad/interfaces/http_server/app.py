@@ -267,7 +267,10 @@ async def _raised(request: Request, error: Exception) -> Response:
 async def _not_routed(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     what = f"{request.method[:20]} {request.url.path[:120]!r}"
-    reason = NotFound(f"{what} is not served;", remedy="GET /openapi.json lists what is.")
+    reason: HexadError = NotFound(f"{what} is not served;", remedy="GET /openapi.json lists what is.")
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "another method")
+        reason = InvalidInput(f"{what} is not served;", remedy=f"send {allowed}.")
     return problem_response(reason, status=error.status_code, headers=error.headers)
 
 

@@ -199,7 +199,7 @@ def _refusal(error: ValidationError, verb: Verb, given: object) -> MalformedRequ
     place = first["loc"]
     if not place:
         return MalformedRequest(
-            f"The body is no JSON object: {first['msg']}.", remedy='Send one, such as {{"query": "…"}}.'
+            f"The body is no JSON object: {first['msg']}.", remedy='Send one, such as {"query": "…"}.'
         )
     name = str(place[0]).strip()
     known = ", ".join(parameter.address_name for parameter in parameters_of(verb)) or "none"
