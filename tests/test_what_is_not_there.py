@@ -35,6 +35,40 @@ def test_a_recall_says_which_filter_passes_nothing(
     assert ([], (note,)) == (list(hits), hits.notes)
 
 
+def test_a_store_without_tags_says_that_there_are_none(hx: Hexad) -> None:
+    hx.remember("The tide is high at noon.")
+
+    assert ("No memory has the tag 'nope'; there are no tags yet.",) == hx.recall("tide", tags=["nope"]).notes
+
+
+@pytest.mark.parametrize("token", ["OPS-9999", "9.9.9", "--no-verify", "`tide_table`"])
+def test_an_exact_token_that_nothing_holds_is_named_as_a_phrase_is(hx: Hexad, token: str) -> None:
+    hx.remember("OPS-12 was closed at noon.")
+    hx.remember("Version 8.2.0 mended the tide table.")
+
+    note = f"No memory holds “{token.strip('`')}” as written: answered by words and meaning."
+
+    assert note in hx.recall(f"What of {token} and of tides?").notes
+
+
+def test_a_token_that_a_memory_holds_and_a_bare_number_are_not_named(hx: Hexad) -> None:
+    hx.remember("OPS-12 was closed at noon, in version 8.2.0.")
+
+    for question in ("OPS-12", "8.2.0", "What was closed 3 days ago?"):
+        assert [] == [note for note in hx.recall(question).notes if note.startswith("No memory")]
+
+
+def test_a_number_alone_that_nothing_holds_has_no_answer() -> None:
+    with hexad.open(":memory:", background=False) as hx:
+        for text in ("We deploy on Monday", "Postgres holds the orders", "Version 8.2.0 mended the crash"):
+            hx.remember(text)
+        hx.embed_pending()
+
+        assert [] == list(hx.recall("9.9.9"))
+        assert "Version 8.2.0 mended the crash" == hx.recall("8.2.0")[0].text
+        assert 3 == len(hx.recall("9.9.9", min_relevance=0))
+
+
 def test_nothing_is_said_of_filters_where_a_memory_passes_them_or_none_was_given(hx: Hexad) -> None:
     hx.remember("The tide is high at noon.", kind="note")
 

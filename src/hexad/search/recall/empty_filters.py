@@ -40,6 +40,6 @@ def _instead(names: tuple[str, ...] | list[str], known: list[str], what: str) ->
     near = [match for name in names for match in get_close_matches(name, known)]
     shown = list(dict.fromkeys(near)) or known[:_SHOWN]
     if not shown:
-        return "there is no memory yet."
+        return "there is no memory yet." if what == "kinds" else f"there are no {what} yet."
     more = ", …" if not near and len(known) > len(shown) else ""
     return f"{'near it' if near else what + ' there are'}: {', '.join(shown)}{more}."

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
@@ -711,7 +712,9 @@ class Recaller:
         if keys := self._stores.places.begun(ranking.places, now=now):
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
-        silent = options.min_relevance is None and not candidates.evidence.speaks(unasked=options.unasked)
+        silent = options.min_relevance is None and (
+            not candidates.evidence.speaks(unasked=options.unasked) or _names_nothing(candidates)
+        )
         for candidate in ranking.ranked:
             place = ranking.places[candidate.no]
             if silent or candidate.relevance < (options.min_relevance or 0.0):
@@ -739,13 +742,12 @@ class Recaller:
     def _notes(
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
-        if candidates.terms.phrases and candidates.required is None and not options.near:
-            phrases = " and ".join(f"“{phrase}”" for phrase in candidates.terms.phrases)
-            return (
-                f"No memory holds {phrases} as written: answered by words and meaning.",
-                *self._mode_notes(options, candidates, failure),
-            )
-        return self._mode_notes(options, candidates, failure)
+        modes = self._mode_notes(options, candidates, failure)
+        missing = () if options.near else _missing_literals(candidates)
+        if not missing:
+            return modes
+        literals = " and ".join(f"“{literal}”" for literal in missing)
+        return (f"No memory holds {literals} as written: answered by words and meaning.", *modes)
 
     def _mode_notes(
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
@@ -764,6 +766,22 @@ class Recaller:
         if candidates.answer is not None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
+
+
+def _missing_literals(candidates: Candidates) -> tuple[str, ...]:
+    """Return the phrases of a question where nothing holds them all, and its exact tokens that nothing holds.
+
+    A bare number, such as the 3 of "3 days", may stand for nothing in particular.
+    """
+    terms = candidates.terms
+    phrases = terms.phrases if candidates.required is None else ()
+    held = frozenset(chain.from_iterable(candidates.literals.values()))
+    return (*phrases, *[token for token in terms.tokens if not token.isdigit() and token not in held])
+
+
+def _names_nothing(candidates: Candidates) -> bool:
+    """Whether a question is numbers such as `9.9.9` alone and nothing holds them: no other word speaks for a hit."""
+    return bool(candidates.terms.numbers) and not candidates.terms.wanted and not candidates.literals
 
 
 def _heard(place: RankingRow, named: Collection[int], askers: Collection[int]) -> int:
