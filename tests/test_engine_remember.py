@@ -158,7 +158,22 @@ def test_a_text_is_kept_as_it_was_given_but_for_the_space_at_its_end(hx: Hexad, 
 @pytest.mark.row("L025")
 def test_characters_that_no_text_should_hold_are_mended(hx: Hexad) -> None:
     assert "one\ntwo\nthree" == hx.remember("one\r\ntwo\rthr\0ee\n\n").raw
-    assert "lone \ufffd, pair 😀" == hx.remember("lone \ud800, pair \ud83d\ude00").raw
+    assert "pair 😀" == hx.remember("pair \ud83d\ude00").raw
+
+
+@pytest.mark.row("L025")
+@pytest.mark.parametrize("half", ["\udcff", "\ude00\ud83d"], ids=["byte", "turned"])
+def test_half_a_character_is_refused_and_nothing_is_stored(hx: Hexad, half: str) -> None:
+    with pytest.raises(hexad.InvalidMemory, match=r"holds half a character.* after 5 others.* Give whole"):
+        hx.remember(f"lone {half} 😀")
+    with pytest.raises(hexad.InvalidMemory, match="half a character"):
+        hx.remember_raw("shop", "note", f"lone {half}")
+    with pytest.raises(
+        hexad.InvalidMemory, match=r"messages\[0\].content holds half a character after 5 others"
+    ):
+        hx.remember([{"role": "user", "content": f"lone {half}"}])
+
+    assert 0 == hx.count()
 
 
 @pytest.mark.row("L026", "L027", "L028")

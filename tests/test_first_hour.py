@@ -45,10 +45,41 @@ def test_a_store_that_was_closed_neither_tells_nor_learns_anything_of_the_person
 @pytest.mark.parametrize("form", ["xml", "", 3, ["toon"]])
 def test_a_context_is_not_rendered_in_a_form_that_there_is_not(form: str) -> None:
     with hexad.open(":memory:", embedder=None) as hx:
-        found = hx.context("deploy")
+        hx.remember("We deploy on Monday.")
+        found = hx.context("when do we deploy?", wait=True)
     with pytest.raises(InvalidInput, match=r"form = .* choose one of toon, json, markdown"):
         found.render(form)
     assert found.render("json").startswith("{")
+
+
+def test_a_context_without_items_is_false_and_reads_as_nothing() -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        empty = hx.context("write a haiku", wait=True)
+        hx.remember("We deploy on Monday.")
+        context = hx.context("when do we deploy?", wait=True)
+
+    assert (False, 0, 0) == (bool(empty), len(empty), empty.tokens)
+    assert {""} == {str(empty), *(empty.render(form) for form in ("toon", "json", "markdown"))}
+    assert (True, 1) == (bool(context), len(context))
+    assert "Monday" in str(context)
+
+
+@pytest.mark.parametrize("command", ["recall", "context", "remember"])
+def test_an_argument_that_is_no_utf_8_is_refused(run: Run, command: str) -> None:
+    refused = run(command, "\udcff\udcfe")
+
+    assert 2 == refused.code
+    assert "is no UTF-8: byte 0xff after 0 characters is none." in refused.err
+
+
+def test_an_unknown_option_that_may_be_a_text_is_told_how_to_be_one(run: Run) -> None:
+    refused = run("recall", "--no-cache")
+
+    assert 2 == refused.code
+    assert "A QUERY that begins with a dash stands after `--`: 'hexad recall -- QUERY'." in refused.err
+    assert "stands after" not in run("check", "--nope").err
+    run("init")
+    assert 0 == run("recall", "--", "--no-cache").code
 
 
 def test_a_long_value_in_a_message_is_marked_as_cut_and_its_quotation_closed() -> None:
@@ -125,6 +156,7 @@ def test_explain_says_why_an_item_is_in_a_context(run: Run) -> None:
 def test_the_layer_that_is_not_built_is_no_fault_of_the_store(run: Run) -> None:
     run("remember", "The crane lifts four tons.")
     assert "graph" not in run("context", "crane").err
+    assert "graph" not in run("context", "zzz").err
     assert "The layer graph is not built yet." in run("context", "crane", "--layer", "graph").err
 
 

@@ -26,7 +26,7 @@ from hexad.memory.draft import Draft
 from hexad.memory.memory import TRUST_OF_ROLE, Memory, Outcome, Receipt, Trust, Turn, least_trust
 from hexad.memory.store import Stores
 from hexad.memory.tables.memories import StoredTurn
-from hexad.text.normalize import clean, slug
+from hexad.text.normalize import clean, lone_surrogate, slug
 from hexad.text.paths import normalize_path
 
 TURN: Final = "turn"
@@ -249,6 +249,10 @@ def _message(entry: object, place: str) -> Message | None:
     if name is not None and not (isinstance(name, str) and name.strip()):
         raise InvalidMemory(f"{place}.name must be a string that is not blank, not {quoted(name)}.")
     content, time = _content(entry, place), _time(entry, place)
+    if (at := lone_surrogate(content_text(content))) is not None:
+        raise InvalidMemory(
+            f"{place}.content holds half a character after {at:,} others; give whole characters."
+        )
     text = clean(with_tool_calls(content_text(content), entry))
     if known in _INSTRUCTING or not text.strip():
         return None

@@ -275,6 +275,10 @@ class FusedContext:
             )
         return self.rendered[form]
 
+    def __len__(self) -> int:
+        """Return how many items it holds; without one it is false, and reads as nothing in every form."""
+        return len(self.system_items) + len(self.evidence_blocks)
+
     def __str__(self) -> str:
         return self.render()
 

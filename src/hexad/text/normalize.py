@@ -14,6 +14,7 @@ SLUG_LIMIT: Final = 64
 """Longest slug in characters."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
 _END_PUNCTUATION: Final = " .,;:!?\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u3001\u3002\uff61"
 
 # `unicodedata.normalize` sorts a run of combining marks by insertion, so that a megabyte of them takes
@@ -43,6 +44,12 @@ def whole_characters(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def lone_surrogate(text: str) -> int | None:
+    """Return where a text holds half a character, which no UTF-8 can carry: bytes that were none, or a cut pair."""
+    match = None if text.isascii() else _LONE_SURROGATE.search(text)
+    return None if match is None else match.start()
 
 
 def fold(text: str) -> str:

@@ -24,7 +24,7 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules
 from hexad.text.chunking import LineIndex
 from hexad.text.chunking import chunk as cut
-from hexad.text.normalize import clean, slugs
+from hexad.text.normalize import clean, lone_surrogate, slugs
 from hexad.text.sections import Section
 
 SPANS_LIMIT: Final = 2_000
@@ -157,6 +157,7 @@ class Preparer:
         """
         self._policies.admit(draft.space)  # before its text goes anywhere
         own, rules = rules is None, self._policies.rules(draft.space) if rules is None else rules
+        _require_whole(draft.text)
         self._redactor.refuse_secret_names(draft, rules)
         cleaned = self._redactor.clean(draft, rules)
         text = cleaned.draft.text
@@ -273,3 +274,12 @@ def _shown_text(draft: Draft) -> str:
 def _project_of(draft: Draft) -> str | None:
     project = (draft.metadata or {}).get("project")
     return project if isinstance(project, str) and project else draft.project
+
+
+def _require_whole(text: str) -> None:
+    """Raise `InvalidMemory` for half a character: to put another in its place would lose what was meant."""
+    if (at := lone_surrogate(text)) is not None:
+        raise InvalidMemory(
+            f"The text holds half a character, {text[at]!r}, after {at:,} others: bytes that are no UTF-8, or half a "
+            "surrogate pair. Give whole characters."
+        )

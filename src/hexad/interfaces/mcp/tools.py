@@ -92,10 +92,9 @@ def context(store: OpenStore, arguments: Arguments, progress: Progress) -> Answe
     task = given.pop("task")
     # An agent's turn takes seconds: a layer that is waited for costs less than one that is missing.
     fused = store.get().context(task, **given, wait=True)
-    told = fused.system_items or fused.evidence_blocks
     notes = [*fused.notes, *(f"{layer.value} failed: {reason}" for layer, reason in fused.failed.items())]
     answer = {
-        "text": fused.render() if told else "",
+        "text": fused.render(),
         "tokens": fused.tokens,
         "notes": notes,
         "late": [layer.value for layer in fused.late],

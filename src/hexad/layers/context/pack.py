@@ -424,7 +424,7 @@ def _context(
     evidence = [block for block in best.blocks if block.item.layer not in STATE_LAYERS]
     rendered = (
         {form: _render(form, task, best.blocks, answered, rows) for form in FORMATS}
-        if best.head_fits
+        if best.head_fits and best.blocks
         else dict.fromkeys(FORMATS, "")
     )
     by_layer = {layer: 0 for layer in MemoryLayer if answered.items.get(layer)}

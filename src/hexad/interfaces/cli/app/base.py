@@ -359,6 +359,18 @@ def read_stdin() -> str:
         ) from error
 
 
+def require_utf8(text: str, name: str) -> str:
+    """Return an argument; raises `InvalidInput` for bytes that are no UTF-8, which Python has as lone surrogates."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise hexad.InvalidInput(
+            f"The {name} is no UTF-8: byte {ord(text[error.start]) & 0xFF:#04x} after {error.start} characters is "
+            "none. Convert it, for example with iconv."
+        ) from error
+    return text
+
+
 def read_bounded(stream: BinaryIO, what: str) -> bytes:
     """Return what a stream holds; raises `LimitExceeded` when that is far more than a memory can."""
     data = stream.read(TEXT_BYTES_LIMIT + 1)

@@ -151,9 +151,20 @@ def _drop_output() -> None:
 def _usage_message(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
+        if isinstance(error, click.NoSuchOption):
+            message += _after_dashes(error.ctx)
         end = "" if message.endswith((".", "?", "!", ")")) else "."
         return f"{message}{end} Try '{error.ctx.command_path} --help'."
     return message
+
+
+def _after_dashes(ctx: click.Context) -> str:
+    """Return how a text that begins with a dash is given to a command that takes one."""
+    texts = [parameter for parameter in ctx.command.params if isinstance(parameter, click.Argument)]
+    if not texts:
+        return ""
+    name = texts[0].human_readable_name.strip("[]")
+    return f" A {name} that begins with a dash stands after `--`: '{ctx.command_path} -- {name}'."
 
 
 def _wrapped(message: str) -> str:

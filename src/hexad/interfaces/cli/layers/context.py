@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, several, state
+from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
 from hexad.interfaces.cli.output.render import clean, count, hanging, show, width
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
     all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
     layers = several(options.pop("layers"))
+    require_utf8(task, "TASK")
     about_user = not plan_only and (layers is None or "user" in layers)
     with state().opened(embeds=True, user=about_user) as hx:
         if plan_only:
@@ -82,16 +83,16 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
             plain=not literal,
         )
     show(context, table=_context_lines(context))
-    _notes(context, explain=explain)
+    _notes(context, explain=explain, layers=layers)
 
 
 def _context_lines(context: FusedContext) -> Iterator[str]:
-    if context.system_items or context.evidence_blocks:
+    if context:
         yield clean(context.render())
 
 
-def _notes(context: FusedContext, *, explain: bool) -> None:
-    shown = len(context.system_items) + len(context.evidence_blocks)
+def _notes(context: FusedContext, *, explain: bool, layers: list[str] | None) -> None:
+    shown = len(context)
     if shown:
         note(
             f"{count(shown, 'item')}, {count(context.tokens, 'token')} of {context.max_tokens:,}, as {context.format}."
@@ -102,7 +103,8 @@ def _notes(context: FusedContext, *, explain: bool) -> None:
         note("Nothing is known about it.")
     for line in context.notes:
         note(clean(line))
-    for layer in context.absent if explain or not shown else ():
+    asked = context.absent if explain or not shown else ()
+    for layer in asked if explain or layers else [layer for layer in asked if layer != "graph"]:
         note("The layer graph is not built yet." if layer == "graph" else f"This store has no layer {layer}.")
     if context.dropped and not explain:
         note(f"{count(len(context.dropped), 'item')} left out; --explain says why.")

@@ -18,6 +18,7 @@ from hexad.interfaces.cli.app.base import (
     parse_object,
     read_bounded,
     read_stdin,
+    require_utf8,
     several,
     state,
 )
@@ -149,16 +150,7 @@ def _text(text: str | None) -> str:
         raise click.UsageError("Nothing to remember: give a TEXT, or pipe one in.")
     if text is None or text == "-":
         return read_stdin()
-    try:
-        text.encode("utf-8")
-    except (
-        UnicodeEncodeError
-    ) as error:  # Python has the bytes of an argument that are no UTF-8 as lone surrogates
-        raise hexad.InvalidInput(
-            f"The TEXT is no UTF-8: byte {ord(text[error.start]) & 0xFF:#04x} after {error.start} characters is none. "
-            "Convert it, for example with iconv."
-        ) from error
-    return text
+    return require_utf8(text, "TEXT")
 
 
 def _json_or_text(value: str) -> Any:
