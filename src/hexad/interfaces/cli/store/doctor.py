@@ -238,8 +238,8 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
         remarks.append(f"Vectors wait for a budget. {status.embeddings_paused}")
     elif status.embeddings_pending and status.embedder is not None:
         remarks.append(
-            f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then full "
-            "text alone finds them. `hexad maintain` computes them."
+            f"Vectors are missing for {count(status.embeddings_pending, 'memory', 'memories')}; until then "
+            "words find them, and estimated vectors where the embedder has them. `hexad maintain` computes them."
         )
     if status.quarantined:
         remarks.append(
