@@ -485,3 +485,18 @@ def test_a_short_budget_tells_few_texts_whole_instead_of_cutting_many(hx: Hexad)
         assert left.id not in told
     (reason, *_) = [left.reason for left in context.dropped if left.reason.startswith("made room")]
     assert reason.removeprefix("made room for the whole of ") in told
+
+
+def test_what_likely_answers_a_question_is_there_whatever_its_words() -> None:
+    with hexad.open(":memory:", embedder="default", background=False) as hx:
+        hx.remember("backups go to Glacier every night")
+        hx.maintain()
+
+        def texts(task: str) -> list[str]:
+            context = hx.context(task, wait=True)
+            return [block.item.text for block in (*context.system_items, *context.evidence_blocks)]
+
+        assert ["backups go to Glacier every night"] == texts("where do copies of our data go")
+        assert 0 < hx.recall("What is the weather like?")[0].relevance < 0.25
+        assert [] == texts("What is the weather like?")
+        assert [] == texts("write a haiku")

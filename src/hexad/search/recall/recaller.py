@@ -40,7 +40,7 @@ from hexad.search.recall.query_terms import (
     without_names,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import Evidence, leads, matched_share, near_floor
+from hexad.search.recall.relevance import LIKELY, Evidence, leads, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -723,7 +723,11 @@ class Recaller:
                 reason = f"after the limit of {options.limit}"
             elif candidate.no in candidates.overdue:
                 reason = f"it is over: {candidates.overdue[candidate.no].by} holds by now"
-            elif options.near and not is_near(candidates, candidate.no, floor):
+            elif (
+                options.near
+                and (options.unasked or candidate.relevance < LIKELY)
+                and not is_near(candidates, candidate.no, floor)
+            ):
                 reason = "neither its words nor its meaning come near the question"
             elif options.folds and place.content_hash in seen:
                 reason = f"repeats {seen[place.content_hash]} word for word"

@@ -24,6 +24,9 @@ SMALL_STORE_ROWS: Final = 30
 """Below this bm25 knows no rare words: where there are no vectors, any word that matches is an answer."""
 LEAST_RELEVANCE: Final = 0.02
 """What is not one of fifty such answers has nothing to do with what is asked."""
+LIKELY: Final = 0.25
+"""What answers a question as likely as one in four is near it, whatever its words and its cosine. With
+0.15 the only memory of a store answers one of thirteen questions of other subjects."""
 DEVIATIONS_PER_COSINE: Final = 8.0
 """For embedders whose cosines are not known: so many deviations over the mean stand for a cosine of 1."""
 NEAR_DEVIATIONS: Final = 1.0
