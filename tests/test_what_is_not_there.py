@@ -8,7 +8,8 @@ import pytest
 
 import hexad
 from hexad import Hexad
-from hexad.interfaces.cli.app import main
+from hexad.interfaces.cli.app import base
+from hexad.interfaces.cli.output import render
 from ran import Run
 
 
@@ -148,17 +149,51 @@ def test_a_text_of_bytes_that_are_no_utf_8_is_refused(run: Run) -> None:
     assert "byte 0xfc after 2 characters" in ran.err
 
 
-def test_an_error_is_wrapped_between_words_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_is_wrapped_between_words_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     message = " ".join(["remedy"] * 40)
-    assert message == main._wrapped(message)
+    assert message == base.wrapped(message)
 
-    monkeypatch.setattr(main.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(base.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    lines = ("Error: " + main._wrapped(message)).split("\n")
+    lines = ("Error: " + base.wrapped(message, "Error: ")).split("\n")
 
     assert 4 == len(lines)
     assert 80 >= max(map(len, lines))
     assert f"Error: {message}" == " ".join(lines)
+
+    base.note(message)
+    assert 80 >= max(map(len, capsys.readouterr().err.splitlines()))
+
+
+def test_lines_are_as_wide_as_the_terminal_and_whole_elsewhere(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The crane on the northern quay of the old harbour lifts four tons, as long as the wind is weak"
+    for name in ("mem_one", "mem_two"):
+        run(
+            "remember",
+            f"{text}, says {name}.",
+            "--id",
+            name,
+            "--path",
+            f"default/{'-'.join(['harbour'] * 8)}/{name}",
+        )
+    run("memory", "link", "mem_one", "mem_two", "--kind", "related")
+    commands = (["memory", "links", "mem_one"], ["context", "crane"])
+    plain = [run(*command).out for command in commands]
+    assert all(max(map(len, out.splitlines())) > 80 for out in plain)
+
+    monkeypatch.setattr(render, "on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    for command, out in zip(commands, plain, strict=True):
+        shown = run(*command).out
+        assert 80 >= max(map(len, shown.splitlines()))
+        assert "".join(out.split()) == "".join(shown.split())
+    assert 80 >= max(
+        map(len, run("remember", f"{text}!", "--path", "/".join(["harbour"] * 12)).out.splitlines())
+    )
 
 
 def test_the_command_names_what_is_near_and_what_it_supersedes(run: Run) -> None:

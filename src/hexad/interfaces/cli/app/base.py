@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
 import click
@@ -222,6 +224,8 @@ def shared_options() -> list[click.Parameter]:
     ]
 
 
+_COLUMNS, _COLUMNS_LEAST = 100, 20
+"""Between which widths a message is wrapped."""
 _WHOLE_SENTENCE: Final = 400
 """Characters; no command's first sentence has as many."""
 
@@ -308,7 +312,23 @@ def print_json(value: object) -> None:
 
 def note(text: str) -> None:
     """Say something about the work on stderr."""
-    click.echo(click.style(text, dim=True), err=True)
+    click.echo(click.style(wrapped(text), dim=True), err=True)
+
+
+def wrapped(text: str, head: str = "") -> str:
+    """Return a message in lines that fit a terminal, so that no word is cut; elsewhere as it is, for a program.
+
+    `head` stands before it on its first line.
+    """
+    if not sys.stderr.isatty():
+        return text
+    room = max(min(get_terminal_size((80, 24)).columns, _COLUMNS), _COLUMNS_LEAST)
+    lines = [
+        line
+        for part in (head + text).split("\n")
+        for line in wrap(part, room, break_long_words=False, break_on_hyphens=False) or [""]
+    ]
+    return "\n".join(lines).removeprefix(head)
 
 
 def note_more(items: str) -> None:

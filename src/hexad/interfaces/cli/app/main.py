@@ -9,19 +9,15 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from shutil import get_terminal_size
-from textwrap import wrap
 from types import FrameType
 from typing import Final
 
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State
+from hexad.interfaces.cli.app.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State, wrapped
 from hexad.interfaces.cli.app.messages import error_message
 
-_COLUMNS, _COLUMNS_LEAST = 100, 20
-"""Between which widths an error is wrapped."""
 _HERE: Final = "hexad.interfaces.cli"
 _COMMANDS: Final = {
     "init": f"{_HERE}.store.store:init",
@@ -167,16 +163,6 @@ def _after_dashes(ctx: click.Context) -> str:
     return f" A {name} that begins with a dash stands after `--`: '{ctx.command_path} -- {name}'."
 
 
-def _wrapped(message: str) -> str:
-    """Return a message in lines that fit a terminal, so that no word is cut; elsewhere as one line, for a program."""
-    if not sys.stderr.isatty():
-        return message
-    room = max(min(get_terminal_size((80, 24)).columns, _COLUMNS), _COLUMNS_LEAST)
-    head = "Error: "
-    lines = wrap(head + message, room, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines).removeprefix(head)
-
-
 def _say_error(args: Sequence[str], state: State, kind: str, message: str) -> None:
     # An option that cannot be read ends the parsing before `--json` and `--debug` are seen: look for them.
     options = args[: args.index("--")] if "--" in args else args
@@ -191,7 +177,7 @@ def _say_error(args: Sequence[str], state: State, kind: str, message: str) -> No
                 json.dumps({"error": {"type": kind, "message": message}}, ensure_ascii=False), err=True
             )
         else:
-            line = f"{click.style('Error:', fg='red', bold=True)} {_wrapped(' '.join(message.split()))}"
+            line = f"{click.style('Error:', fg='red', bold=True)} {wrapped(' '.join(message.split()), 'Error: ')}"
             click.echo(line, err=True, color=False if state.plain else None)
     except BrokenPipeError:
         pass  # nobody reads stderr either; the exit code still says it

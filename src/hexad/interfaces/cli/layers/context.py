@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
-from hexad.interfaces.cli.output.render import clean, count, hanging, show, width
+from hexad.interfaces.cli.output.render import clean, count, fitted, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad import FusedContext, MemoryItem, Plan
@@ -88,7 +88,7 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
 
 def _context_lines(context: FusedContext) -> Iterator[str]:
     if context:
-        yield clean(context.render())
+        yield from fitted(clean(context.render()))
 
 
 def _notes(context: FusedContext, *, explain: bool, layers: list[str] | None) -> None:

@@ -15,6 +15,7 @@ from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_optio
 from hexad.interfaces.cli.output.render import (
     clean,
     count,
+    fitted,
     memory_lines,
     memory_table,
     show,
@@ -354,7 +355,6 @@ def _links_lines(links: Sequence[Link]) -> Iterator[str]:
 
 def _link_line(link: Link) -> str:
     ends = [f"{end.id}  {clean(end.space)}:{clean(end.path)}" for end in (link.source, link.target)]
-    kind = click.style(link.kind, bold=True)
-    if link.confidence is not None:
-        kind += f" ({link.reason}, {link.confidence:.2f})"
-    return f"{ends[0]}\n  {kind} → {ends[1]}"
+    reason = "" if link.confidence is None else f" ({link.reason}, {link.confidence:.2f})"
+    second = "\n".join(fitted(f"  {link.kind}{reason} → {ends[1]}"))
+    return "\n".join([*fitted(ends[0]), second.replace(link.kind, click.style(link.kind, bold=True), 1)])

@@ -22,7 +22,7 @@ from hexad.interfaces.cli.app.base import (
     several,
     state,
 )
-from hexad.interfaces.cli.output.render import clean, show, taken_out
+from hexad.interfaces.cli.output.render import clean, fitted, show, taken_out
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory, Receipt
@@ -131,7 +131,7 @@ def _message_lines(memories: Sequence[Memory]) -> Iterator[str]:
         receipt = memory.receipt
         assert receipt is not None  # what `remember` returns always has one
         kind = f"({memory.kind}, {receipt.outcome.value})"
-        yield f"{memory.id}  {clean(speaker)}{clean(memory.summary_micro)}  {clean(kind)}"
+        yield from fitted(f"{memory.id}  {clean(speaker)}{clean(memory.summary_micro)}  {clean(kind)}")
         _note_related(receipt)
         for remark in receipt.notes:
             note(clean(remark))
@@ -176,7 +176,7 @@ def _receipt(memory: Memory, *, inferred: bool = False) -> dict[str, object]:
 def _remembered_lines(memory: Memory) -> Iterator[str]:
     receipt = memory.receipt
     assert receipt is not None  # what `remember` returns always has one
-    yield f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})"
+    yield from fitted(f"{memory.id}  {receipt.outcome.value}  {memory.path}  ({memory.kind})")
     _note_related(receipt)
     for remark in receipt.notes:
         note(clean(remark))

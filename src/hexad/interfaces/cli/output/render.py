@@ -251,6 +251,16 @@ def hanging(text: str, *, indent: int, room: int) -> list[str]:
     return [line.replace(_PLACE, "") for line in lines]
 
 
+def fitted(text: str) -> Iterator[str]:
+    """Give the lines of a text, on a terminal those that are too wide wrapped under their own indent."""
+    for line in text.split("\n"):
+        if not on_terminal() or columns(line) <= width():
+            yield line
+        else:
+            bare = line.lstrip(" ")
+            yield from hanging(bare, indent=len(line) - len(bare), room=width())
+
+
 def explanation_lines(explanation: Explanation, *, room: int) -> Iterator[str]:
     """Give what a recall understood and considered."""
     yield from hanging(f"understood: {', '.join(explanation.terms) or 'no terms'}", indent=0, room=room)
