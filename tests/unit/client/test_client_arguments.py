@@ -21,7 +21,7 @@ from hexad.client.verbs import VERBS, parameters_of
         (hexad.TagType.BUD, "bud"),
         (Path("a/b"), "a/b"),
         (("a", 1), ["a", 1]),
-        ((word for word in "ab"), ["a", "b"]),
+        pytest.param((word for word in "ab"), ["a", "b"], id="a generator"),
         ({"a": (0.5, 1.0)}, {"a": [0.5, 1.0]}),
         (np.array([0.5, 1.0]), [0.5, 1.0]),
         (np.int64(3), 3),

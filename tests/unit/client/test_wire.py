@@ -45,7 +45,7 @@ def test_a_value_comes_back_as_it_was(value: Any):
         {hexad.MemoryLayer.USER: 1.0},
         {"$type": "Memory", "plain": 1},
         {1: "a", "b": 2},
-        frozenset({"a", "b"}),
+        pytest.param(frozenset({"a", "b"}), id="a frozen set"),
         timedelta(minutes=5),
         Path("/tmp/x"),
         math.inf,
