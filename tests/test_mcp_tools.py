@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 
 import pytest
@@ -11,7 +10,6 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 import hexad
-from hexad import Hexad
 from hexad.interfaces.mcp import schemas
 from hexad.interfaces.mcp.server import build_server
 from hexad.text.tokens import CharacterCounter
@@ -260,37 +258,6 @@ def test_every_answer_fits_the_schema_that_is_told(project):
         await answer(client, "session")
 
     in_process(talk, project)
-
-
-CALLS = {
-    "remember": Hexad.remember,
-    "recall": Hexad.recall,
-    "context": Hexad.context,
-    "expand": Hexad.expand,
-    "forget": Hexad.forget,
-}
-OWN_DEFAULTS = {
-    ("remember", "trust"): "who calls is an agent, and says so where it repeats its user",
-    ("decide", "trust"): "who calls is an agent, and says so where it repeats its user",
-}
-OWN_NAMES = {("expand", "id"): "as the command names it; the library takes more than an id there"}
-
-
-@pytest.mark.parametrize(
-    "tool", [tool for tool in schemas.TOOLS if tool.name != "session"], ids=lambda tool: tool.name
-)
-def test_arguments_and_defaults_are_those_of_the_library(project, tool):
-    with hexad.open(project, embedder=None) as hx:
-        call = getattr(hx, tool.name, None) or getattr(hx.governance, tool.name)
-        parameters = inspect.signature(call).parameters
-    for name, schema in tool.properties.items():
-        if (tool.name, name) in OWN_NAMES:
-            continue
-        assert name in parameters, f"{tool.name}: {name}"
-        if (tool.name, name) not in OWN_DEFAULTS:
-            default = parameters[name].default
-            default = None if default in (inspect.Parameter.empty, ()) else default
-            assert default == schema.get("default"), f"{tool.name}: {name}"
 
 
 # What goes wrong ------------------------------------------------------------------------------------------------------

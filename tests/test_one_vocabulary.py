@@ -1,4 +1,4 @@
-"""One vocabulary: verbs, parameters and defaults of Python, the command line and HTTP, compared.
+"""One vocabulary: verbs, parameters and defaults of Python, the command line, HTTP and MCP, compared.
 
 What one surface has and another has not stands in a table with its reason; an entry that no longer holds fails.
 """
@@ -21,6 +21,7 @@ from hexad.client.verbs import (
     UNSENT,
     UNSERVED,
     VERBS,
+    Parameter,
     Verb,
     parameters_of,
     python_call,
@@ -28,6 +29,8 @@ from hexad.client.verbs import (
     takes_session,
 )
 from hexad.interfaces.cli.app.main import root
+from hexad.interfaces.mcp.schemas import SESSION, SESSION_ACTIONS, TOOLS, ToolSchema
+from hexad.interfaces.mcp.tools import CALLS
 
 pytest.importorskip("fastapi")
 from hexad.interfaces.http_server.bodies import body_schema, query_schema
@@ -239,3 +242,132 @@ def _value(option: click.Option) -> Any:
 
 def _plain(value: Any) -> Any:
     return None if value in ((), False, None) else value
+
+
+# Python and MCP -------------------------------------------------------------------------------------------------------
+
+TOOL_CALLS = {
+    **{tool.name: tool.name for tool in TOOLS if tool.name in VERBS},
+    "decide": "governance.decide",
+    "why": "governance.why",
+}
+"""The call that each tool makes; `session` makes one for each of its actions."""
+ACTION_CALLS = {
+    "show": ("session.get", "session.resumable"),
+    "list": ("session.list",),
+    "start": ("session.start",),
+    "resume": ("session.resume",),
+    "task": ("session.set_task",),
+    "step": ("session.add_steps",),
+    "done": ("session.mark_step",),
+    "edit": ("session.record_edit",),
+    "turn": ("session.add_turn",),
+    "note": ("session.note",),
+    "end": ("session.end",),
+}
+NO_ACTION = {
+    "session.set_ticket": "`start` takes the ticket; a change of it is for who works there",
+    "session.open_file": "an editor's; an agent says what it edited",
+    "session.close_file": "an editor's; an agent says what it edited",
+    "session.clear_notes": "an agent's slip would lose what is noted",
+    "session.snapshot": "every action answers with it",
+}
+"""Calls of a session that no action makes, and why."""
+TOOL_NAMES = {("expand", "id"): "what"}
+"""Arguments under another name than Python's, which takes an item there too."""
+_ALL_SCHEMAS = "every agent reads all tools at the start of every conversation, and this is seldom given"
+TOOL_LACKS = {
+    ("remember", "citations"): "a structure; a decision's are `links` of `decide`",
+    ("remember", "freeze_clock"): _TESTS,
+    ("remember", "confidence"): _ALL_SCHEMAS,
+    ("remember", "project"): "the server's own, which its folder or the path names",
+    ("remember", "relevance"): _ALL_SCHEMAS,
+    ("remember", "source_id"): "of what is read from a source, which an agent does not do",
+    ("recall", "association"): "a setting of how to rank, for experiments",
+    ("recall", "feedback"): "a setting of how to rank, for experiments",
+    ("recall", "semantic"): "the server's embedder is there or not; an agent does not know",
+    ("context", "model"): "the server does not know by whose tokens its client counts",
+    ("context", "plain"): "a task may hold filters; what is quoted in it is literal",
+    ("context", "wait"): "always True: an agent's turn takes seconds, and a missing layer costs it more",
+    (
+        "forget",
+        "confirm",
+    ): "a client asks its user by `destructiveHint`; a purge needs a policy that allows it",
+    ("session.start", "data_subjects"): _ALL_SCHEMAS,
+    ("session.resume", "shared"): "always True: agents of one server work on one session at a time",
+    ("session.list", "everywhere"): _ALL_SCHEMAS,
+    ("session.list", "ended"): _ALL_SCHEMAS,
+    ("session.list", "offset"): _ALL_SCHEMAS,
+    ("session.mark_step", "done"): "an agent says what it did; what was undone is another step",
+}
+"""What Python has and a tool has not, by tool or by the call of an action, and why."""
+TOOL_DEFAULTS = {
+    ("remember", "trust"): "agent",  # who calls is an agent, and says so where it repeats its user
+    ("decide", "trust"): "agent",
+}
+"""Defaults that are other ones for an agent, and why."""
+
+
+def test_every_tool_makes_a_call_of_the_library():
+    assert [tool.name for tool in TOOLS] == list(CALLS)
+    assert {tool.name for tool in TOOLS} == {*TOOL_CALLS, SESSION.name}
+    assert set(TOOL_CALLS.values()) <= set(VERBS)
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool is not SESSION], ids=lambda tool: tool.name)
+def test_a_tool_takes_what_its_call_does(tool: ToolSchema):
+    python = {parameter.name: parameter for parameter in parameters_of(VERBS[TOOL_CALLS[tool.name]])}
+    names = {TOOL_NAMES.get((tool.name, name), name) for name in tool.properties}
+
+    assert set() == names - set(python)
+    assert {name for call, name in TOOL_LACKS if call == tool.name} == set(python) - names
+    assert {name for name, parameter in python.items() if parameter.required} == {
+        TOOL_NAMES.get((tool.name, name), name) for name in tool.required
+    }
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool is not SESSION], ids=lambda tool: tool.name)
+def test_a_tool_has_the_defaults_of_its_call(tool: ToolSchema):
+    python = {parameter.name: parameter for parameter in parameters_of(VERBS[TOOL_CALLS[tool.name]])}
+
+    different = {
+        (tool.name, name): schema.get("default")
+        for name, schema in tool.properties.items()
+        if not _is_default(schema, python[TOOL_NAMES.get((tool.name, name), name)])
+    }
+
+    assert {key: value for key, value in TOOL_DEFAULTS.items() if key[0] == tool.name} == different
+
+
+def test_the_actions_of_a_session_are_its_calls():
+    calls = {name for names in ACTION_CALLS.values() for name in names}
+
+    assert list(SESSION_ACTIONS) == list(ACTION_CALLS)
+    assert {name for name in VERBS if name.startswith("session.")} == calls | set(NO_ACTION)
+    assert set() == calls & set(NO_ACTION)
+
+
+def test_the_tool_session_takes_what_its_calls_do():
+    python: dict[str, list[Parameter]] = {}
+    lacks = set()
+    for call in (name for names in ACTION_CALLS.values() for name in names):
+        for parameter in parameters_of(VERBS[call]):
+            if parameter.name not in SESSION.properties or (call, parameter.name) in TOOL_LACKS:
+                lacks.add((call, parameter.name))
+            else:
+                python.setdefault(parameter.name, []).append(parameter)
+
+    assert {key for key in TOOL_LACKS if "." in key[0]} == lacks
+    assert {"action"} == set(SESSION.properties) - set(python)
+    assert SESSION.properties["action"]["default"] == "show"
+    assert {} == {
+        name: schema
+        for name, schema in SESSION.properties.items()
+        if name != "action" and not all(_is_default(schema, parameter) for parameter in python[name])
+    }
+
+
+def _is_default(schema: dict[str, Any], parameter: Parameter) -> bool:
+    """Whether a tool tells the default that a parameter has; an empty one is not told."""
+    default = None if parameter.required or parameter.default == () else parameter.default
+    return default is schema.get("default") or default == schema.get("default")
