@@ -544,3 +544,36 @@ def test_a_closed_store_says_so(hx: Hexad) -> None:
     for call in (lambda: hx.recall("x"), lambda: hx.remember("x"), hx.memories, hx.check):
         with pytest.raises(hexad.InvalidInput, match=r"is closed; open it again"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("query", lambda hx: hx.recall(" ")),
+        ("query", lambda hx: hx.recall("q" * 1_000_000)),
+        ("query", lambda hx: hx.plan(" ")),
+        ("text", lambda hx: hx.query(" ")),
+        ("task", lambda hx: hx.context(" ")),
+        ("topic", lambda hx: hx.governance.why(" ")),
+        ("text", lambda hx: hx.governance.query(" ")),
+        ("title", lambda hx: hx.governance.decide("t" * 400)),
+        ("text", lambda hx: hx.remember(" ")),
+        ("text", lambda hx: hx.remember("t" * ((1 << 20) + 1))),
+        ("text", lambda hx: hx.remember([])),
+        ("importance", lambda hx: hx.remember("tea", importance=7)),
+        ("kind", lambda hx: hx.remember("tea", kind="!")),
+        ("tags", lambda hx: hx.remember("tea", tags=["!"])),
+        ("path", lambda hx: hx.remember("tea", path="..")),
+        ("metadata", lambda hx: hx.remember("tea", metadata=[1])),
+        ("valid_to", lambda hx: hx.remember("tea", valid_from="2026-02-01", valid_to="2026-01-01")),
+        ("layers", lambda hx: hx.context("tea", layers=[])),
+        ("since", lambda hx: hx.context("tea", since="2026-02-01", until="2026-01-01")),
+        ("what", lambda hx: hx.expand(3)),
+        ("id_or_path", lambda hx: hx.forget(3)),
+    ],
+)
+def test_an_error_carries_the_name_of_what_was_given(argument, call):
+    with hexad.open(":memory:", embedder=None) as hx, pytest.raises(hexad.HexadError) as raised:
+        call(hx)
+
+    assert argument == raised.value.argument

@@ -227,10 +227,14 @@ def parse_messages(messages: object) -> list[Message]:
         )
     read = [_message(entry, f"messages[{at}]") for at, entry in enumerate(entries)]
     if not read:
-        raise InvalidMemory(f"The list of messages is empty; give at least one, such as {_EXAMPLE}.")
+        raise InvalidMemory(
+            f"The list of messages is empty; give at least one, such as {_EXAMPLE}.", argument="text"
+        )
     turns = [message for message in read if message is not None]
     if not turns:
-        raise InvalidMemory("No message says anything: there are only instructions and blank contents.")
+        raise InvalidMemory(
+            "No message says anything: there are only instructions and blank contents.", argument="text"
+        )
     return turns
 
 

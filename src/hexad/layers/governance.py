@@ -268,7 +268,7 @@ class GovernanceFacade:
         Why: No dependency.
         See: src/parse.py
         """
-        topic = check_query(topic)
+        topic = check_query(topic, "topic")
         parse_whole(limit, "limit", least=1)
         if space is not None:
             self._stores.spaces.get(space)
@@ -309,7 +309,7 @@ class GovernanceFacade:
             semantic=None,
             follow_links=False,
         )
-        hits = self._recaller.recall(check_query(text), options)
+        hits = self._recaller.recall(check_query(text, "text"), options)
         decisions = self._decisions.of_memories([hit.id for hit in hits])
         return [decisions[hit.id] for hit in hits if hit.id in decisions]
 

@@ -275,6 +275,7 @@ def check_title(title: object) -> str:
     line = " ".join(title.split())
     if len(line) > TITLE_LIMIT:
         raise InvalidInput(
-            f"The title has {len(line)} characters; at most {TITLE_LIMIT} are kept. Put the rest into the description."
+            f"The title has {len(line)} characters; at most {TITLE_LIMIT} are kept. Put the rest into the description.",
+            argument="title",
         )
     return line

@@ -111,11 +111,15 @@ def slugs(tags: Iterable[str]) -> tuple[str, ...]:
     Raises `InvalidInput` for a tag without a letter or digit, and for one string in place of a list.
     """
     if isinstance(tags, str):
-        raise InvalidInput(f'Tags must be a list of strings, not the string {tags!r}; write ["{tags}"].')
+        raise InvalidInput(
+            f'Tags must be a list of strings, not the string {tags!r}; write ["{tags}"].', argument="tags"
+        )
     names = set()
     for tag in tags:
         name = slug(tag)
         if not name:
-            raise InvalidInput(f"Tag {tag!r} has no letter or digit; give it a name, such as 'release'.")
+            raise InvalidInput(
+                f"Tag {tag!r} has no letter or digit; give it a name, such as 'release'.", argument="tags"
+            )
         names.add(name)
     return tuple(sorted(names))

@@ -33,14 +33,17 @@ def normalize_path(path: str) -> str:
     unprintable = next((character for character in path if _is_control(character)), None)
     if unprintable is not None:
         raise InvalidMemory(
-            f"Path {path!r} holds the control character {unprintable!r}; use letters, digits and '/'."
+            f"Path {path!r} holds the control character {unprintable!r}; use letters, digits and '/'.",
+            argument="path",
         )
     segments = [segment.strip() for segment in path.split("/")]
     if ".." in segments:
-        raise InvalidMemory(f"Path {path!r} holds '..'; write the path from its project down.")
+        raise InvalidMemory(
+            f"Path {path!r} holds '..'; write the path from its project down.", argument="path"
+        )
     normal = "/".join(segment for segment in segments if segment not in ("", "."))
     if not normal:
-        raise InvalidMemory(f"Path {path!r} is empty; write it as project/module/topic.")
+        raise InvalidMemory(f"Path {path!r} is empty; write it as project/module/topic.", argument="path")
     if len(normal) > PATH_LIMIT:
         raise _too_long(normal)
     return normal

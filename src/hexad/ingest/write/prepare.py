@@ -162,7 +162,9 @@ class Preparer:
         cleaned = self._redactor.clean(draft, rules)
         text = cleaned.draft.text
         if not text.strip():
-            raise InvalidMemory("The text is empty; give at least one character that is not blank.")
+            raise InvalidMemory(
+                "The text is empty; give at least one character that is not blank.", argument="text"
+            )
         project = _project_of(cleaned.draft)
         home = self._policies.project(draft.space) or self._project
         notes: tuple[str, ...] = ()

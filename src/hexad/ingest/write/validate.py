@@ -31,7 +31,8 @@ def validate(draft: Draft) -> None:
     if size > MEMORY_BYTES_LIMIT:
         raise LimitExceeded(
             f"The text has {size:,} bytes; one memory holds at most {MEMORY_BYTES_LIMIT:,}. "
-            "`hexad ingest` stores a longer file in numbered parts."
+            "`hexad ingest` stores a longer file in numbered parts.",
+            argument="text",
         )
     for name, text, limit in (
         ("id", draft.id, ID_LIMIT),
@@ -44,25 +45,31 @@ def validate(draft: Draft) -> None:
     ):
         if text is not None and not is_name(text, limit):
             raise InvalidMemory(
-                f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters."
+                f"The {name} {text[:80]!r} cannot be used; give 1 to {limit} printable characters.",
+                argument=name,
             )
     if draft.kind is not None and not slug(draft.kind):
-        raise InvalidMemory(f"The kind {draft.kind!r} has no letter or digit; give a word, such as 'note'.")
+        raise InvalidMemory(
+            f"The kind {draft.kind!r} has no letter or digit; give a word, such as 'note'.", argument="kind"
+        )
     for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
         if number is not None and not 0 <= number <= 1:
-            raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.")
+            raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.", argument=name)
     if draft.valid_from and draft.valid_to and draft.valid_to < draft.valid_from:
         raise InvalidMemory(
-            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}."
+            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}.",
+            argument="valid_to",
         )
     if draft.created_at and draft.updated_at and draft.updated_at < draft.created_at:
         raise InvalidMemory(
-            f"updated_at {draft.updated_at.isoformat()} is before created_at {draft.created_at.isoformat()}."
+            f"updated_at {draft.updated_at.isoformat()} is before created_at {draft.created_at.isoformat()}.",
+            argument="updated_at",
         )
     _check_summaries(draft)
     if draft.metadata is not None and not isinstance(draft.metadata, Mapping):
         raise InvalidMemory(
-            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values."
+            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values.",
+            argument="metadata",
         )
     for name, value in (("metadata", draft.metadata), ("value", draft.value)):
         check_json(name, value)
@@ -82,10 +89,14 @@ def _check_types(draft: Draft) -> None:
         if value is not None and not isinstance(value, str):
             raise InvalidMemory(f"{name} must be a string, not {quoted(value)}.", argument=name)
     if draft.pinned is not None and not isinstance(draft.pinned, bool):
-        raise InvalidMemory(f"pinned {quoted(draft.pinned)} cannot be used; give true or false.")
+        raise InvalidMemory(
+            f"pinned {quoted(draft.pinned)} cannot be used; give true or false.", argument="pinned"
+        )
     for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
-            raise InvalidMemory(f"The {name} {quoted(number)} is no number; give one between 0 and 1.")
+            raise InvalidMemory(
+                f"The {name} {quoted(number)} is no number; give one between 0 and 1.", argument=name
+            )
     for citation in draft.citations or ():
         if not isinstance(citation, Citation):
             raise InvalidMemory(
@@ -99,7 +110,8 @@ def _check_summaries(draft: Draft) -> None:
         if text is not None and len(text) > limit:
             raise LimitExceeded(
                 f"The {name} has {len(text):,} characters; at most {limit:,} are kept. Shorten it, or leave it "
-                "out: it is then made from the text."
+                "out: it is then made from the text.",
+                argument=name,
             )
 
 
@@ -109,23 +121,25 @@ def check_json(name: str, value: object) -> None:
         return
     key = _odd_key(value)
     if key is not None:
-        raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.")
+        raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.", argument=name)
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidMemory(
-            f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers."
+            f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers.", argument=name
         ) from error
     if size > METADATA_BYTES_LIMIT:
         raise LimitExceeded(
-            f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept."
+            f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept.",
+            argument=name,
         )
     level: list[object] = [value]
     for _ in range(DEPTH_LIMIT + 1):
         level = [inner for outer in level for inner in _inside(outer)]
     if level:
         raise InvalidMemory(
-            f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it."
+            f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it.",
+            argument=name,
         )
 
 

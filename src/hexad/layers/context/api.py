@@ -79,7 +79,8 @@ def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, sto
     until = until if typed.until is None else moment(typed.until, "until", now=now)
     if since is not None and until is not None and since >= until:
         raise InvalidInput(
-            f"since ({since:%Y-%m-%d %H:%M}) is not before until ({until:%Y-%m-%d %H:%M}): nothing is between them."
+            f"since ({since:%Y-%m-%d %H:%M}) is not before until ({until:%Y-%m-%d %H:%M}): nothing is between them.",
+            argument="since",
         )
     return Filters(
         spaces=spaces,
@@ -232,7 +233,7 @@ class Contexts:
     ) -> Plan:
         """Return how a question would be answered; nothing is asked of a layer."""
         request = RouteRequest(max_tokens=max_tokens, layers=_layers(layers), deterministic=deterministic)
-        return self._routed(question, request, narrowed or ContextFilters(), model).plan
+        return self._routed(question, request, narrowed or ContextFilters(), model, argument="query").plan
 
     def context(
         self,
@@ -246,7 +247,7 @@ class Contexts:
     ) -> FusedContext:
         """Return what all layers know of a task, within its tokens."""
         started = self._clock.monotonic()
-        routed = self._routed(task, wanted, narrowed, model)
+        routed = self._routed(task, wanted, narrowed, model, argument="task")
         routed.timings["plan"] = self._ms(started)
         routed, answered = self._answered_question(task, routed, wanted, narrowed, model)
         before = self._clock.monotonic()
@@ -273,7 +274,7 @@ class Contexts:
                 f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
         request = replace(wanted, limit=max(limit, 20))
-        routed = self._routed(text, request, narrowed, None)
+        routed = self._routed(text, request, narrowed, None, argument="text")
         routed, answered = self._answered_question(text, routed, request, narrowed, None)
         return fuse(answered, routed.plan).items[:limit]
 
@@ -285,7 +286,8 @@ class Contexts:
         )
         if not isinstance(wanted_id, str):
             raise InvalidInput(
-                f"{quoted(wanted_id)} is nothing to expand; give an item of a context, a hit, or an id."
+                f"{quoted(wanted_id)} is nothing to expand; give an item of a context, a hit, or an id.",
+                argument="what",
             )
         memory_item = (
             self._memory(wanted_id.partition("#")[0]) if item is None or item.memory_id is not None else item
@@ -323,12 +325,18 @@ class Contexts:
     # Asking -----------------------------------------------------------------------------------------------------
 
     def _routed(
-        self, question: str, request: RouteRequest, narrowed: ContextFilters, model: str | None
+        self,
+        question: str,
+        request: RouteRequest,
+        narrowed: ContextFilters,
+        model: str | None,
+        *,
+        argument: str,
     ) -> _RoutedQuestion:
-        question, model = check_query(question), parse_text(model, "model")
+        question, model = check_query(question, argument), parse_text(model, "model")
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
-            raise InvalidInput(f"{typed.refused[0]}.")
+            raise InvalidInput(f"{typed.refused[0]}.", argument=argument)
         if typed.narrows:
             routed = self._planned(typed.text, typed, request, narrowed, model)
             notes = tuple(f"{problem}." for problem in typed.problems)
@@ -553,7 +561,8 @@ def _layers(names: Iterable[str] | None) -> tuple[MemoryLayer, ...] | None:
     chosen = [parse_choice(MemoryLayer, name, "layers") for name in word_list(names, "layers")]
     if not chosen:
         raise InvalidInput(
-            f"layers is empty; name some of {', '.join(MemoryLayer)}, or leave it out for all."
+            f"layers is empty; name some of {', '.join(MemoryLayer)}, or leave it out for all.",
+            argument="layers",
         )
     return tuple(sorted(set(chosen), key=lambda layer: layer.rank))
 

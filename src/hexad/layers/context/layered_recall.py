@@ -233,7 +233,8 @@ class LayeredRecall:
         layers = parse_layers(narrower.layers) or OF_MEMORIES
         if MemoryLayer.GRAPH in layers:
             raise InvalidInput(
-                "layers: there is no code graph to recall from; name other layers, or none for all."
+                "layers: there is no code graph to recall from; name other layers, or none for all.",
+                argument="layers",
             )
         now = self._clock.now()
         origins = tuple(layer.value for layer in layers if layer in OF_MEMORIES)

@@ -65,7 +65,9 @@ class FeedbackService:
         question = None if query is None else check_query(query)
         note_text = parse_text(note, "note") or ""
         if len(note_text) > NOTE_MOST:
-            raise InvalidInput(f"The note has {len(note_text):,} characters; give at most {NOTE_MOST:,}.")
+            raise InvalidInput(
+                f"The note has {len(note_text):,} characters; give at most {NOTE_MOST:,}.", argument="note"
+            )
         judged = self._subject_of(what)
         space, now = judged.space, self._context.clock.now()
         masked_question = (

@@ -53,7 +53,9 @@ class MemoryNames:
         What the roles may not see is not found.
         """
         if not is_text(id_or_path):
-            raise InvalidInput(f"The id or path must be a string, not {quoted(id_or_path)}.")
+            raise InvalidInput(
+                f"The id or path must be a string, not {quoted(id_or_path)}.", argument="id_or_path"
+            )
         parse_text(space, "space")
         where = f" in space {space!r}" if space is not None else ""
         seen, params = seen_sql("m", self._roles)

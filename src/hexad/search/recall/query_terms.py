@@ -165,14 +165,21 @@ class RecallOptions:
                 )
 
 
-def check_query(query: str) -> str:
-    """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long."""
+def check_query(query: str, argument: str = "query") -> str:
+    """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long.
+
+    `argument` is what the caller calls it.
+    """
     if not is_text(query):
-        raise InvalidInput(f"The question must be a string, not {quoted(query)}.")
+        raise InvalidInput(f"The question must be a string, not {quoted(query)}.", argument=argument)
     if not query.strip():
-        raise InvalidInput("The question is empty; say what to recall. `hexad memory list` shows everything.")
+        raise InvalidInput(
+            "The question is empty; say what to recall. `hexad memory list` shows everything.",
+            argument=argument,
+        )
     if len(query) > QUERY_CHARACTERS_MOST:
         raise LimitExceeded(
-            f"The question has {len(query):,} characters; at most {QUERY_CHARACTERS_MOST:,} are read."
+            f"The question has {len(query):,} characters; at most {QUERY_CHARACTERS_MOST:,} are read.",
+            argument=argument,
         )
     return query
