@@ -32,7 +32,7 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.current_first import mark_of, successors_of
 from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
-from hexad.search.recall.relevance import LEAST_RELEVANCE
+from hexad.search.recall.relevance import TOUCHED
 from hexad.text.graphemes import cut
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
@@ -181,7 +181,7 @@ def _touches(hit: Hit) -> bool:
     """Whether a hit may stand in a context: what is open, usual or chosen in a project where the task touches it."""
     if hit.memory.kind not in KINDS_APART:
         return True
-    return hit.relevance >= LEAST_RELEVANCE or hit.parts.get("lexical", 0.0) > 0
+    return hit.relevance >= TOUCHED or hit.parts.get("lexical", 0.0) > 0
 
 
 def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str] = ()) -> MemoryItem:
