@@ -116,6 +116,7 @@ TABLE_EXCEPTIONS = {
 # The one module that imports of ours inside functions: what a store does not use is not loaded for it.
 COMPOSITION_ROOT = "hexad.services"
 _LOOPS = "brings ssl and sockets: only a call to a provider's model pays"
+_TREES = "brings bz2 and lzma: only a removal or a conversion pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
     ("hexad.providers.generators.hosted", "asyncio"): _LOOPS,
     (
@@ -127,6 +128,11 @@ STDLIB_IMPORTS_IN_FUNCTIONS = {
         "hexad.ingest.sources.git_command",
         "subprocess",
     ): "a place in a repository is read from files; only what needs git itself pays",
+    ("hexad.config", "tomllib"): "most stores have no such file, and a hook has 150 ms of CPU",
+    ("hexad.search.recall.empty_filters", "difflib"): "only a filter that nothing passes",
+    ("hexad.database.files", "shutil"): _TREES,
+    ("hexad.database.secure_delete", "shutil"): _TREES,
+    ("hexad.lifecycle.opening", "tempfile"): "only a store in memory",
     ("hexad.database.files", "fcntl"): "only where there is no fdatasync; the module itself works without it",
 }
 IMPORTS_BY_NAME = {

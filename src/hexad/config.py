@@ -6,7 +6,6 @@ Precedence: what the caller passes, then the environment (`HEXAD_…`), then `.h
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -557,15 +556,25 @@ def _bounded(
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise StorageFailure(
             f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
         ) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
+    except UnicodeDecodeError as error:
+        raise _no_toml(path, error) from error
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _no_toml(path, error) from error
+
+
+def _no_toml(path: Path, error: ValueError) -> InvalidInput:
+    return InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.")
 
 
 def _from_file(path: Path) -> dict[str, Any]:

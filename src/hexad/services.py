@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
@@ -34,6 +33,8 @@ from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     import numpy as np
     from numpy.typing import NDArray
 

@@ -16,7 +16,6 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -367,6 +366,8 @@ def publish_dir(temporary: Path, path: Path) -> bool:
 
 def remove_tree(path: Path) -> None:
     """Remove a directory with everything in it, where it is there."""
+    import shutil
+
     with operation("unlink", path, "remove"), contextlib.suppress(FileNotFoundError):
         shutil.rmtree(path)
 

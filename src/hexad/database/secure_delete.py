@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -247,6 +246,8 @@ def wipe_tree(folder: Path) -> None:
 
 def free_bytes(path: Path) -> int:
     """Return how much the file system of a folder has left for this user."""
+    import shutil
+
     with files.operation("read", path, "look at"):
         return shutil.disk_usage(path).free
 

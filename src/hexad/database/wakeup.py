@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
+import os
 import sys
 import threading
 
@@ -24,7 +24,7 @@ def _futex_number() -> int | None:
     # 64-bit only: the 32-bit call of the same name takes another time structure.
     if sys.platform != "linux" or sys.maxsize < 2**32:
         return None
-    return _FUTEX_NUMBERS.get(platform.machine())
+    return _FUTEX_NUMBERS.get(os.uname().machine)
 
 
 class ProcessWakeup:

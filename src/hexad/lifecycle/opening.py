@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from weakref import ReferenceType, finalize, ref
 
@@ -46,6 +45,8 @@ from hexad.services import Program, Services, StoreHold, check_honeycomb, unlock
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from hexad.database.encryption.cipher import StoreKeys
 
 MEMORY = ":memory:"
@@ -104,6 +105,8 @@ def open(
     layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
     clock = clock or SystemClock()
     if path is not None and str(path) == MEMORY:
+        from tempfile import TemporaryDirectory
+
         temporary = TemporaryDirectory(prefix="hexad-")
         directory = Path(temporary.name) / STORE_DIRECTORY
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Final
 
 from hexad.memory.query import Filters
@@ -37,6 +36,8 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _instead(names: tuple[str, ...] | list[str], known: list[str], what: str) -> str:
+    from difflib import get_close_matches
+
     near = [match for name in names for match in get_close_matches(name, known)]
     shown = list(dict.fromkeys(near)) or known[:_SHOWN]
     if not shown:
