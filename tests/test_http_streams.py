@@ -250,7 +250,14 @@ def test_the_ledger_is_for_reviewers_with_a_credential(tmp_path, run):
         credential = log.reviewers.add("rita")
     token = json.loads(run("serve", "token", "add", "--role", "reviewer", "--json").out)["token"]
 
+    limited = json.loads(
+        run("serve", "token", "add", "--role", "reviewer", "--space", "default", "--json").out
+    )["token"]
+
     with serving(tmp_path) as server:
+        within = server.get(
+            "/v1/audit/records", token=limited, headers={"Hexad-Reviewer-Credential": credential}
+        )
         owner = server.get("/v1/audit/records", headers={"Hexad-Reviewer-Credential": credential})
         bare = server.get("/v1/audit/records", token=token)
         records = server.get(
@@ -258,6 +265,6 @@ def test_the_ledger_is_for_reviewers_with_a_credential(tmp_path, run):
         )
         verified = server.post("/v1/audit/verify", {}, token=token)
 
-    assert (403, 403) == (owner.status_code, bare.status_code)
+    assert (403, 403, 403) == (owner.status_code, bare.status_code, within.status_code)
     assert ["Hello"] == [record["raw_content"] for record in records.json() if record["session_id"] == "s"]
     assert verified.json()["ok"]

@@ -84,6 +84,20 @@ def test_what_repeats_a_recall_is_an_echo(hx):
     assert first.id in finding.why
 
 
+def test_an_actor_with_a_role_is_told_of_the_echoes_that_it_may_see(tmp_path):
+    with hexad.open(tmp_path, embedder=None, background=False) as owner:
+        first = owner.remember(LONG)
+        owner.recall("night ferry lorries")
+        again = owner.remember(f"- {LONG}", kind="note", tags=["said-again"])
+        owner.remember("The vault is under the stairs.", space="beta")
+        owner.spaces.set_policy("beta", {"visibility": [{"roles": ["owner"]}]})
+    with hexad.open(tmp_path, embedder=None, background=False, actor={"role": "lead"}) as lead:
+        finding = only(lead.memory_quality(), Flaw.ECHO)
+
+    assert (again.id,) == finding.ids
+    assert first.id in finding.why
+
+
 def test_what_is_over_long_unused_or_without_its_file_is_stale(opened, clock, tmp_path):
     hx = opened(embedder=None)
     over = hx.remember("The pier was closed for the summer.", valid_from="2025-01-01", valid_to="2025-09-01")

@@ -24,7 +24,8 @@ def recall(payload: HookPayload, store: Path) -> str | None:
         return None
     hx = hexad.open(store, embedder=None, background=False, create=False, readonly=True)
     hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False)
-    lines = [f"- ({hit.id}, {hit.relevance:.2f}) {_short(hit.text)}" for hit in hits]
+    # Nobody asked for these: what speaks like an instruction is left for a recall, which marks it.
+    lines = [f"- ({hit.id}, {hit.relevance:.2f}) {_short(hit.text)}" for hit in hits if not hit.instruction_like]
     return "\n".join([_HEAD, *lines]) + "\n" if lines else None
 
 

@@ -35,6 +35,7 @@ from hexad.interfaces.http_server.streams import (
     TokenStream,
     change_stream,
     export_lines,
+    require_whole,
 )
 from hexad.interfaces.http_server.tokens import Login, TokenFile
 
@@ -68,6 +69,7 @@ class Desk:
 
         def ask(given: dict[str, Any]) -> Any:
             require_reviewer(login)
+            require_whole(login, "the ledger")
             return review(self.store.path, self.store.key, verb, given, credential)
 
         return await self._answered(verb, request, ask)

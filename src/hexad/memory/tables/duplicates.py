@@ -116,8 +116,8 @@ class NearDuplicates:
             " WHERE +m.status = 'active' AND m.no < ?1"
             " AND +m.space_no = (SELECT space_no FROM memories WHERE no = ?1)"
             " AND h.hash IN (SELECT value FROM json_each(?2))"
-            f"{seen} GROUP BY m.no HAVING count(DISTINCT h.hash) = ?3 ORDER BY m.no LIMIT 1",
-            (memory_no, json.dumps(list(passages)), len(passages), *roles),
+            f"{seen} GROUP BY m.no HAVING count(DISTINCT h.hash) = json_array_length(?2) ORDER BY m.no LIMIT 1",
+            (memory_no, json.dumps(list(passages)), *roles),
         )
         return None if row is None else row[0]
 
