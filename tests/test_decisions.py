@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import hexad
 from hexad import Conflict, FrozenClock, Hexad, InvalidInput, NotFound
 from hexad.errors import HexadError
 from hexad.layers.feedback.table import FEEDBACK_DDL
@@ -379,3 +380,25 @@ def test_records_of_decisions_that_were_ingested_are_decisions(hx: Hexad, tmp_pa
     assert [("Use SQLite", False), ("Use Postgres", True)] == [
         (decision.title, decision.in_force) for decision in line
     ]
+
+
+@pytest.mark.parametrize(
+    ("actor", "trust", "author"),
+    [
+        (None, "user", "owner"),
+        (None, "agent", "agent"),
+        (None, "web", "web"),
+        ({"role": "lead"}, "user", "role lead"),
+        ({"role": "lead"}, "agent", "agent for role lead"),
+        ({"agent": "scout"}, "agent", "agent scout"),
+        ({"agent": "scout"}, "tool", "tool for agent scout"),
+    ],
+)
+def test_a_decision_that_names_nobody_is_its_authors_and_of_nobody_trusted_more(actor, trust, author):
+    with hexad.open(":memory:", embedder=None, actor=actor) as hx:
+        decision = hx.governance.decide("Use Postgres", trust=trust)
+        remembered = hx.remember("We use Kafka for events.", kind="decision", trust=trust)
+
+        assert (author, author) == (decision.created_by, hx.governance.get(remembered.id).created_by)
+        assert f"decided today by {author}." in str(hx.governance.why("postgres"))
+        assert "ada" == hx.governance.decide("Use Redis", trust=trust, by="ada").created_by

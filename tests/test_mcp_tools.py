@@ -168,6 +168,26 @@ def test_a_decision_is_told_with_its_reason_to_whoever_asks_why(project):
     assert told["framing"].startswith("Prior context, not law")
 
 
+def test_a_decision_of_an_agent_is_not_told_as_the_owners(project):
+    async def talk(client: Client):
+        decision = await answer(client, "decide", title="Use Postgres")
+        await answer(client, "decide", title="Use Redis", trust="user")
+        await answer(client, "decide", title="Use Kafka", by="ada")
+        told = [
+            (await answer(client, "why", topic=topic))["decisions"][0]
+            for topic in ("postgres", "redis", "kafka")
+        ]
+        return decision, told, (await answer(client, "context", task="postgres"))["text"]
+
+    decision, told, context = in_process(talk, project)
+
+    assert ("agent", "agent") == (decision["created_by"], decision["trust"])
+    assert ["agent", "owner", "ada"] == [one["created_by"] for one in told]
+    assert "decided today by agent." in told[0]["framing"]
+    assert "decided today by agent." in context
+    assert "Use Postgres" in context
+
+
 def test_a_session_is_gone_on_with_after_a_restart(project):
     async def first(client: Client):
         await answer(client, "session", action="start", task="Move the shop", steps=["dump", "load"])

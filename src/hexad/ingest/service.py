@@ -51,7 +51,7 @@ class IngestService:
             ids=context.ids,
             clock=context.clock,
             project=context.project,
-            author=context.actor.describe(),
+            author=context.actor,
         )
         self.update_judge = UpdateJudge(
             stores, MaintenanceLog(stores.meta, actor=context.actor.describe()), salt=context.salt

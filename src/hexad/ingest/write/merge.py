@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
+from hexad.core.actor import Actor
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory
 from hexad.ingest.write.enrich import Meaning, importance_of
@@ -285,7 +286,7 @@ class FactLine:
     catalog: Indexer
     facts: Facts
     decisions: Decisions
-    author: str  # who opened the store
+    author: Actor  # who opened the store
 
     def settled(self, memory: Memory, *, space_no: int, now: datetime) -> Memory:
         """Return a memory that was just written as it stands among the facts of its key."""
@@ -359,10 +360,17 @@ class FactLine:
             self.stores.memories.number(memory.id),
             decision,
             project=str(memory.metadata.get("project") or ""),
-            by=decision.created_by or self.author,
+            by=decision.created_by or self._author_of(memory),
             at=memory.created_at if receipt.outcome is Outcome.CREATED else memory.updated_at,
             supersedes=memory.supersedes,
         )
+
+    def _author_of(self, memory: Memory) -> str:
+        """Return who decided, where nobody is named: what the user does not vouch for is not the owner's decision."""
+        actor, trust = self.author, memory.trust
+        if trust is Trust.USER or (trust is Trust.AGENT and actor.agent is not None):
+            return actor.describe()
+        return trust.value if actor == Actor() else f"{trust.value} for {actor.describe()}"
 
 
 def _noted(memory: Memory, note: str) -> Memory:

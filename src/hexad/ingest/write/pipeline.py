@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from hexad.core.actor import Actor
 from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.core.retry import TryAgain, retry
@@ -59,7 +60,7 @@ class Pipeline:
         ids: IdSource,
         clock: Clock,
         project: str,
-        author: str,
+        author: Actor,
     ) -> None:
         self._stores = stores
         self._catalog = catalog
