@@ -1,4 +1,4 @@
-"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories (design section 4)."""
+"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Ranking:
 
 
 def layer_of(memory: Memory) -> str:
-    """Return the layer of a hit by its origin (design section 7)."""
+    """Return the layer of a hit by its origin."""
     if memory.kind == "decision":
         return "governance"
     return "vector" if memory.source is not None else "project"

@@ -1,4 +1,4 @@
-"""Vector search: exact in float32, from about 30,000 vectors by sign bits with rescoring (design section 4).
+"""Vector search: exact in float32, from about 30,000 vectors by sign bits with rescoring.
 
 The blobs in `memory.db` are the truth. A cache file holds them as one memory-mapped matrix with their sign
 bits; vectors that came later are kept in memory beside it, and removed ones are masked.

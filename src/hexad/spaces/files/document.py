@@ -1,4 +1,4 @@
-"""A space as one portable JSON file: document 1's MemorySpaceFile (design section 4), written as it is read.
+"""A space as one portable JSON file: document 1's MemorySpaceFile, written as it is read.
 
 The same state gives the same bytes. A file that was read, and of which nothing changed since, is given back as it
 was: its own keys, its own order. An object that does not say all that another store would need is written in full
