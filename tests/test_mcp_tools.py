@@ -148,6 +148,39 @@ def test_a_purge_needs_a_policy_that_allows_it(project):
     assert receipt["purge"]
 
 
+def test_a_refused_purge_says_who_may_confirm_it(project):
+    async def talk(client: Client):
+        (memory,) = (await answer(client, "remember", text="The tea is cold."))["memories"]
+        return await failure(client, "forget", id_or_path=memory["id"], purge=True)
+
+    refused = in_process(talk, project)
+
+    assert "Set allow_delete to true or confirm the purge (its owner does, with `hexad forget --purge`)" in refused
+    assert "confirm=True" not in refused
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "remedy"),
+    [
+        ("recall", {"query": " "}, "hexad://space/NAME"),
+        ("recall", {"query": "tea", "space": "none"}, "hexad://space/NAME"),
+        ("forget", {"id_or_path": "mem_ABCDEFGH"}, "no id ends so. recall gives"),
+    ],
+)
+def test_a_refusal_names_what_a_client_can_do_and_no_command(project, tool, arguments, remedy):
+    with hexad.open(project, embedder=None) as hx:
+        hx.remember("Deploys happen on Tuesday.")
+
+    async def talk(client: Client):
+        return await failure(client, tool, **arguments)
+
+    message = in_process(talk, project)
+
+    assert remedy in message
+    assert "hexad memory" not in message
+    assert "hexad spaces" not in message
+
+
 def test_a_decision_is_told_with_its_reason_to_whoever_asks_why(project):
     async def talk(client: Client):
         old = await answer(client, "decide", title="Use MySQL", rationale="It was there.")
