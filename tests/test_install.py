@@ -314,6 +314,78 @@ def test_what_was_installed_is_taken_out_without_the_record_of_it(machine):
     assert not (machine.project / ".claude/skills/hexad/SKILL.md").exists()
 
 
+def write_server(machine, client, entry, **others):
+    """A file of a user's servers, with an entry `hexad` in it."""
+    file = machine.project / SERVERS[client]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    key = "servers" if client == "vscode" else "mcpServers"
+    file.write_text(json.dumps({key: {**others, "hexad": entry}}))
+    return file, f"{key}.hexad"
+
+
+@pytest.mark.parametrize("others", [{}, {"other": {"command": "x"}}])
+@pytest.mark.parametrize("client", SERVERS)
+def test_a_server_of_somebody_else_with_our_name_is_named_and_nothing_is_changed(machine, client, others):
+    role = {"command": "hexad", "args": ["mcp", "--role", "dev"], "env": {"X": "1"}}
+    file, member = write_server(machine, client, role, **others)
+    before = machine.state()
+
+    for arguments in ((), ("--dry-run",)):
+        message = " ".join(machine.install(client, *arguments, code=4).split())
+
+        assert str(file) in message
+        assert f"{member} is not as `hexad install` writes it; rename or remove that member" in message
+        assert "Nothing was changed" in message
+        assert before == machine.state()
+    machine.install(client, "--uninstall")
+    assert before == machine.state()
+
+
+@pytest.mark.parametrize(
+    "change", [{"env": {}}, {"command": "/opt/other"}, {"args": "mcp"}, {"command": None}, {"args": []}]
+)
+def test_an_entry_is_ours_in_its_exact_form_alone(machine, change):
+    ours = {"type": "stdio", "command": "hexad", "args": ["mcp"]}
+    write_server(machine, "claude-code", {**ours, **change})
+
+    assert "mcpServers.hexad is not as" in " ".join(machine.install("claude-code", code=4).split())
+
+
+@pytest.mark.parametrize("program", [["hexad"], ["/old/bin/hexad"], ["/old/bin/python", "-m", "hexad"]])
+@pytest.mark.parametrize("client", SERVERS)
+def test_an_entry_in_our_form_is_taken_over_and_comes_back_to_the_byte(machine, client, program):
+    machine.install(client)
+    ours = machine.server(client)
+    machine.install(client, "--uninstall")
+    file, _ = write_server(
+        machine, client, {**ours, "command": program[0], "args": program[1:] + ours["args"]}
+    )
+    before = machine.state()
+
+    machine.install(client)
+    assert ours == machine.server(client)
+    machine.install(client, "--uninstall")
+    assert before == machine.state()
+
+    machine.install(client)
+    file.write_text(file.read_text().replace("{", '{"new": 1, ', 1))
+    machine.install(client, "--uninstall")
+    assert {"new": 1, **json.loads(before[str(file)])} == json.loads(file.read_text())
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_empty_file_is_left_where_the_record_was_lost_before_another_installation(machine, client):
+    machine.install(client)
+    machine.environment["HEXAD_USER_DIR"] = str(machine.home / ".local" / "elsewhere")
+    before = machine.state()
+
+    machine.install(client)
+    machine.install(client, "--uninstall")
+    assert before == machine.state()
+    machine.install(client, "--uninstall")
+    assert [] == [path for path, content in machine.state().items() if content is not None]
+
+
 def test_it_says_what_it_did_as_json_too(machine):
     told = json.loads(machine.install("claude-code", "--json"))
 

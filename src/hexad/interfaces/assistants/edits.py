@@ -14,21 +14,28 @@ from hexad.interfaces.assistants import json_text
 from hexad.interfaces.assistants.marked_block import MARKDOWN_MARKS, TOML_MARKS, BlockMarks
 
 _OUR_HOOK: Final = re.compile(r"\bhexad\b\"? hook [a-z-]+\s*$")
+_OUR_PROGRAM: Final = re.compile(r"(^|[/\\])hexad(\.exe)?$")
 _OUR_FILE: Final = "generator: hexad-install"
 
 
 class FileEdit(Protocol):
-    """A change of one file. Both raise `InvalidInput` for a file that cannot be read as what it is."""
+    """A change of one file. Both raise `InvalidInput` for a file that cannot be read as what it is.
+
+    `original` is what the file was before us as its record has it, empty where there was none; None without a record.
+    """
 
     @property
     def what(self) -> str:
         """What the file gets, in words."""
 
-    def put(self, text: str) -> str:
-        """Return a file's text with what is ours; the text is empty where there is no file."""
+    def put(self, text: str, original: str | None) -> str:
+        """Return a file's text with what is ours; the text is empty where there is no file.
 
-    def take_out(self, text: str, original: str) -> str:
-        """Return a file's text without what is ours; `original` is what it was before, as far as that is known."""
+        Raises `Conflict` where something of somebody else stands in its place.
+        """
+
+    def take_out(self, text: str, original: str | None) -> str:
+        """Return a file's text without what is ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +49,14 @@ class JsonEdit:
     """Members that such a file must have; another value of them stays."""
     comments: bool = False
 
-    def put(self, text: str) -> str:
+    def put(self, text: str, original: str | None) -> str:
         """Return the text with our members and items."""
         text = text if text.strip() else "{}\n"
+        for path in self.members:
+            if original is None and self._is_foreign(text, path):
+                raise Conflict(
+                    f"its {'.'.join(path)} is not as `hexad install` writes it; rename or remove that member"
+                )
         for path, value in {**self._missing(text), **self.members}.items():
             text = json_text.set_member(text, path, value, comments=self.comments)
         for path, value in self.items.items():
@@ -54,26 +66,33 @@ class JsonEdit:
                 )
         return text
 
+    def _is_foreign(self, text: str, path: tuple[str, ...]) -> bool:
+        there = json_text.find(json_text.read_json(text, comments=self.comments), path)
+        return there is not None and _without_program(there.value) != _without_program(self.members[path])
+
     def _missing(self, text: str) -> dict[tuple[str, ...], JSONValue]:
         root = json_text.read_json(text, comments=self.comments)
         return {path: value for path, value in self.defaults.items() if json_text.find(root, path) is None}
 
-    def take_out(self, text: str, original: str) -> str:
+    def take_out(self, text: str, original: str | None) -> str:
         """Return the text without our members and items, and without the objects that were made for them."""
         if not text.strip():
             return text
-        before = json_text.read_json(original if original.strip() else "{}", comments=self.comments)
+        was = original or ""
+        before = json_text.read_json(was if was.strip() else "{}", comments=self.comments)
         whole = text
         for path in self.items:
             if (without := self._without_items(text, path)) != text:
                 text = self._pruned(without, path, before)
         for path in self.members:
+            if original is None and self._is_foreign(text, path):
+                continue
             there = json_text.find(before, path)
             if there is not None:
                 text = json_text.set_member(text, path, there.value, comments=self.comments)
             elif (without := json_text.remove_member(text, path, comments=self.comments)) != text:
                 text = self._pruned(without, path[:-1], before)
-        if text == whole or original.strip():
+        if text == whole or was.strip():
             return text
         root = json_text.read_json(text, comments=self.comments)
         return "" if root.value == {path[0]: value for path, value in self.defaults.items()} else text
@@ -101,6 +120,16 @@ class JsonEdit:
         return text
 
 
+def _without_program(server: JSONValue) -> JSONValue:
+    """Return a server's entry without where its `hexad` lies, which differs from environment to environment."""
+    if isinstance(server, dict) and isinstance(args := server.get("args"), list):
+        if isinstance(command := server.get("command"), str) and _OUR_PROGRAM.search(command):
+            return {**server, "command": "hexad"}
+        if isinstance(command, str) and args[:2] == ["-m", "hexad"]:
+            return {**server, "command": "hexad", "args": args[2:]}
+    return server
+
+
 def _without_our_hooks(item: JSONValue) -> JSONValue:
     """Return an item of a list of hooks without ours; None where nothing is left."""
     if not isinstance(item, dict):
@@ -123,11 +152,12 @@ class BlockEdit:
     content: str
     marks: BlockMarks = MARKDOWN_MARKS
 
-    def put(self, text: str) -> str:
+    def put(self, text: str, original: str | None) -> str:
         """Return the text with the block."""
+        del original
         return self.marks.put(text, self.content)
 
-    def take_out(self, text: str, original: str) -> str:
+    def take_out(self, text: str, original: str | None) -> str:
         """Return the text without the block."""
         del original
         return self.marks.take_out(text)
@@ -141,8 +171,9 @@ class TomlEdit:
     content: str
     table: str
 
-    def put(self, text: str) -> str:
+    def put(self, text: str, original: str | None) -> str:
         """Return the text with the block. Raises `InvalidInput` where its table stands elsewhere in the file, too."""
+        del original
         tomllib.loads(text)
         new = TOML_MARKS.put(text, self.content)
         try:
@@ -153,7 +184,7 @@ class TomlEdit:
             ) from error
         return new
 
-    def take_out(self, text: str, original: str) -> str:
+    def take_out(self, text: str, original: str | None) -> str:
         """Return the text without the block."""
         del original
         return TOML_MARKS.take_out(text)
@@ -166,14 +197,15 @@ class WholeFile:
     what: str
     content: str
 
-    def put(self, text: str) -> str:
+    def put(self, text: str, original: str | None) -> str:
         """Return the file's content; raises `Conflict` for a file of somebody else."""
+        del original
         if text and text != self.content and _OUR_FILE not in text:
             raise Conflict("it is not from `hexad install`; move it away")
         return self.content
 
-    def take_out(self, text: str, original: str) -> str:
+    def take_out(self, text: str, original: str | None) -> str:
         """Return what was there before; a file of somebody else stays."""
         if text and _OUR_FILE not in text:
             return text
-        return "" if _OUR_FILE in original else original
+        return "" if original is None or _OUR_FILE in original else original

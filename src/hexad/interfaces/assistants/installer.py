@@ -79,6 +79,10 @@ class RecordedFile:
     written: str
     """SHA-256 of what was written."""
 
+    def is_as_written(self, now: bytes | None) -> bool:
+        """Return whether the file stands as it was written."""
+        return now is not None and _hash(now) == self.written
+
 
 @dataclass(slots=True)
 class InstallRecord:
@@ -128,16 +132,22 @@ class InstallRecord:
         content = json.dumps({"files": entries, "folders": self.made_folders}, indent=2)
         files.atomic_write(self.folder / _RECORD, content.encode("utf-8"))
 
-    def original_of(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Return whether a file stands as it was written, and then what was there before."""
-        file = self.recorded.get(str(path))
-        if file is None or now is None or _hash(now) != file.written:
-            return False, None
-        return True, file.original
-
 
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _original(edit: FileEdit, recorded: RecordedFile | None, now: bytes | None) -> bytes | None:
+    """Return what stands there but for what is ours: the recorded bytes where nobody changed the file since."""
+    if now is None:
+        return None
+    if recorded is not None and recorded.is_as_written(now):
+        return recorded.original
+    before = None if recorded is None else recorded.original
+    without = edit.take_out(_text(now), None if recorded is None else _text(before)).encode("utf-8")
+    was_blank = before is not None and not before.strip()
+    # Where nothing is left, it held nothing but what is ours; an empty file stays only where one was.
+    return without if without or was_blank or not now.strip() else None
 
 
 class Installer:
@@ -198,25 +208,24 @@ class Installer:
 
     def _put(self, path: Path, edit: FileEdit, record: InstallRecord) -> FileChange:
         now = _content(path)
+        recorded = self._recorded(path, record, now)
         with _naming(path):
-            original = self._original(path, edit, record, now)
-            after = edit.put(_text(original)).encode("utf-8")
-        if now is not None and after != now:
+            # Without a record, whatever stands there is what was there before.
+            original = now if recorded is None else _original(edit, recorded, now)
+            after = edit.put(_text(original), None if recorded is None else _text(recorded.original))
+        data = after.encode("utf-8")
+        if now is not None and data != now:
             _require_writable(path)
-        return FileChange(path=path, what=edit.what, before=now, after=after, original=original)
+        return FileChange(path=path, what=edit.what, before=now, after=data, original=original)
 
-    def _original(self, path: Path, edit: FileEdit, record: InstallRecord, now: bytes | None) -> bytes | None:
-        """Return what stands there but for what is ours: the recorded bytes where nobody changed the file since."""
-        if now is None:
-            return None
-        for known in (record, *self._other_records()):
-            as_written, original = known.original_of(path, now)
-            if as_written:
-                return original
-        recorded = record.recorded.get(str(path))
-        before = b"" if recorded is None or recorded.original is None else recorded.original
-        without = edit.take_out(_text(now), _text(before)).encode("utf-8")
-        return None if not without and recorded is not None and recorded.original is None else without
+    def _recorded(self, path: Path, record: InstallRecord, now: bytes | None) -> RecordedFile | None:
+        """Return what is recorded of a file, for this client or another; best, of how it stands there now."""
+        known = [
+            each.recorded[str(path)]
+            for each in (record, *self._other_records())
+            if str(path) in each.recorded
+        ]
+        return next((file for file in known if file.is_as_written(now)), known[0] if known else None)
 
     def _take_out(self, path: Path, edit: FileEdit, record: InstallRecord, others: set[str]) -> FileChange:
         now = _content(path)
@@ -225,9 +234,7 @@ class Installer:
                 path=path, what=edit.what, before=now, after=now, original=now, note="used by another client"
             )
         with _naming(path):
-            after = self._original(path, edit, record, now)
-            if after == b"" and (now or b"").strip() and str(path) not in record.recorded:
-                after = None  # it held nothing but what is ours
+            after = _original(edit, record.recorded.get(str(path)), now)
         note = ""
         if (
             now is not None
