@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+import hexad
 from hexad.config import find_store
 from hexad.interfaces.hooks.payload import HookPayload
 
@@ -53,6 +54,10 @@ EVENTS: Final[Mapping[str, Callable[[HookPayload, Path], Answer]]] = {
 
 
 def answer_of(event: str, payload: HookPayload) -> Answer:
-    """Return what an assistant is to be told of an event; None for nothing, and where there is no store."""
+    """Return what an assistant is to be told of an event; None for nothing. Raises `NotFound` where no store is."""
     store = find_store(payload.folder)
-    return None if store is None else EVENTS[event](payload, store)
+    if store is None:
+        raise hexad.NotFound(
+            f"There is no store in {str(payload.folder)!r} or above it; `hexad init` makes one."
+        )
+    return EVENTS[event](payload, store)

@@ -9,6 +9,7 @@ import resource
 import signal
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Final, NoReturn
 
@@ -23,13 +24,13 @@ _READ_BYTES: Final = 1 << 16
 def run(arguments: Sequence[str]) -> NoReturn:
     """Answer the event that the first argument names, and end the process with exit code 0."""
     gc.disable()  # nothing lives long enough to be worth collecting; it is a fifth of the time that imports take
-    _watch()
     debug = "--debug" in arguments
+    _watch(debug=debug)
     try:
-        answer = _answer(arguments[0] if arguments else "")
+        answer = _answer(next((word for word in arguments if word != "--debug"), ""))
     except BaseException as error:  # noqa: BLE001 - whatever goes wrong, the assistant goes on
         if debug:
-            os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+            _explain(f"{type(error).__name__}: {error}")
         answer = b""
     while answer:
         try:
@@ -41,15 +42,15 @@ def run(arguments: Sequence[str]) -> NoReturn:
 
 def _answer(event: str) -> bytes:
     data = _read()
-    if data is None:
-        return b""
-    fields = json.loads(data)
-    if not isinstance(fields, dict):
-        return b""
     events, payload = (
         import_module("hexad.interfaces.hooks.events"),
         import_module("hexad.interfaces.hooks.payload"),
     )
+    if event not in events.EVENTS:
+        raise ValueError(f"There is no event {event!r}; give one of {', '.join(events.EVENTS)}.")
+    fields = json.loads(data)
+    if not isinstance(fields, dict):
+        raise TypeError("What stands on stdin is no JSON object.")
     given = payload.HookPayload(fields)
     text = events.answer_of(event, given)
     if not text:
@@ -58,20 +59,26 @@ def _answer(event: str) -> bytes:
     return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def _read() -> bytes | None:
-    """Return what stands on stdin; None for more than any event says."""
+def _read() -> bytes:
+    """Return what stands on stdin; raises `ValueError` for more than any event says."""
     data = bytearray()
     while chunk := os.read(0, _READ_BYTES):
         data += chunk
         if len(data) > _STDIN_BYTES_LIMIT:
-            return None
+            raise ValueError(f"What stands on stdin is more than {_STDIN_BYTES_LIMIT >> 20} MiB.")
     return bytes(data)
 
 
-def _watch() -> None:
+def _explain(reason: str) -> None:
+    with suppress(OSError):
+        os.write(2, (" ".join(reason.split()) + "\n").encode("utf-8", "replace"))
+
+
+def _watch(*, debug: bool) -> None:
     """End the process when its time is over, also within a call that takes long.
 
-    Python's own handlers wait for the call to return; a thread that waits for the signal does not.
+    Python's own handlers wait for the call to return; a thread that waits for the signal does not. So they do nothing,
+    and the thread alone ends the process: what it explains is written once.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     left = CPU_LIMIT_S - usage.ru_utime - usage.ru_stime
@@ -79,17 +86,18 @@ def _watch() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _give_up)
-    threading.Thread(target=_wait, args=(reading,), daemon=True).start()
+        signal.signal(number, lambda *_: None)
+    threading.Thread(target=_give_up, args=(reading, debug), daemon=True).start()
     signal.setitimer(signal.ITIMER_PROF, max(left, 0.001))
     signal.setitimer(signal.ITIMER_REAL, DEADLINE_S)
 
 
-def _wait(reading: int) -> None:
-    os.read(reading, 1)
-    os._exit(0)
-
-
-def _give_up(number: int, frame: object) -> None:
-    del number, frame
+def _give_up(reading: int, debug: bool) -> None:
+    number = os.read(reading, 1)[0]
+    if debug:
+        reasons: dict[int, str] = {
+            signal.SIGPROF: f"it took more than {CPU_LIMIT_S * 1_000:,.0f} ms of CPU",
+            signal.SIGALRM: f"it took more than {DEADLINE_S:g} s",
+        }
+        _explain(f"Gave up: {reasons.get(number, 'it was told to stop')}.")
     os._exit(0)
