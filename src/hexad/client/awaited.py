@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hexad.client.connection import ATTRIBUTES, TIMEOUT_S, Address, export_item, export_params
+from hexad.client.connection import ATTRIBUTES, TIMEOUT_S, Address, export_item, export_params, load_httpx
 from hexad.client.invoke import invoke
 from hexad.client.pool import THREADS, CallPool, iterate
 from hexad.client.proxies import CurrentSessions, facade_class
@@ -98,8 +98,7 @@ class _AsyncSending:
     """Sends calls, whose answers are awaited."""
 
     def __init__(self, address: Address) -> None:
-        import httpx2
-
+        httpx2 = load_httpx()
         self.address = address
         self.refusals = (httpx2.TransportError,)
         self.client = httpx2.AsyncClient(**address.options)

@@ -6,7 +6,7 @@ import json
 import ssl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from hexad.client.arguments import argument_json, query_pairs
@@ -139,12 +139,22 @@ def export_item(line: str) -> ExportItem:
     return cast("ExportItem", decode(json.loads(line)))
 
 
+def load_httpx() -> ModuleType:
+    """Return the package that sends requests; raises `HexadError` where the extra is not installed."""
+    try:
+        import httpx2
+    except ModuleNotFoundError as error:
+        raise HexadError(
+            f"A connection needs the package {error.name!r}; install the extra: pip install 'hexad[client]'."
+        ) from error
+    return httpx2
+
+
 class _Sending:
     """Sends calls and waits for their answers."""
 
     def __init__(self, address: Address) -> None:
-        import httpx2
-
+        httpx2 = load_httpx()
         self.address = address
         self.refusals = (httpx2.TransportError,)
         self.client = httpx2.Client(**address.options)
