@@ -198,6 +198,12 @@ def test_what_others_changed_since_stays(machine, client):
             '[mcp_servers.hexad]\ncommand = "x"\n',
             r"has \[mcp_servers.hexad\] already",
         ),
+        (
+            "codex",
+            ".codex/config.toml",
+            'mcp_servers = { other = { command = "x" } }\n',
+            r"its mcp_servers cannot get \[mcp_servers.hexad\]; write it as tables, \[mcp_servers.NAME\]",
+        ),
         ("vscode", ".vscode/mcp.json", '{"servers": {"a": /* }}', "line 1"),
         ("cursor", "AGENTS.md", "<!-- hexad begin -->\n", "not one pair"),
     ],

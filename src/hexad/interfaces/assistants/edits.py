@@ -179,9 +179,13 @@ class TomlEdit:
         try:
             tomllib.loads(new)
         except tomllib.TOMLDecodeError as error:
-            raise InvalidInput(
-                f"it has [{self.table}] already, outside of a block of ours; remove that"
-            ) from error
+            servers, name = self.table.split(".")
+            tables = tomllib.loads(TOML_MARKS.take_out(text)).get(servers)
+            if isinstance(tables, dict) and name in tables:
+                reason = f"it has [{self.table}] already, outside of a block of ours; remove that"
+            else:
+                reason = f"its {servers} cannot get [{self.table}]; write it as tables, [{servers}.NAME]"
+            raise InvalidInput(reason) from error
         return new
 
     def take_out(self, text: str, original: str | None) -> str:
