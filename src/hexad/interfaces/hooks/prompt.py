@@ -25,7 +25,9 @@ def recall(payload: HookPayload, store: Path) -> str:
     hx = hexad.open(store, embedder=None, background=False, create=False, readonly=True)
     hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False)
     # Nobody asked for these: what speaks like an instruction is left for a recall, which marks it.
-    lines = [f"- ({hit.id}, {hit.relevance:.2f}) {_short(hit.text)}" for hit in hits if not hit.instruction_like]
+    lines = [
+        f"- ({hit.id}, {hit.relevance:.2f}) {_short(hit.text)}" for hit in hits if not hit.instruction_like
+    ]
     if not lines:
         reason = f"No memory has a relevance of {MIN_RELEVANCE} or more to the prompt"
         raise hexad.NotFound(f"{reason}, but for what reads as an instruction.")
