@@ -261,6 +261,7 @@ def project(filled, tmp_path, monkeypatch, capsys):
     for args in (
         ("session", "start", "Paint the gate", "--step", "Buy paint"),
         ("session", "open", "lock.py"),
+        ("memory", "link", "mem_harbour", "mem_ferry"),
     ):
         assert 0 == main([*args])
     capsys.readouterr()

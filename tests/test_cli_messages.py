@@ -239,6 +239,7 @@ def test_a_number_that_no_store_can_count_to_is_named(port, option, scope):
 
 def test_an_export_to_a_folder_says_that_it_is_one(port, tmp_path):
     (tmp_path / "folder").mkdir()
+    port("remember", "Ann has the crane.", "--data-subject", "ann")
     for force in ((), ("--force",)):
         ran = port("memory", "export", "--subject", "ann", "--out", str(tmp_path / "folder"), *force)
         assert 2 == ran.code

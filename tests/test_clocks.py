@@ -19,6 +19,7 @@ PACE: Final = "spreads over time what it does, and asserts nothing about it"
 CLOCKS: Final[dict[str, str]] = {
     "architecture/source.py": "names one in a docstring",
     "architecture/test_rules.py": "names clocks in sources that break a rule",
+    "http_servers.py": HANG,
     "stress/stress_processes.py": PACE,
     "stress/test_encryption_kills.py": HANG,
     "stress/test_engine.py": HANG,
@@ -28,6 +29,7 @@ CLOCKS: Final[dict[str, str]] = {
     "test_cli_encryption.py": HANG,
     "test_cli_xdb.py": HANG,
     "test_engine_ingest.py": HANG,
+    "test_http_streams.py": HANG,
     "test_layer_deadlines.py": HANG + "; and what waits 200 ms takes no less",
     "test_router_questions.py": GROWTH,
     "test_session_edges.py": HANG,

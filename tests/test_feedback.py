@@ -17,7 +17,7 @@ ALIKE = "when do we deploy the harbour service now?"
 TEXTS = {
     "tuesday": "We deploy the harbour service on Tuesday after lunch.",
     "friday": "We deploy the harbour service on Friday before noon.",
-    "exact": "When do we deploy the harbour service? Every Monday, when the harbour service is quiet.",
+    "exact": "We deploy the harbour service every Monday: we deploy when the harbour service is quiet.",
     "boats": "The harbour has nine boats and a crane.",
     "service": "The service contract of the crane ends in May.",
 }

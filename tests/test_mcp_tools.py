@@ -155,7 +155,10 @@ def test_a_refused_purge_says_who_may_confirm_it(project):
 
     refused = in_process(talk, project)
 
-    assert "Set allow_delete to true or confirm the purge (its owner does, with `hexad forget --purge`)" in refused
+    assert (
+        "Set allow_delete to true or confirm the purge (its owner does, with `hexad forget --purge`)"
+        in refused
+    )
     assert "confirm=True" not in refused
 
 

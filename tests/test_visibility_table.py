@@ -222,6 +222,7 @@ ELSEWHERE = {
     "user": "a role sees nothing of it: in test_user_layer",
     "clock": "no memory", "path": "no memory", "close": "no memory", "wait_for_background": "no memory",
     "ingest": "writes; what it reads is the caller's own file", "enqueue": "writes", "watch": "writes",
+    "changes": "counts what changed, of all, and names none of it",
     "embed_pending": "counts what it computes, for all, as upkeep does", "maintain": "upkeep is for all, and says counts",
 }  # fmt: skip
 SPACES = {

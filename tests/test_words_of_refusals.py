@@ -84,6 +84,7 @@ def test_an_export_is_of_a_scope_or_of_a_person(hx, tmp_path):
         with pytest.raises(InvalidInput, match="not both"):
             call()
 
+    hx.remember("Ada has the crane.", data_subjects=["ada"])
     assert "ada" == next(hx.export(subject="ada")).value["subject"]
     assert "project" == next(hx.export()).value["scope"]
 

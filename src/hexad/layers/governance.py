@@ -90,8 +90,9 @@ class GovernanceFacade:
         `alternatives` are what was not chosen: texts, or objects with a `name` and the reason against it. `links` are
         paths of the repository, documents or addresses that it rests on or is about: `why` finds it by them. `by` is
         who decided, by default whoever opened the store, with a `trust` below `user` the agent, the tool or the web.
-        `supersedes` names the decision, or the memory, whose place it takes; both stay, and what rests on the old one is marked for a review. `depends_on` are ids or paths of
-        memories that it rests on. Secrets are removed from all of it.
+        `supersedes` names the decision, or the memory, whose place it takes; both stay, and what rests on the
+        old one is marked for a review. `depends_on` are ids or paths of memories that it rests on. Secrets
+        are removed from all of it.
 
         Raises `InvalidInput` for a value that cannot be used, `NotFound` for a decision or memory that is not there,
         `Conflict` for one that was superseded already or says the same; then nothing was stored.
