@@ -42,7 +42,7 @@ _OWN: Final = (
         text="How old may a decision be before it asks for a look at its reasons?", answer="decisions.md"
     ),
     Question(text="Can I bring in memories from mem0?", answer="imports.md"),
-    Question(text="May another machine reach the server?", answer="http.md"),
+    Question(text="Which files does the installation for an editor change?", answer="assistants.md"),
 )
 
 
