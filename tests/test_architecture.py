@@ -95,7 +95,7 @@ TABLE: Mapping[str, set[str] | None] = {
     "http_server": {"public", *ORDER},  # what a server keeps and answers with is the library's own
     "cli": {"public", "config", "audit", "http_server", "mcp", "assistants", "hooks"},
     "assistants": {"public", "config", "core", "database", "errors"},
-    "hooks": {"public", "config", "core", "lifecycle"},
+    "hooks": {"public", "config", "core", "lifecycle", "text"},
 }
 
 # (module, imported module) that break a rule on purpose.

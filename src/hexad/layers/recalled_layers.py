@@ -28,12 +28,12 @@ from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.spaces import Spaces
 from hexad.providers.embedders.base import QueryEmbedder
-from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.injection.detector import instructions_in, safe_line
 from hexad.search.recall.current_first import mark_of, successors_of
 from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
-from hexad.search.recall.relevance import TOUCHED
-from hexad.text.graphemes import cut
+from hexad.search.recall.relevance import TASK_RELEVANCE
+from hexad.text.graphemes import beginning, cut
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
@@ -181,7 +181,7 @@ def _touches(hit: Hit) -> bool:
     """Whether a hit may stand in a context: what is open, usual or chosen in a project where the task touches it."""
     if hit.memory.kind not in KINDS_APART:
         return True
-    return hit.relevance >= TOUCHED or hit.parts.get("lexical", 0.0) > 0
+    return hit.relevance >= TASK_RELEVANCE or hit.parts.get("lexical", 0.0) > 0
 
 
 def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str] = ()) -> MemoryItem:
@@ -469,8 +469,7 @@ def _fact_as_it_was(item: MemoryItem, fact: Fact, query: MemoryQuery) -> MemoryI
 
 
 def _value_shown(row: FactRow) -> str:
-    if instructions_in(row.text):
-        return "something that reads as instructions"
     value = fact_of(row, ()).value
-    text = " ".join((row.text if value is None else value_text(value)).split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    if value is None or instructions_in(row.text):
+        return safe_line(row.text, _SHOWN)
+    return beginning(value_text(value), _SHOWN)

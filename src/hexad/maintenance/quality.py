@@ -31,6 +31,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.rows import batches
 from hexad.redaction.redact import RedactionRules, find, redact
+from hexad.text.graphemes import beginning
 from hexad.text.noise import RULES, junk_rule
 from hexad.text.similarity.containment import without_negation
 from hexad.text.similarity.fingerprints import passage_hashes
@@ -237,9 +238,7 @@ class Examination:
 
     def _excerpt(self, text: str) -> str:
         """Return the beginning of a text, without what should not be there at all."""
-        clean = redact(text, rules=self._rules, salt=b"").text
-        line = " ".join(clean.split())
-        return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
+        return beginning(redact(text, rules=self._rules, salt=b"").text, _EXCERPT)
 
     def _secret(self, memory: Audited) -> None:
         rules = sorted(

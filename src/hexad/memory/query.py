@@ -13,6 +13,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.link import Linked
 from hexad.memory.memory import Chunk, Memory
+from hexad.text.graphemes import beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +94,7 @@ _LISTED: Final = 20
 
 
 def _first_words(text: str) -> str:
-    line = " ".join(text[: 4 * _SHOWN].split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return beginning(text[: 4 * _SHOWN], _SHOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -8,6 +8,7 @@ from typing import Final
 
 import hexad
 from hexad.interfaces.hooks.payload import HookPayload
+from hexad.text.graphemes import beginning
 
 MIN_RELEVANCE: Final = 0.5
 """Below it a hit is more likely wrong than right, and an assistant is better off without."""
@@ -26,14 +27,11 @@ def recall(payload: HookPayload, store: Path) -> str:
     hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False)
     # Nobody asked for these: what speaks like an instruction is left for a recall, which marks it.
     lines = [
-        f"- ({hit.id}, {hit.relevance:.2f}) {_short(hit.text)}" for hit in hits if not hit.instruction_like
+        f"- ({hit.id}, {hit.relevance:.2f}) {beginning(hit.text, _HIT_CHARS)}"
+        for hit in hits
+        if not hit.instruction_like
     ]
     if not lines:
         reason = f"No memory has a relevance of {MIN_RELEVANCE} or more to the prompt"
         raise hexad.NotFound(f"{reason}, but for what reads as an instruction.")
     return "\n".join([_HEAD, *lines]) + "\n"
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _HIT_CHARS else words[: _HIT_CHARS - 1] + "…"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from hexad.text.graphemes import beginning
+
 if TYPE_CHECKING:
     from hexad import WorkingSet
 
@@ -54,5 +56,4 @@ def _left(working_set: WorkingSet | None) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _LINE_CHARS else words[: _LINE_CHARS - 1] + "…"
+    return beginning(text, _LINE_CHARS)

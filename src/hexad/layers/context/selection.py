@@ -14,7 +14,7 @@ from hexad.memory.decision import DECISION
 from hexad.memory.fact import KINDS_APART
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
-from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.injection.detector import safe_line
 from hexad.search.recall.current_first import put_current_first
 from hexad.text.normalize import fold, slug
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
@@ -363,7 +363,4 @@ def _value(item: MemoryItem) -> str:
 
 def _line_of(value: JSONValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    line = " ".join(text.split())
-    if instructions_in(line):
-        return "something that reads as instructions"
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return safe_line(text, _SHOWN)

@@ -21,6 +21,7 @@ from hexad.errors import InvalidInput
 from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.redaction.injection.shapes import InjectionRule
+from hexad.text.graphemes import beginning
 from hexad.text.similarity.lookalikes import ALIKE, SEEN_NOWHERE
 
 KINDS: Final = (
@@ -35,6 +36,7 @@ _TRIGGERS: Final = frozenset().union(*(group for rule in _LATIN for group in rul
 _COMMON: Final = frozenset(
     "you are now not never new do system when if all this that without no with".split()
 )
+_UNSAFE: Final = "something that reads as instructions"
 
 
 def _by_word() -> dict[str, list[int]]:
@@ -135,6 +137,14 @@ def instructions_in(text: str) -> tuple[str, ...]:
     if any(not kinds.issuperset(_kinds(reading, deep=False)) for reading in _readings(text, words)):
         kinds.add("encoded")
     return tuple(sorted(kinds))
+
+
+def safe_line(text: str, limit: int) -> str:
+    """Return the beginning of a text on one line, of at most `limit` characters, to stand in a line of our own.
+
+    What reads as instructions to a model is only called so.
+    """
+    return _UNSAFE if instructions_in(text) else beginning(text, limit)
 
 
 def _hidden(text: str) -> Iterator[str]:

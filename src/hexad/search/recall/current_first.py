@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from hexad.core.json_types import JSONValue
 from hexad.memory.query import Successor
 from hexad.memory.store import Stores
-from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.injection.detector import safe_line
 from hexad.search.recall.query_terms import understand
 from hexad.search.recall.successors import successors
 from hexad.text.claims.likelihood import Wording
@@ -94,8 +94,5 @@ def mark_of(successor: Mapping[str, JSONValue]) -> str:
     >>> mark_of({"id": "mem_1", "since": "2026-11-22T10:00:00Z", "text": "We use Postgres."})
     'superseded by mem_1 (since 2026-11-22): We use Postgres.'
     """
-    text = " ".join(str(successor["text"]).split())
-    if instructions_in(text):
-        text = "something that reads as instructions"
-    text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    text = safe_line(str(successor["text"]), _SHOWN)
     return f"superseded by {successor['id']} (since {str(successor['since'])[:10]}): {text}"

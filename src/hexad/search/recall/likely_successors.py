@@ -10,7 +10,7 @@ from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.search.recall.successors import LIKELY
 from hexad.text.claims.likelihood import Wording, answer_likelihood, names_older
 
-_LIKELY: Final = 0.06
+_LIKELIHOOD: Final = 0.06
 """From this likelihood on: a wrong one only makes two that are near the question change places."""
 _RIVAL: Final = 0.5
 """A likelihood below this share of that of another pair with one of the same texts says nothing beside it."""
@@ -38,7 +38,7 @@ def likely_successors(
         if new.trust.rank < old.trust.rank:
             continue
         likelihood = answer_likelihood(asked, wordings[old.no], wordings[new.no])
-        if likelihood >= _LIKELY and old.text != new.text:
+        if likelihood >= _LIKELIHOOD and old.text != new.text:
             links.append(UpdateLink(old.no, new.no, LIKELY, likelihood))
     best: dict[int, float] = {}
     for link in links:

@@ -40,7 +40,7 @@ from hexad.search.recall.query_terms import (
     without_names,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import LIKELY, Evidence, leads, matched_share, near_floor
+from hexad.search.recall.relevance import NEAR_RELEVANCE, Evidence, leads, matched_share, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -621,12 +621,12 @@ class Recaller:
             for index, no in enumerate(order)
             if (place := places[no]).session_no is not None
         }
-        named_ones = found_candidates.terms.speakers
+        speakers = found_candidates.terms.speakers
         if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
             there = {places[no].speaker_no for no in order}
-            named_ones = {no: name for no, name in named_ones.items() if no in there}
-        found_candidates.speakers = tuple(sorted(named_ones.values())) if seats else ()
-        askers = {no for no, name in named_ones.items() if is_user(name)}
+            speakers = {no: name for no, name in speakers.items() if no in there}
+        found_candidates.speakers = tuple(sorted(speakers.values())) if seats else ()
+        askers = {no for no, name in speakers.items() if is_user(name)}
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
         candidates: list[Candidate] = []
@@ -646,7 +646,7 @@ class Recaller:
                     crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
                     neighbours=around,
                     session=place.session_no,
-                    speaker=_heard(place, named_ones, askers),
+                    speaker=_heard(place, speakers, askers),
                     dated=dates is not None and dates.covers(from_micros(place.happened_at)),
                     asks=bool(place.asks),
                     words=place.words,
@@ -725,7 +725,7 @@ class Recaller:
                 reason = f"it is over: {candidates.overdue[candidate.no].by} holds by now"
             elif (
                 options.near
-                and (options.unasked or candidate.relevance < LIKELY)
+                and (options.unasked or candidate.relevance < NEAR_RELEVANCE)
                 and not is_near(candidates, candidate.no, floor)
             ):
                 reason = "neither its words nor its meaning come near the question"

@@ -24,9 +24,10 @@ SMALL_STORE_ROWS: Final = 30
 """Below this bm25 knows no rare words: where there are no vectors, any word that matches is an answer."""
 LEAST_RELEVANCE: Final = 0.02
 """What is not one of fifty such answers has nothing to do with what is asked."""
-TOUCHED: Final = 0.1
-"""What is open, usual or chosen in a project is touched by a task that it answers as likely as one in ten."""
-LIKELY: Final = 0.25
+TASK_RELEVANCE: Final = 0.1
+"""What is open, usual or chosen in a project belongs to a task that it answers as likely as one in ten: the loss of
+one that belongs costs more than one too many. Chosen by that, not fitted to data."""
+NEAR_RELEVANCE: Final = 0.25
 """What answers a question as likely as one in four is near it, whatever its words and its cosine. With
 0.15 the only memory of a store answers one of thirteen questions of other subjects."""
 DEVIATIONS_PER_COSINE: Final = 8.0
