@@ -218,3 +218,71 @@ def test_a_wipe_of_the_project_takes_the_nodes_that_somebody_added(hx):
     assert [] == [
         file.name for file in hx.path.rglob("*") if file.is_file() and b"canary" in file.read_bytes()
     ]
+
+
+def holding(hx: Hexad, word: str) -> list[str]:
+    """Return the files of an open store that hold a word."""
+    files = [path for path in hx.path.rglob("*") if path.is_file()]
+    return [path.relative_to(hx.path).as_posix() for path in files if word.encode() in path.read_bytes()]
+
+
+def contract_of(word: str) -> dict[str, Any]:
+    limits = {"memory": {"warm_quota_tokens": 250_000, "told": [word]}}
+    return {"parties": {"being": word, f"of {word}": [word]}, "resources": limits}
+
+
+@pytest.mark.row("A136")
+def test_nothing_that_a_contract_says_is_left_in_any_byte_after_a_wipe_but_its_limits(hx, opened):
+    hx.xdb.set_contract(contract_of(OTHERS))
+    hx.maintain()  # the ledger takes the note of it
+    planned = hx.wipe("project", dry_run=True)
+    assert hx.xdb.contract.document == contract_of(OTHERS)
+
+    report = hx.wipe("project", confirm=True)
+
+    assert [] == holding(hx, OTHERS)
+    assert 1 == planned.counts()["contracts"] == report.counts()["contracts"]
+    assert 250_000 == hx.xdb.contract.warm_quota_tokens == opened().xdb.contract.warm_quota_tokens
+    assert 0 == hx.wipe("project", confirm=True).contracts
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_note_of_an_older_version_that_tells_all_of_a_contract_goes_and_the_ledger_takes_its_limits(
+    hx, clock, moved
+):
+    whole = {"warm_quota_tokens": 250_000, "document": contract_of(OTHERS)}
+    hx._services.stores.meta.log("set_contract", {"by": "owner", "contract": whole}, at=clock.now())
+    if moved:
+        hx.maintain()
+
+    hx.wipe("project", confirm=True)
+
+    assert [] == holding(hx, OTHERS)
+    with AuditLog(hx.path, clock=clock) as log:
+        found = log.query(reviewer_credential=log.reviewers.add("rita"), kinds=["set_contract"])
+    assert [{"warm_quota_tokens": 250_000}] == [record.detail["contract"] for record in found]
+
+
+def test_what_was_removed_is_in_no_byte_of_an_open_store_after_maintenance(hx):
+    fill(hx)
+    word = "canaryremoved"
+    tag = hx.xdb.create_entity_tag(f"Anna {word}", "person", description=f"Knows {word}")
+    hx.xdb.tag(tag.id, session_id="s2", event_id="e", note=f"Note of {word}")
+    application = hx.xdb.tag("seen", session_id="s1", event_id="e", note=f"Taken off {word}")
+    comment = hx.xdb.comment(f"First {word}", session_id="s1", event_id="e")
+    hx.xdb.edit_comment(comment, f"Then {word}")
+    node = hx.honeycomb.add_node(f"A node of {word}", [1.0, 0.0])
+    document = hx.xdb.documents.add_document("purged.md", f"Written {word}.", "reference")
+    hx.xdb.set_contract(contract_of(word))
+    assert holding(hx, word)
+
+    hx.xdb.remove_tag(tag.id, force=True)
+    hx.xdb.untag(application)
+    hx.xdb.remove_comment(comment)
+    hx.honeycomb.remove(node)
+    hx.xdb.remove_document(document.id, purge=True)
+    hx.xdb.set_contract(None)
+    hx.maintain()
+
+    assert [] == holding(hx, word)
+    assert hx.xdb.documents.list_by_type("reference") and holding(hx, OTHERS)

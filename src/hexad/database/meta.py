@@ -18,6 +18,9 @@ EMBEDDING_PAUSED: Final = "embedding_paused"
 """Why vectors wait though an embedder is there: a budget is used up. Empty when none does."""
 EMBEDDING_RATE: Final = "embedding_rate"
 """Tokens a second that were embedded when that was last measured."""
+SET_CONTRACT: Final = "set_contract"
+"""The note that a contract was put in force, with its limits. Older versions noted all of it, as its `DOCUMENT`."""
+DOCUMENT: Final = "document"
 
 
 class Meta:
@@ -119,6 +122,15 @@ class Meta:
             con.execute(
                 "INSERT INTO maintenance_log(at, what, detail) VALUES(?,?,?)",
                 (to_micros(at), what, dump(detail)),
+            )
+
+    def remove_from_log(self, what: str, path: str) -> None:
+        """Take one field, by its JSON path, out of all notes of a kind."""
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE maintenance_log SET detail = json_remove(detail, ?) "
+                "WHERE what = ? AND json_type(detail, ?) IS NOT NULL",
+                (path, what, path),
             )
 
     def logged_after(

@@ -123,6 +123,16 @@ def clear_pages(db: Database, *, patient: bool, meta: Meta | None = None) -> boo
     return True
 
 
+def scrub(db: Database, meta: Meta) -> bool:
+    """Take what rows that are gone left in the files of a store's own database out of them; False while it is busy.
+
+    Of an encrypted file the log alone is emptied: what is left in its pages is as unreadable as the rest of it.
+    """
+    if db._key is not None:
+        return empty_log(db)
+    return clear_pages(db, patient=False, meta=meta) and empty_log(db)
+
+
 def _write_anew(db: Database, meta: Meta | None) -> bool:
     with db.transaction() as con:
         rows = con.execute(

@@ -18,7 +18,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.erasure_book import ERASURE, Erasures
-from hexad.database.meta import STORE_ID, Meta
+from hexad.database.meta import DOCUMENT, STORE_ID, Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import HexadError
 
@@ -56,7 +56,12 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
             with ledger.db.transaction():
                 taken = ledger.taken(source)
                 made = [
-                    (no, NewAuditRecord(kind=what, at=at, subject=SYSTEM, detail={**detail, **erasure}))
+                    (
+                        no,
+                        NewAuditRecord(
+                            kind=what, at=at, subject=SYSTEM, detail={**_for_good(detail), **erasure}
+                        ),
+                    )
                     for no, at, what, detail in rows
                     if no > taken and (erasure := destroy(ledger, works.get(no, ()))) is not None
                 ]
@@ -73,6 +78,17 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
     finally:
         opened.close()
     return done
+
+
+def _for_good(detail: Mapping[str, JSONValue]) -> Mapping[str, JSONValue]:
+    """Return what the ledger may keep of a note: no erasure reaches the detail of its records.
+
+    Older versions noted all that a contract says; its limits stay.
+    """
+    contract = detail.get("contract")
+    if not isinstance(contract, Mapping) or DOCUMENT not in contract:
+        return detail
+    return {**detail, "contract": {name: value for name, value in contract.items() if name != DOCUMENT}}
 
 
 def ledger_contents(

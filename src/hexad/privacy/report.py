@@ -62,7 +62,8 @@ def parse_scope(scope: str, session: str | None) -> Scope:
 class WipeReport:
     """What a wipe removed for good, or after a dry run would remove. Each receipt stands for one part of it.
 
-    `tags`, and `nodes` that somebody added to the honeycomb, are those of the whole project; no receipt counts them.
+    `tags`, `nodes` that somebody added to the honeycomb, and `contracts` of which only the limits stay are those of the
+    whole project; no receipt counts them.
     `user` are rows of the user layer.
     """
 
@@ -73,6 +74,7 @@ class WipeReport:
     tags: int = 0
     user: Mapping[str, int] = field(default_factory=dict)
     nodes: int = 0
+    contracts: int = 0
 
     @property
     def documents(self) -> int:
@@ -93,7 +95,7 @@ class WipeReport:
                 if receipt in whole or entry.place not in places:
                     counts[entry.place] = counts.get(entry.place, 0) + entry.count
         counts.update(self.user)
-        also = {"tags": self.tags, "nodes of the honeycomb": self.nodes}
+        also = {"tags": self.tags, "nodes of the honeycomb": self.nodes, "contracts": self.contracts}
         return {**counts, **{place: number for place, number in also.items() if number}}
 
     def to_dict(self) -> dict[str, JSONValue]:

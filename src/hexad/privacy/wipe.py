@@ -92,6 +92,7 @@ class Wiper:
         receipts = [forget(session=session_id) for session_id in sessions]
         receipts += [forget(space=space.name) for space in self._stores.spaces.list()]
         tags = self._wipe_tags(dry_run=dry_run)
+        contracts = self._experience().contracts.remove_texts(dry_run=dry_run)
         counts: dict[str, Any] = {}
         for component in reversed(self._components):  # what was made of others before those
             for wipe in component.wipes:
@@ -99,7 +100,13 @@ class Wiper:
         # The last: it clears the database's pages and logs of all that went before, tags too.
         receipts.append(forget(project=True))
         return WipeReport(
-            scope=chosen, session=None, dry_run=dry_run, receipts=tuple(receipts), tags=tags, **counts
+            scope=chosen,
+            session=None,
+            dry_run=dry_run,
+            receipts=tuple(receipts),
+            tags=tags,
+            contracts=contracts,
+            **counts,
         )
 
     def _wipe_tags(self, *, dry_run: bool) -> int:

@@ -15,12 +15,13 @@ from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
 from hexad.database.connection import Database
 from hexad.database.encryption.secrets_file import holds_keys
-from hexad.database.meta import Meta
+from hexad.database.meta import DOCUMENT, SET_CONTRACT, Meta
 from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
-from hexad.experience.values.contract import LifecycleContract, check_placed, parse_contract
+from hexad.experience.values.contract import LifecycleContract, LimitSource, check_placed, parse_contract
 
 FILE_BYTES_LIMIT: Final = 1 << 20
 _KEY: Final = "lifecycle_contract"
+_GIVEN: Final = LimitSource.CONTRACT
 _WINDOW_LIMIT: Final = (1 << 31) - 1
 
 
@@ -59,11 +60,31 @@ class Contracts:
         )
         check_placed(contract)
         text = json.dumps(contract.document, sort_keys=True) if contract.active else ""
-        detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": contract.to_dict()}
+        # Its limits alone: the ledger takes this note for good, where no erasure reaches what else a contract says.
+        limits = {name: value for name, value in contract.to_dict().items() if name != DOCUMENT}
+        detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": limits}
         with self._db.transaction():
             self._meta.put(_KEY, text)
-            self._meta.log("set_contract", detail, at=self._clock.now())
+            self._meta.log(SET_CONTRACT, detail, at=self._clock.now())
         return self.current()
+
+    def remove_texts(self, *, dry_run: bool) -> int:
+        """Take out what the contract says besides its limits, in older notes too; return how many contracts said more.
+
+        The limits stay in force, as policies of spaces do.
+        """
+        contract = self.current()
+        stored = {
+            name: getattr(contract, name) for name, source in contract.sources.items() if source is _GIVEN
+        }
+        limits: dict[str, JSONValue] = {"resources": {"memory": stored}}
+        more = contract.active and contract.document != limits
+        if not dry_run:
+            with self._db.transaction():
+                if more:
+                    self._meta.put(_KEY, json.dumps(limits, sort_keys=True))
+                self._meta.remove_from_log(SET_CONTRACT, f"$.contract.{DOCUMENT}")
+        return int(more)
 
     def _without_secrets(self, contract: LifecycleContract) -> LifecycleContract:
         text = json.dumps(contract.document, sort_keys=True, ensure_ascii=False, indent=1)
