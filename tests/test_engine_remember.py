@@ -40,6 +40,18 @@ def test_a_caller_may_give_the_id(hx: Hexad) -> None:
     assert "The harbour opens at six." == hx.get("mem_harbour").raw
 
 
+def test_an_id_that_stands_for_something_else_is_refused(hx: Hexad) -> None:
+    decision = hx.governance.decide("Use Postgres.", space="theirs")
+    session = hx.session.start(task="The harbour")
+
+    for name in (decision.id, session.id, f"{session.id}#task-1", "user:rule:1", "mem_AAAABBBB"):
+        with pytest.raises(hexad.InvalidMemory, match=r"^id = .* cannot be used") as caught:
+            hx.remember("Sneaky.", id=name)
+        assert "id" == caught.value.argument
+    assert "Use Postgres." == hx.expand(decision.id).text
+    assert 1 == hx.count()
+
+
 @pytest.mark.row("L018", "L039")
 def test_writing_to_a_known_id_changes_that_memory_and_keeps_when_it_was_made(
     hx: Hexad, clock: FrozenClock

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 import hexad
+from hexad.interfaces.http_server.tokens import TokenFile
 from http_servers import HttpServer, serving
 
 pytest.importorskip("fastapi")
@@ -322,6 +323,133 @@ def test_a_token_for_spaces_reaches_no_other(limited, run):
     assert "theirs" not in json.dumps(context)
 
 
+@pytest.fixture(scope="module")
+def two_spaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HttpServer, str, dict[str, str]]]:
+    """A server of two spaces, a token for one of them, and ids of what is in the other."""
+    folder = tmp_path_factory.mktemp("spaces") / "project"
+    folder.mkdir()
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        hx.remember("The launch of ours is in June.", id="mem_ours", space="ours")
+        hx.remember("The launch of theirs is in May.", id="mem_theirs", space="theirs")
+        decision = hx.governance.decide("Theirs launches in May.", space="theirs").id
+        session = hx.session.start(task="The launch of theirs.").id
+        token = TokenFile(hx.path).add(role="owner", spaces=["ours"])[1]
+    with serving(folder) as running:
+        yield running, token, {"memory": "mem_theirs", "decision": decision, "session": session}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "argument"),
+    [
+        ("recall", {"query": "launch", "follow_links": True}, "follow_links"),
+        ("recall-context", {"space": "ours", "topic": "launch", "follow_links": True}, "follow_links"),
+        (
+            "recall-context",
+            {"space": "ours", "topic": "launch", "options": {"follow_links": True}},
+            "options",
+        ),
+        ("recall-kind", {"space": "ours", "kind": "note", "follow_links": True}, "follow_links"),
+        ("recall-kind", {"space": "ours", "kind": "note", "options": {"follow_links": True}}, "options"),
+        ("memories", {"text": "Sneaky.", "derived_from": ["mem_theirs"]}, "derived_from"),
+        (
+            "memories/structured",
+            {"space": "ours", "payload": {"raw": "Sneaky."}, "options": {"strict": True}},
+            "options",
+        ),
+        (
+            "memories/structured",
+            {"space": "ours", "payload": {"raw": "Sneaky.", "supersedes": "mem_theirs"}},
+            "payload",
+        ),
+        (
+            "memories/structured",
+            {"space": "ours", "payload": '{"raw": "Sneaky.", "supersedes": "mem_theirs"}'},
+            "payload",
+        ),
+        (
+            "memories/raw",
+            {"space": "ours", "raw": "Sneaky.", "kind": "note", "options": {"strict": True}},
+            "options",
+        ),
+        ("forget", {"session": "monday"}, "session"),
+        ("forget", {"subject": "Ann"}, "subject"),
+        ("forget", {"before": "2020-01-01"}, "before"),
+        ("forget", {"tag": "x", "purge": True}, "purge"),
+        ("governance/decide", {"title": "Sneaky.", "supersedes": "mem_theirs"}, "supersedes"),
+        ("governance/decide", {"title": "Sneaky.", "depends_on": ["mem_theirs"]}, "depends_on"),
+        ("layers/project/remember-decision", {"title": "Sneaky.", "supersedes": "mem_theirs"}, "supersedes"),
+    ],
+)
+def test_no_argument_leads_out_of_a_token_s_spaces(two_spaces, path, body, argument):
+    server, token, _ = two_spaces
+
+    refused = server.post(f"/v1/{path}", body, token=token)
+
+    assert (403, argument) == (refused.status_code, refused.json().get("argument"))
+    assert 1 == server.get("/v1/memories/count", params={"space": "ours"}).json()
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("memories", {"text": "Sneaky.", "id": "ID"}),
+        ("memories/structured", {"space": "ours", "payload": {"raw": "Sneaky.", "id": "ID"}}),
+        ("memories/structured", {"space": "ours", "payload": '{"raw": "Sneaky.", "id": "ID"}'}),
+        ("memories/raw", {"space": "ours", "raw": "Sneaky.", "kind": "note", "id": "ID"}),
+        ("expand", {"what": "ID"}),
+        ("forget", {"id_or_path": "ID"}),
+        ("memories/tag", {"id_or_path": "ID", "add": ["mine"]}),
+        ("memories/restore", {"id_or_path": "ID"}),
+        ("memories/pin", {"names": ["ID"]}),
+    ],
+)
+@pytest.mark.parametrize("kind", ["memory", "decision", "session"])
+def test_a_token_for_spaces_is_told_the_same_of_another_s_id_and_of_none(two_spaces, path, body, kind):
+    server, token, ids = two_spaces
+
+    def answer_to(name: str) -> tuple[int, str]:
+        answer = server.request(
+            "POST",
+            f"/v1/{path}",
+            content=json.dumps(body).replace("ID", name),
+            headers={"content-type": "application/json"},
+            token=token,
+        )
+        return answer.status_code, answer.text.replace(name, "ID")
+
+    theirs, nothing = ids[kind], ids[kind].translate(str.maketrans("0123456789th", "1234567890ab"))
+
+    assert 404 == answer_to(theirs)[0]
+    assert answer_to(nothing) == answer_to(theirs)
+
+
+def test_a_token_for_spaces_changes_a_memory_of_its_own_by_id(two_spaces):
+    server, token, _ = two_spaces
+
+    changed = server.post(
+        "/v1/memories", {"text": "The launch of ours is in July.", "id": "mem_ours"}, token=token
+    ).json()
+
+    assert ("mem_ours", "updated") == (changed["id"], changed["receipt"]["outcome"])
+
+
+def test_a_sentence_does_not_tell_which_spaces_there_are(two_spaces):
+    server, token, _ = two_spaces
+
+    def answer_to(space: str) -> str:
+        task = f"notes in the space {space} about the launch since last week"
+        answer = server.post("/v1/context", {"task": task, "wait": True}, token=token).json()
+        return json.dumps([answer["text"], answer["notes"]]).replace(space, "SPACE")
+
+    assert answer_to("nobodys") == answer_to("theirs")
+
+
+def test_counts_are_of_all_spaces_and_not_for_a_token_of_some(two_spaces):
+    server, token, _ = two_spaces
+
+    assert 403 == server.get("/metrics", token=token).status_code
+
+
 def test_words_of_a_question_lead_out_of_no_space(limited, run):
     limited.post("/v1/memories", {"text": "The launch of theirs is in May.", "space": "theirs"})
     limited.post("/v1/memories", {"text": "The launch of ours is in June.", "space": "ours"})
@@ -356,6 +484,16 @@ def test_a_revoked_token_ends_at_once(limited, run):
     after = limited.get("/v1/memories", token=token)
 
     assert (200, 0, 401) == (before.status_code, revoked.code, after.status_code)
+
+
+def test_a_space_that_is_not_there_is_named_when_a_token_is_made_for_it(limited, run):
+    limited.post("/v1/spaces", {"name": "ours"})
+
+    made = run("serve", "token", "add", "--role", "lead", "--space", "ours", "--space", "oors")
+
+    assert 0 == made.code
+    assert "There is no space 'oors' yet" in made.err
+    assert "'ours'" not in made.err
 
 
 def test_a_role_that_cannot_be_one_is_refused(limited, run):

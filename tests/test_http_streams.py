@@ -217,6 +217,7 @@ def test_a_token_for_a_space_is_told_of_that_one(server, run, listen):
 
     assert until(lambda: bool(listener.named("memory")))
     assert {"ours"} == {memory["space"] for memory in listener.named("memory")}
+    assert ([{}], []) == (listener.named("state"), listener.named("change"))
 
 
 def test_a_server_ends_while_somebody_listens(server, listen):

@@ -155,6 +155,29 @@ def test_a_token_for_a_space_reaches_that_one_alone(running, era):
     assert ["hexad://space/harbour"] == [resource.uri for resource in listed]
 
 
+def test_a_token_for_a_space_is_told_the_same_of_another_s_id_and_of_none(running):
+    async def talk(client: Client):
+        told = {}
+        for name in ("mem_board", "mem_nobodys"):
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(f"hexad://memory/{name}")
+            messages = [
+                await failure(client, "expand", id=name),
+                await failure(client, "remember", text="tea", id=name),
+                await failure(client, "forget", id_or_path=name),
+                str(caught.value),
+            ]
+            told[name] = [message.replace(name, "ID") for message in messages]
+        (stored,) = (await answer(client, "remember", text="The pier has two cranes."))["memories"]
+        changed = await answer(client, "remember", text="The pier has three cranes.", id=stored["id"])
+        return told, changed["memories"][0]["outcome"]
+
+    told, outcome = running.ask(talk, token="limited")
+
+    assert told["mem_nobodys"] == told["mem_board"]
+    assert "updated" == outcome
+
+
 @pytest.mark.parametrize("token", ["", "hexad_wrong", "Ünïcode"])
 def test_nobody_is_let_in_without_a_token(running, token):
     status, body = running.post(

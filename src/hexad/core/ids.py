@@ -20,6 +20,21 @@ SHORT_ID: Final = re.compile(rf"(mem_)([{_ALPHABET}]{{8}})(?:#[0-9]+)?")
 """A memory's id as a model is shown it: the end of it, in which ids of one moment differ."""
 _MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?=[{_ALPHABET}]{{8}}(?![0-9A-Za-z_]))")
 
+_RESERVED: Final = re.compile(
+    rf"(?!mem_)(?:[a-z]+[-_])+[{_ALPHABET}]{{26}}.*|{SHORT_ID.pattern}|user:.*", re.DOTALL
+)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name has the form of an id that is generated for something else than a memory, or of a short id.
+
+    >>> is_reserved("dec_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("mem_GGCVNDVV"), is_reserved("user:rule:4")
+    (True, True, True)
+    >>> is_reserved("mem_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("dec_2026_postgres")
+    (False, False)
+    """
+    return _RESERVED.fullmatch(name) is not None
+
 
 def with_short_ids(text: str) -> str:
     """Return a text in which generated ids of memories have their last eight characters alone.

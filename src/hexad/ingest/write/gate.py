@@ -8,8 +8,10 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from hexad.core.arguments import quoted
+from hexad.core.ids import is_reserved
 from hexad.database.codec import dump
-from hexad.errors import Conflict
+from hexad.errors import Conflict, InvalidMemory
 from hexad.memory.draft import Draft
 from hexad.memory.memory import BEGINNING_LIMIT, NearMemory, Outcome
 from hexad.memory.source import KEPT_BY
@@ -153,7 +155,8 @@ class Gate:
     def _named(self, draft: Draft, source_no: int | None) -> tuple[Identity | None, Identity | None]:
         """Return the memory that a draft's source id names, and the one that its id names.
 
-        Raises `Conflict` when one of them is another space's, may not be seen, or when they are two.
+        Raises `Conflict` when one of them is another space's, may not be seen, or when they are two, `InvalidMemory`
+        for a new id that stands for something else: a memory of that id would be shown in its place.
         """
         memories, named, known = self._stores.memories, None, None
         if source_no is not None and draft.source_id is not None:
@@ -165,6 +168,12 @@ class Gate:
             if known is not None:
                 self._free(known, draft.id)
                 self._same_space(known, draft)
+            elif is_reserved(draft.id) and not draft.imported:
+                raise InvalidMemory(
+                    f"id = {quoted(draft.id)} cannot be used: Hexad itself makes ids of this form;",
+                    argument="id",
+                    remedy="leave {id} out, or give another one.",
+                )
             if named is not None and named.id != draft.id:
                 raise Conflict(
                     f"The source id {draft.source_id!r} is memory {named.id!r} already, not {draft.id!r}; "

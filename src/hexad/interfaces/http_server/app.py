@@ -20,6 +20,7 @@ from hexad.client.verbs import VERBS, Verb, python_call
 from hexad.client.wire import MEDIA_TYPE, encode
 from hexad.core.as_json import plain
 from hexad.core.clock import Clock
+from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.interfaces.http_server.bodies import MalformedRequest, arguments_of_body, arguments_of_query
 from hexad.interfaces.http_server.guard import Limits, Refusal, RequestGuard
@@ -58,7 +59,8 @@ class Desk:
 
         def ask(given: dict[str, Any]) -> Any:
             hx = self.store.of(login.role)
-            return visible(login, verb, invoke(hx, verb, within(login, verb, given), acknowledged=True))
+            arguments = within(login, verb, given, lambda memory_id: _space_of(hx, memory_id))
+            return visible(login, verb, lambda: invoke(hx, verb, arguments, acknowledged=True))
 
         return await self._answered(verb, request, ask)
 
@@ -95,6 +97,14 @@ class Desk:
                 measured.status = _status(error)
                 return problem_response(error)
             return Response(content, media_type=MEDIA_TYPE if is_exact else _JSON)
+
+
+def _space_of(hx: Hexad, memory_id: str) -> str | None:
+    try:
+        memory = hx.get(memory_id)
+    except HexadError:  # nothing, something hidden, or a short id of several
+        return None
+    return memory.space if memory.id == memory_id else None
 
 
 def _require_json(request: Request) -> None:
@@ -198,7 +208,7 @@ def _add_others(app: FastAPI, desk: Desk, metrics: Metrics) -> None:
         return JSONResponse({"status": "ok", "version": hexad.__version__})
 
     async def metrics_text(request: Request) -> Response:
-        del request
+        require_whole(request.state.login, "what a server counts")
         content, kind = await store.pool.run(None, metrics.text)
         return Response(content, headers={"content-type": kind})
 

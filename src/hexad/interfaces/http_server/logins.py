@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from hexad.client.verbs import Reach, Verb, parameters_of
 from hexad.core.arguments import quoted
-from hexad.errors import AccessDenied, NotFound
+from hexad.errors import AccessDenied, Conflict, NotFound
+from hexad.ingest.structured_calls import parse_object
 from hexad.interfaces.http_server.tokens import Login
 from hexad.layers.contract import MemoryItem
 from hexad.layers.router.query_language import parse_query_text
@@ -28,10 +30,16 @@ _BEYOND: Final[Mapping[str, tuple[str, ...]]] = {
     "project.remember_decision": ("supersedes",),
 }
 """Arguments that lead out of a space."""
+_BEYOND_PAYLOAD: Final = ("supersedes",)
+"""Fields of a record that do."""
+SpaceOf = Callable[[str], str | None]
+"""Returns the space of the memory that has an id; None where there is none."""
 
 
-def within(login: Login, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call as a login may make it; raises `AccessDenied`."""
+def within(login: Login, verb: Verb, given: Mapping[str, Any], space_of: SpaceOf) -> dict[str, Any]:
+    """Return the arguments of a call as a login may make it; raises `AccessDenied`, and `NotFound` for an id that is
+    not that of a memory in the login's spaces: whether it is another one's is not said.
+    """
     arguments = dict(given)
     if login.spaces is None:
         return arguments
@@ -45,6 +53,7 @@ def within(login: Login, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]
             raise AccessDenied(
                 f"{name} leads beyond {_named(login)}, which this token is for.", argument=name
             )
+    _require_own_id(login, verb, arguments, space_of)
     if verb.reach is Reach.SPACE:
         _limit_space(login, verb, arguments)
     elif verb.reach is Reach.NAME:
@@ -60,6 +69,28 @@ def within(login: Login, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]
             _require(login, typed.space, "space")
         arguments["plain"] = False  # a sentence may name a space too, in words that nobody has to quote
     return arguments
+
+
+def _require_own_id(login: Login, verb: Verb, arguments: Mapping[str, Any], space_of: SpaceOf) -> None:
+    """Refuse to write under an id that is not that of a memory in the login's spaces.
+
+    A new id could be taken in another space, and to accept one and to refuse the other would tell which are.
+    """
+    wanted_id = arguments.get("id") if verb.name in ("remember", "remember_raw") else None
+    if verb.name == "remember_structured":
+        payload = parse_object(arguments.get("payload", {}), "memory payload")
+        wanted_id = payload.get("id")
+        for name in _BEYOND_PAYLOAD:
+            if payload.get(name):
+                raise AccessDenied(
+                    f"{name} leads beyond {_named(login)}, which this token is for.", argument="payload"
+                )
+    if isinstance(wanted_id, str) and space_of(wanted_id) not in (login.spaces or ()):
+        raise NotFound(
+            f"There is no memory with the id {quoted(wanted_id)} in {_named(login)}, which this token is for;",
+            argument="id",
+            remedy="leave {id} out: the store gives a new memory its own.",
+        )
 
 
 def _require_layers(login: Login, layers: Iterable[str]) -> None:
@@ -92,13 +123,15 @@ def _require(login: Login, name: object, argument: str) -> None:
         )
 
 
-def visible(login: Login, verb: Verb, answer: Any) -> Any:
-    """Return an answer that a login may see; raises `NotFound` for what is of another space."""
+def visible(login: Login, verb: Verb, ask: Callable[[], Any]) -> Any:
+    """Return an answer that a login may see; raises `NotFound` alike for what is of another space and for nothing."""
     if login.spaces is None or verb.reach is not Reach.ITEM:
-        return answer
-    if not isinstance(answer, MemoryItem) or answer.space not in login.spaces:
-        raise NotFound("There is nothing with that id in the spaces of this token.")
-    return answer
+        return ask()
+    with suppress(NotFound, Conflict):  # a short id that several have names them, in whichever space
+        answer = ask()
+        if isinstance(answer, MemoryItem) and answer.space in login.spaces:
+            return answer
+    raise NotFound("There is nothing with that id in the spaces of this token.")
 
 
 def _named(login: Login) -> str:

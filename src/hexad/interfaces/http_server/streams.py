@@ -263,10 +263,13 @@ class ChangeStream:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     async def events(self) -> AsyncGenerator[bytes]:
-        """Yield events until the reader goes: the counters at first, then each that moved, and memories by id."""
+        """Yield events until the reader goes: the counters at first, then each that moved, and memories by id.
+
+        Counters are of all spaces: a login that is limited to some is told of memories alone.
+        """
         self._numbers = dict(await self.store.pool.run(None, self.hx.changes))
         since = self.since or self.hx.clock.now()
-        yield _event("state", dict(self._numbers), since)
+        yield _event("state", self._numbers if self.login.spaces is None else {}, since)
         if self.since is not None:  # what changed while this reader was away
             yield await self.store.pool.run(None, lambda: b"".join(self._memory_events()))
         self.since = self.since or since
@@ -286,7 +289,9 @@ class ChangeStream:
         self._numbers = numbers
         parts = self._memory_events() if _MEMORIES in moved else []
         assert self.since is not None
-        return b"".join([*parts, *([_event("change", moved, self.since)] if moved else [])])
+        if moved and self.login.spaces is None:
+            parts.append(_event("change", moved, self.since))
+        return b"".join(parts)
 
     def _memory_events(self) -> list[bytes]:
         return [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import hexad
 from hexad.client.verbs import VERBS
@@ -53,10 +54,14 @@ class LoginOffer:
         verb = VERBS.get(_VERBS.get(name, name))
         if verb is None:
             raise self._denied(name)
-        answer = self._offer.call(name, within(self._login, verb, arguments), progress)
-        if name == "expand" and answer.get("space") not in self._login.spaces:
-            raise hexad.NotFound("There is nothing with that id in the spaces of this token.")
-        return answer
+        allowed = within(self._login, verb, arguments, self._space_of)
+        if name != "expand":
+            return self._offer.call(name, allowed, progress)
+        with suppress(hexad.NotFound, hexad.Conflict):
+            answer = self._offer.call(name, allowed, progress)
+            if answer.get("space") in self._login.spaces:
+                return answer
+        raise hexad.NotFound("There is nothing with that id in the spaces of this token.")
 
     def resources(self) -> list[ListedResource]:
         """Return the resources of the token's spaces."""
@@ -65,12 +70,14 @@ class LoginOffer:
 
     def read(self, uri: str) -> str:
         """Return a resource; raises `NotFound` for one of another space."""
-        text = self._offer.read(uri)
         spaces = self._login.spaces
         if spaces is None or self._reaches(uri):
-            return text
-        if uri.startswith(MEMORY_URI) and json.loads(text).get("space") in spaces:
-            return text
+            return self._offer.read(uri)
+        if uri.startswith(MEMORY_URI):
+            with suppress(hexad.NotFound, hexad.Conflict):
+                text = self._offer.read(uri)
+                if json.loads(text).get("space") in spaces:
+                    return text
         raise hexad.NotFound("There is no such resource in the spaces of this token.")
 
     def complete(self, uri: str, argument: str, value: str) -> list[str]:
@@ -83,6 +90,13 @@ class LoginOffer:
         if self._login.spaces is not None:
             raise self._denied(name)
         return self._offer.prompt(name, arguments)
+
+    def _space_of(self, memory_id: str) -> str | None:
+        try:
+            memory = json.loads(self._offer.read(MEMORY_URI + quote(memory_id, safe="")))
+        except hexad.HexadError:  # nothing, something hidden, or a short id of several
+            return None
+        return str(memory["space"]) if memory["id"] == memory_id else None
 
     def _reaches(self, uri: str) -> bool:
         return uri.startswith(SPACE_URI) and unquote(uri.removeprefix(SPACE_URI)) in (

@@ -28,10 +28,11 @@ from hexad.layers.router.natural_language_filters import in_query_language, pars
 from hexad.layers.router.parallel import FetchedAnswers, LayerPool, LayerQuestion, attempt, in_turn
 from hexad.layers.router.plan import RouteModel, RouteRequest, parse_settings, plan
 from hexad.layers.router.query_language import QueryText, moment, parse_query_text
-from hexad.memory.decision import DECISION
+from hexad.memory.decision import DECISION, DECISION_PREFIX
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Filters, Hit
 from hexad.memory.store import Stores
+from hexad.memory.tables.decisions import Decisions
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.current_first import successors_of
 from hexad.search.recall.query_terms import check_query
@@ -490,6 +491,10 @@ class Contexts:
         memories = self._stores.memories
         try:
             with self._stores.db.read():
+                if memory_id.startswith(DECISION_PREFIX):
+                    memory_id = (
+                        Decisions(self._stores.db, roles=self._stores.roles).get(memory_id).memory_id or ""
+                    )
                 no = memories.resolve(memory_id, space=None)
                 memory = memories.by_no([no])[no]
                 later = successors_of(self._stores, [no]).get(no)

@@ -126,11 +126,15 @@ def token(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _tokens() -> TokenFile:
+def _tokens(spaces: Sequence[str] | None = None) -> TokenFile:
+    """Return the tokens of the store; spaces that it does not have are named: they may be made later."""
     with state().opened(create=True) as hx:
-        hx.spaces.list()
+        names = {info.name for info in hx.spaces.list()}
         if state().role not in (None, _OWNER):
             raise hexad.AccessDenied("Tokens are for the store's owner; leave --role and HEXAD_ROLE out.")
+        for name in spaces or ():
+            if name not in names:
+                note(f"There is no space {name!r} yet; the token reaches nothing there until there is one.")
         return TokenFile(hx.path)
 
 
@@ -148,7 +152,8 @@ def _tokens() -> TokenFile:
 @click.option("--expires", "expires_at", metavar="TIME", help="When it ends: RFC 3339 or a date.")
 def add(role: str, spaces: Sequence[str], name: str | None, expires_at: str | None) -> None:
     """Make a token and print it: it is shown this once."""
-    login, text = _tokens().add(role=role, spaces=several(spaces), name=name, expires_at=expires_at)
+    names = several(spaces)
+    login, text = _tokens(names).add(role=role, spaces=names, name=name, expires_at=expires_at)
     show({**login.to_dict(), "token": text}, table=text)
     if not state().json:
         note(f"{login.name}: role {login.role}, {_spaces(login)}. Nothing keeps the token but you.")
