@@ -20,8 +20,14 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.redaction_lookalikes import env_samples, lookalike_samples, number_samples, personal_samples
-from benchmarks.redaction_samples import Sample, secret_samples
+from benchmarks.redaction_lookalikes import (
+    env_samples,
+    lookalike_samples,
+    number_samples,
+    personal_samples,
+    sentence_samples,
+)
+from benchmarks.redaction_samples import Sample, secret_samples, word_samples
 from hexad.redaction.policy import SENSITIVE
 from hexad.redaction.redact import RedactionRules, find, project_rules, redact
 
@@ -166,6 +172,7 @@ def main() -> int:
         "sensitive": beside("sensitive", sensitive, replace(default, secrets=False)),
         "numbers": beside("numbers", [*number_samples(args.seed, args.per_kind)], default),
         "env": beside("env", [*env_samples(args.seed, args.per_kind)], default),
+        "words": beside("words", [*word_samples(args.seed, args.per_kind), *sentence_samples()], default),
         "library": beside("library", library_samples(args.files), default),
     }
     for sample in [*wrong, *pii_wrong] if args.show else []:

@@ -110,6 +110,22 @@ def personal_samples(seed: int, per_kind: int) -> Iterator[Sample]:
             yield Sample(kind, "impersonal", make(m), None)
 
 
+_NO_VALUES = (
+    "password: reset it at https://service.io/reset", "Password: please choose another one", "password: required", "the password is case-sensitive",
+    "The password is end-to-end encrypted.", "password: stored in the vault", "Forgot your password: contact support", "Change the password: it is old.",
+    "password: rotate every ninety days", "Enter admin password: ", "password: must be long", "password: see 1Password", "login(user: user, password: pw)",
+    "const {password: hashed} = user", "def f(user: str, password: Password) -> None:", "connect(\n  password=newPassword\n)", "password: user.password",
+    "interface User { name: string; password: string; }", "  user: name,\n  password: hashed,\n}", "password_policy: strong-passwords-only",
+    "error: wrong password: try again later", "Tests: pass: all-unit-tests", "secret: web-tls-cert", "password: none, user: none",
+)  # fmt: skip
+
+
+def sentence_samples() -> Iterator[Sample]:
+    """Yield sentences and code in which words, and no password, stand behind a word for one."""
+    for text in _NO_VALUES:
+        yield Sample("no value", "words", text, None)
+
+
 _NUMBERS: dict[str, Callable[[Maker], str]] = {
     "row with ids": lambda m: f"user_id={m.chars('123456789', 16)} order_id={m.chars('123456789', 16)} took {m.chars(DIGIT, 3)} ms",
     "JSON ids": lambda m: f'{{"id": {m.chars("123456789", 16)}, "parent_id": "{m.chars("123456789", 16)}"}}',

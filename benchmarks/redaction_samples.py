@@ -12,6 +12,7 @@ import random
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 LOWER, UPPER, DIGIT = string.ascii_lowercase, string.ascii_uppercase, string.digits
 ALNUM = LOWER + UPPER + DIGIT
@@ -389,6 +390,43 @@ def secret_samples(seed: int, per_kind: int) -> Iterator[Sample]:
             value,
             path="app/.env.local",
         )
+
+
+_WORDS: Final = (
+    "harbour",
+    "velvet",
+    "tundra",
+    "willow",
+    "copper",
+    "quartz",
+    "meadow",
+    "falcon",
+    "lantern",
+    "juniper",
+)
+_WORD_PLACES: dict[str, str] = {
+    "alone": "{p}: {v}",
+    "sentence": "The {p}: {v}. Change it after the first login.",
+    "end of a sentence": "Please remember the staging {p}: {v}",
+    "list of labels": "Log in as user: ada, {p}: {v}, host: db1",
+    "remark behind it": "{p}: {v} (change it before the release)",
+    "markdown": "**Default {p}:** {v}\n",
+    "backticks": "The {p} is `{v}` on every box.",
+    "yaml": "service:\n  name: api\n  {n}: {v}\n  replicas: 2\n",
+    "yaml quoted": "service:\n  {n}: '{v}'\n",
+    "json": '{{"host": "db1", "{c}": "{v}", "port": 5432}}',
+    "properties": "{n}={v}\nretries=3\n",
+}
+
+
+def word_samples(seed: int, per_kind: int) -> Iterator[Sample]:
+    """Yield passwords that are nothing but ordinary words, one to three, labelled as people label them."""
+    m = Maker(seed + 5)
+    for count in (1, 2, 3):
+        for _ in range(per_kind * 4):
+            value = "-".join(m.random.sample(_WORDS, count))
+            name = m.random.choice(["PASSWORD", "DB_PASSWORD", "ADMIN_PASSWORD", "WIFI_PASSWORD"])
+            yield _named(m, f"{count} words", name, value, list(_WORD_PLACES.items()))
 
 
 def _named(m: Maker, kind: str, name: str, value: str, places: list[tuple[str, str]]) -> Sample:

@@ -28,6 +28,7 @@ GITHUB = "gh" + "p_" + drawn(36)
 AWS_ID = "AK" + "IA" + drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 JWT = "ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "J" + drawn(40) + "." + drawn(43)
 PASSWORD = "tr0ub4dor" + drawn(9)
+WORDS = "correct-horse" + "-battery"
 API_KEY = drawn(40)
 PEM = "\n".join(
     [
@@ -43,6 +44,7 @@ SECRETS = {
     "cloud id": (f"aws: {AWS_ID}", AWS_ID),
     "web token": (f"Authorization: Bearer {JWT}", JWT),
     "password in settings": (f'password = "{PASSWORD}"', PASSWORD),
+    "password of words": (f"admin password: {WORDS}", WORDS),
     "password in a shell": (f"export DB_PASSWORD={PASSWORD}", PASSWORD),
     "named key in JSON": (json.dumps({"api_key": API_KEY}), API_KEY),
     "named secret in YAML": (f"client_secret: {API_KEY}", API_KEY),

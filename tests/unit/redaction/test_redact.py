@@ -234,6 +234,46 @@ def test_a_named_secret_is_found_in_the_notations_people_use(text: str, value: s
     assert redacted.endswith("]" + after)
 
 
+@pytest.mark.row("A129", "A130")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("admin password: {}", "correct-horse" + "-battery"),
+        ("The admin password: {}.", "correct-horse" + "-battery"),
+        ("Please remember the staging password: {}", "velvet" + "-otter"),
+        ("Log in with user admin, password: {}.", "sword" + "fish"),
+        ("user: ada, password: {}, host: db1", "velvet" + "otter"),
+        ("password: {} (change it)", "blue" + "bird"),
+        ("**Default password:** {}", "blue" + "bird"),
+        ("service:\n  password: {}\n  port: 1", "blue" + "bird"),
+        ("db password: {}", "tulip_garden" + "_fence"),
+        ("db_password={}", "velvet" + "-otter"),
+        ("The password for staging is: {}", "velvet" + "-otter"),
+        ("my password was {} before", "correct-horse" + "-battery"),
+        ("The password is `{}` on every box", "rasp" + "berry"),
+        ("password: {}", "correct horse" + " battery staple"),
+        ('{{"user": "ada", "password": "{}"}}', "love" + "lace"),
+        ("admin pw: {}", "correct-horse" + "-battery"),
+    ],
+)
+def test_a_password_of_ordinary_words_is_found_where_it_is_labelled(text: str, value: str) -> None:
+    before, _, after = text.replace("{{", "{").replace("}}", "}").partition("{}")
+
+    assert f"{before}[REDACTED:password]{after}" == clean(text.format(value))
+
+
+@pytest.mark.row("A130")
+def test_words_behind_a_word_for_a_password_stay_where_they_are_no_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY))
+    lookalikes = importlib.import_module("benchmarks.redaction_lookalikes")
+    texts = [sample.text for sample in lookalikes.sentence_samples()]
+
+    assert len(texts) >= 20
+    assert texts == [clean(text) for text in texts]
+
+
 @pytest.mark.parametrize(
     "text",
     [

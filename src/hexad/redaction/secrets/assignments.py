@@ -17,6 +17,7 @@ from hexad.redaction.secrets.classifier import Style, accepts, is_phrase
 from hexad.redaction.secrets.known_formats import compile_template
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
 from hexad.redaction.secrets.values import FROM_NAME, FROM_STRUCTURE, SecretSpan, looks_random, words_of
+from hexad.text.search_terms import STOP_WORDS
 
 _TABLE: Final = """
 adafruit w32
@@ -189,6 +190,11 @@ _SQL = re.compile(
     r"(?:'(?P<a>[^'\n\x00]{3,128})'|\"(?P<b>[^\"\n\x00]{3,128})\")",
     re.IGNORECASE,
 )
+_WORDS_BEHIND_LABEL = re.compile(
+    r"(?:password|passcode|passwort|kennwort)[*]{0,2}(?:[ ]is)?[:=]{1,2}[*]{0,2}[ ]{1,4}"
+    r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){3,7}+)(?=[.]?[ ]{0,4}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _PASSPHRASE = re.compile(
     r"pass-?phrase[\"'`*]{0,3}(?:[ ]?[:=]{1,2}|[ ](?:is|was))?[*]{0,2}[ ]{0,4}"
     r"(?:\"(?P<a>[^\"\n\x00]{8,200}+)\"|'(?P<b>[^'\n\x00]{8,200}+)'|“(?P<c>[^”\n\x00]{8,200}+)”"
@@ -228,6 +234,10 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
         for match in _PASSPHRASE.finditer(text):
             if is_phrase(match[match.lastgroup or 0]):
                 yield SecretSpan("password", *match.span(match.lastgroup or 0), FROM_NAME)
+    if "passw" in lowered or "passcode" in lowered or "kennwort" in lowered:
+        for match in _WORDS_BEHIND_LABEL.finditer(text):
+            if is_phrase(match["a"]) and STOP_WORDS.isdisjoint(match["a"].lower().split()):
+                yield SecretSpan("password", *match.span("a"), FROM_NAME)
     if "ENV" in text or "ARG" in text or "setx" in lowered:
         for match in _ENV_LINE.finditer(text):
             yield from _judged(text, match["name"], match.span("a"), Style.SHELL, kept_names)
@@ -340,6 +350,13 @@ _LINE_HEAD = re.compile(
 _LINE_REST = re.compile(r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z)")
 _CELL_END = re.compile(r"[ \t]*\|")
 _SHELL_NAME = re.compile(r"[\w.]*[A-Z][A-Z0-9_.]*")
+# A label and its value in a sentence or in settings: no code before it on the line, and the clause ends behind it.
+_PLAIN_HEAD = re.compile(r"[^(){}\[\]<>=;\"'`|\\$\n]*+\Z")
+_CLAUSE_END = re.compile(
+    r"[*_`]{0,3}[.!]?[ \t]*(?:[#(].*)?(?:\r?\n(?![ \t]*[})\]])|\Z)"
+    r"|[*_`]{0,3}(?:[.!][ ]|,[ ](?=[\w-]{1,24}[ ]?[:=])|[ ][(–-])"
+)
+_LABEL_OPS: Final = frozenset({":", "：", "->"})
 
 
 class _Value(NamedTuple):
@@ -396,7 +413,7 @@ def _assignment(
     if word in _PROVIDER_SET:
         rule = provider_rule(word, text[head:end] + tail["rest"], content)
         return value.end if rule is None else SecretSpan(rule, value.start, value.end, FROM_STRUCTURE)
-    kind = classify_name(_words_before(text, head) + text[head:end] + tail["rest"])
+    kind = classify_name(_words_before(text, head) + text[head:end] + tail["rest"].removesuffix(" is"))
     if kind is None:
         return None
     style = _style(text, head, own_name, tail, value)
@@ -481,19 +498,30 @@ def _style(text: str, head: int, name: str, tail: re.Match[str], value: _Value) 
     if value.style is Style.QUOTED or tail["pair"] or tail["block"]:
         return Style.QUOTED
     if tail["mark"] or tail["cell"] or (tail["bar"] and _CELL_END.match(text, value.end)):
-        return Style.LINE
+        return Style.LABEL if tail["mark"] and _CLAUSE_END.match(text, value.end) else Style.LINE
     if name.startswith("--") and tail["op"] == "=":
         return Style.SHELL
     if tail["op"] == "=" and text[head - 1 : head] in ("?", "&", ";") and head > 0:
         return Style.FLAG
     if _SHELL_NAME.fullmatch(name) and tail["op"] == "=" and text[tail.end() - 1] == "=":
         return Style.SHELL
+    if _is_label(text, head, tail, value):
+        return Style.LABEL
     line_start = text.rfind("\n", max(0, head - 80), head) + 1
     begins = head - line_start < 80 and _LINE_HEAD.fullmatch(text, line_start, head) is not None
     is_separator = tail["tab"] or tail["op"] in (":", "：", "=", "-")
     if begins and is_separator and _LINE_REST.match(text, value.end):
         return Style.LINE
     return Style.LOOSE
+
+
+def _is_label(text: str, head: int, tail: re.Match[str], value: _Value) -> bool:
+    """Tell whether the name labels the value in plain text: `admin password: x`, `password=x` at the margin."""
+    line_start = text.rfind("\n", max(0, head - 160), head) + 1
+    is_spaced = tail["op"] in _LABEL_OPS and text[tail.end() - 1] in " \t："
+    plain = is_spaced and head - line_start < 160 and _PLAIN_HEAD.match(text, line_start, head) is not None
+    setting = tail["op"] == "=" and line_start == head
+    return (plain or setting) and _CLAUSE_END.match(text, value.end) is not None
 
 
 def _after_space(
@@ -518,7 +546,8 @@ def _after_space(
         return None
     if name.lower() in ("pass", "key") and not (tail["verb"] or "").startswith(("is", "was")):
         return None
-    style = Style.FLAG if flag else Style.PROSE
+    is_quoted = quoted is not None and (tail["verb"] or "").startswith(("is", "was"))
+    style = Style.FLAG if flag else Style.QUOTED if is_quoted else Style.PROSE
     kind = None if name in kept_names or start in seen else classify_name(_words_before(text, head) + name)
     if kind is None:
         return None

@@ -7,12 +7,14 @@ from enum import Enum
 
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import NameClass
+from hexad.text.search_terms import STOP_WORDS
 
 
 class Style(Enum):
     """How a value is written, from the clearest to the most doubtful."""
 
     QUOTED = "quoted"  # x = "…", {"x": "…"}, <x>…</x>
+    LABEL = "label"  # x: … where a clause ends with it, x=… at the margin; no code
     SHELL = "shell"  # X=… with a name in capitals, --x=…
     FLAG = "flag"  # --x …
     LINE = "line"  # x: … or x = … alone on its line
@@ -56,6 +58,10 @@ _SENTENCE = frozenset(
     password please protect should that the this to used use uses was which will with you your
     """.split()
 )
+_ANNOUNCED = re.compile(
+    r"(?i)pass(?:word|wd|phrase|code|wort)|kennwort|wachtwoord|contrase|senha|\bp(?:wd?|sw)\b"
+)
+_JOINT = re.compile(r"[-_.]")
 _PLAIN_WORDS = re.compile(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,16}|[a-z]{0,3}\d{1,4}))*")
 
 
@@ -66,7 +72,7 @@ def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:
     if style is not Style.QUOTED and _is_code(value, style):
         return False
     if kind in (NameClass.PASSWORD, NameClass.SECRET):
-        return _accepts_password(value, kind, style)
+        return _accepts_password(value, kind, style, name)
     if kind is NameClass.WEAK:
         return _accepts_weak(value, style, name)
     return _accepts_token(value, style)
@@ -84,8 +90,10 @@ def _is_code(value: str, style: Style) -> bool:
     )
 
 
-def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
+def _accepts_password(value: str, kind: NameClass, style: Style, name: str) -> bool:
     if style is Style.QUOTED and _is_passphrase(value):
+        return True
+    if kind is NameClass.PASSWORD and _ANNOUNCED.search(name) and _is_word_password(value, style):
         return True
     plain = kind is NameClass.PASSWORD and style not in (Style.LOOSE, Style.PROSE, Style.ARGUMENT)
     if values.is_joined_password(value, lower_too=plain) or (plain and values.ends_in_number(value)):
@@ -100,7 +108,7 @@ def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
         return values.looks_chosen(value) or _is_machine_made(value, style)
     if _NUMBERED_WORD.fullmatch(value):
         return False
-    if style is Style.LINE:
+    if style in (Style.LINE, Style.LABEL):
         least = 5 if kind is NameClass.PASSWORD else 8
         return values.looks_chosen(value, min_chars=least) and not _is_plain_words(value)
     strong = (values.looks_random(value, min_chars=8) and values.has_digit(value)) or (
@@ -120,6 +128,25 @@ def _accepts_password(value: str, kind: NameClass, style: Style) -> bool:
     if style is Style.ARGUMENT and values.looks_chosen(value, min_chars=8) and not _is_plain_words(value):
         return values.has_digit(value)
     return strong
+
+
+def _is_word_password(value: str, style: Style) -> bool:
+    """Tell whether `value` is a password made of words alone, as its place says and nothing in it denies.
+
+    Three words joined by `-` or `.` are one wherever a value may stand. A label or quotes make one of two words, or of
+    a single one, where none of them belongs to sentences about passwords ("required", "reset", "the").
+    """
+    words = _JOINT.split(value.lower())
+    if not all(word.isalpha() or word.isdigit() for word in words) or not any(map(str.isalpha, words)):
+        return False
+    stop = sum(word in STOP_WORDS for word in words)
+    wordy = sum(values.is_wordy(word) for word in words)
+    if len(words) >= 3:
+        snake = "_" in value and style is not Style.LABEL
+        return not snake and stop + wordy <= 1 and not (stop and style is Style.PROSE)
+    if len(value) < 5 or stop or wordy or not value[1:].islower():
+        return False
+    return style is Style.LABEL or (style is Style.QUOTED and value.islower())
 
 
 def _accepts_token(value: str, style: Style) -> bool:

@@ -20,7 +20,7 @@ class NameClass(Enum):
 
 KEYWORDS: Final = (
     "pass",
-    "pwd",
+    "pw",
     "pswd",
     "secret",
     "token",
@@ -55,7 +55,7 @@ _PASSWORD_PARTS: Final = (
     "wachtwoord",
 )
 _OTHER_SCRIPTS: Final = ("парол", "密码", "密碼", "パスワード", "비밀번호")
-_PASSWORD_WORDS: Final = frozenset({"pwd", "pswd", "pass", "psw", "passe", "contrase", "senha"})
+_PASSWORD_WORDS: Final = frozenset({"pw", "pwd", "pswd", "pass", "psw", "passe", "contrase", "senha"})
 _TOKEN_WORDS: Final = frozenset({"jwt", "bearer", "credential", "credentials", "creds", "cred"})
 _KEY_JOINED: Final = (
     "apikey",
