@@ -187,9 +187,14 @@ def test_another_name_for_the_server_is_refused(server):
     assert (421, 403, 200) == (rebound.status_code, page.status_code, own.status_code)
 
 
-def test_a_form_is_not_taken_for_a_request(server):
+@pytest.mark.parametrize("in_chunks", [False, True])
+def test_a_form_is_not_taken_for_a_request(server, in_chunks):
+    body = b'{"text": "sneaky"}'
     form = server.request(
-        "POST", "/v1/memories", content=b'{"text": "sneaky"}', headers={"Content-Type": "text/plain"}
+        "POST",
+        "/v1/memories",
+        content=iter([body]) if in_chunks else body,
+        headers={"Content-Type": "text/plain"},
     )
 
     assert 415 == form.status_code

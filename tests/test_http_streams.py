@@ -117,6 +117,9 @@ def test_a_client_that_vanishes_in_the_middle_of_a_body_stores_nothing(server):
     connection.close()
 
     assert 0 == server.get("/v1/memories/count").json()
+    server.end()
+    assert server.process.stderr is not None
+    assert "Traceback" not in server.process.stderr.read()
 
 
 def test_a_slow_reader_does_not_keep_others_waiting(server):

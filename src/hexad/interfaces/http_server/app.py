@@ -11,6 +11,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 import hexad
@@ -81,7 +82,7 @@ class Desk:
             is_query = request.method == "GET"
             body = b"" if is_query else await request.body()
             pairs = request.query_params.multi_items() if is_query else []
-            if not is_query:
+            if body:
                 _require_json(request)
             is_exact = MEDIA_TYPE in request.headers.get("accept", "")
 
@@ -110,7 +111,7 @@ def _space_of(hx: Hexad, memory_id: str) -> str | None:
 def _require_json(request: Request) -> None:
     """Refuse a body of another type: a form is what a page may send anywhere without asking."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != _JSON and not kind.endswith("+json") and request.headers.get("content-length", "0") != "0":
+    if kind != _JSON and not kind.endswith("+json"):
         raise Refusal(
             InvalidInput(f"The body is {kind[:60] or 'of no type'!r};", remedy="send application/json."),
             status=415,
@@ -183,6 +184,7 @@ def build(
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HexadError, _raised)
     app.add_exception_handler(HTTPException, _not_routed)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _failed)
     return RequestGuard(
         app, tokens=tokens, hosts=hosts, origins=origins, limits=limits or Limits(), clock=clock
@@ -284,6 +286,11 @@ async def _not_routed(request: Request, error: Exception) -> Response:
         allowed = (error.headers or {}).get("Allow", "another method")
         reason = InvalidInput(f"{what} is not served;", remedy=f"send {allowed}.")
     return problem_response(reason, status=error.status_code, headers=error.headers)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    del request, error  # in the middle of a body: nothing was done, and nobody reads the answer
+    return Response(status_code=400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

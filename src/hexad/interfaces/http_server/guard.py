@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,11 +31,19 @@ RATE_LIMIT: Final = 2_000.0
 """Requests a second of one token, on average over some seconds; with a token that is none, of one address."""
 BURST_S: Final = 2.0
 WAITING_LIMIT: Final = 512
-"""Requests that may be under way at once."""
+"""Requests that may be under way at once, of one token half of them."""
+STREAMS_LIMIT: Final = 256
+"""Streams that may be open at once, likewise."""
+HEAD_S: Final = 10.0
+"""How long a client may take for the head of a request."""
 SILENCE_S: Final = 30.0
 """How long a client may be silent in the middle of a body."""
 OPEN_PATHS: Final = frozenset({"/healthz"})
 LINES: Final = frozenset({"/v1/xdb/tokens"})
+_STREAMS: Final = frozenset(
+    {("GET", "/v1/changes"), ("GET", "/v1/export"), ("POST", "/v1/xdb/tokens"), ("GET", "/mcp")}
+)
+"""What stays open as long as its client likes, and so takes no place of a request."""
 _BUCKETS: Final = 4_096
 _SCHEME: Final = "bearer "
 
@@ -55,7 +63,9 @@ class Limits:
     body_bytes: int = BODY_BYTES_LIMIT
     rate: float = RATE_LIMIT
     waiting: int = WAITING_LIMIT
+    streams: int = STREAMS_LIMIT
     silence_s: float = SILENCE_S
+    head_s: float = HEAD_S
 
 
 class Buckets:
@@ -77,6 +87,39 @@ class Buckets:
         return 0.0 if allowed else (1.0 - level) / self._rate
 
 
+class Places:
+    """Counts what is under way of each login; none has more than half of the places, so that others find one."""
+
+    def __init__(self, limit: int, what: str) -> None:
+        self._limit, self._what = limit, what
+        self._counts: Counter[str] = Counter()
+
+    def take(self, name: str) -> None:
+        """Count one; raises `Refusal` where there is no place."""
+        if self._counts[name] >= max(self._limit // 2, 1):
+            raise Refusal(
+                LimitExceeded(
+                    f"{self._counts[name]} {self._what} of this token are under way;",
+                    remedy="ask again in a second.",
+                ),
+                status=429,
+                headers={"retry-after": "1"},
+            )
+        if self._counts.total() >= self._limit:
+            raise Refusal(
+                StoreLocked(f"{self._limit} {self._what} are under way;", remedy="ask again in a second."),
+                status=503,
+                headers={"retry-after": "1"},
+            )
+        self._counts[name] += 1
+
+    def release(self, name: str) -> None:
+        """Count one less."""
+        self._counts[name] -= 1
+        if not self._counts[name]:
+            del self._counts[name]
+
+
 class RequestGuard:
     """Stands before the application and answers what is not let in; notes the login of what is."""
 
@@ -94,7 +137,7 @@ class RequestGuard:
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
         self._rate, self._failures = Buckets(limits.rate, clock), Buckets(limits.rate, clock)
-        self._active = 0
+        self._requests, self._streams = Places(limits.waiting, "requests"), Places(limits.streams, "streams")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -102,18 +145,20 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        places = self._streams if (scope["method"], scope["path"]) in _STREAMS else self._requests
         try:
-            self._check(scope, headers)
+            name = self._check(scope, headers)
+            places.take(name)
         except Refusal as refusal:
             await send_problem(send, refusal)
             return
-        self._active += 1
         try:
             await self._app(scope, self._bounded(scope, receive), send)
         finally:
-            self._active -= 1
+            places.release(name)
 
-    def _check(self, scope: Scope, headers: Mapping[str, str]) -> None:
+    def _check(self, scope: Scope, headers: Mapping[str, str]) -> str:
+        """Return for whom a request counts: its login, or whoever needs none; raises `Refusal`."""
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
         if host not in self._hosts:
             raise Refusal(
@@ -132,21 +177,17 @@ class RequestGuard:
                 status=403,
             )
         if scope["path"] in OPEN_PATHS:
-            return
-        scope.setdefault("state", {})["login"] = self._login(scope, headers)
-        if self._active >= self._limits.waiting:
-            raise Refusal(
-                StoreLocked(f"{self._active} requests are under way;", remedy="ask again in a second."),
-                status=503,
-                headers={"retry-after": "1"},
-            )
+            return ""
+        login = self._login(scope, headers)
+        scope.setdefault("state", {})["login"] = login
         length = headers.get("content-length", "0")
         if scope["path"] not in LINES and (not length.isdecimal() or int(length) > self._limits.body_bytes):
             raise too_large(self._limits.body_bytes)
+        return login.name
 
     def _login(self, scope: Scope, headers: Mapping[str, str]) -> Login:
-        given = headers.get("authorization", "")
-        token = given[len(_SCHEME) :].strip() if given.lower().startswith(_SCHEME) else ""
+        header = headers.get("authorization", "")
+        token = header[len(_SCHEME) :].strip() if header.lower().startswith(_SCHEME) else ""
         login = self._tokens.login(token) if token else None
         if login is None:
             client = (scope.get("client") or ("",))[0]

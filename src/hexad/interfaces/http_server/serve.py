@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hexad.core.clock import SystemClock
 from hexad.errors import AccessDenied, InvalidInput, NotFound, StoreLocked
@@ -24,6 +28,7 @@ BACKLOG: Final = 512
 _GRACE_S: Final = 10
 _KEEP_ALIVE_S: Final = 15
 _HEAD_BYTES: Final = 64 << 10
+_TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +129,49 @@ def addresses(options: ServeOptions, listener: socket.socket) -> tuple[str, list
     return f"{scheme}://{_bracketed(host)}:{port}", [*names, *options.allow_hosts], origins
 
 
+class _Connection(H11Protocol):
+    """A connection whose client may not take as long as it likes for the head of a request."""
+
+    def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_s = head_s
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._time_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._time_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _time_head(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_timer()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self._head_s, self._let_go)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _let_go(self) -> None:
+        self._timer = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.write(_TOO_SLOW)
+            self.transport.close()
+
+
 def uvicorn_server(app: App, options: ServeOptions) -> uvicorn.Server:
     """Return what answers requests until the process is told to end; what is under way is finished first."""
     config = uvicorn.Config(
         app,
+        http=partial(_Connection, head_s=options.limits.head_s),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         server_header=False,
