@@ -171,7 +171,7 @@ EARLY = {
     "pydantic_core": ("hexad.interfaces.mcp",),
     "starlette": ("hexad.interfaces.http_server", "hexad.interfaces.mcp"),
     **dict.fromkeys(
-        ("fastapi", "prometheus_client", "pydantic", "uvicorn"),
+        ("fastapi", "h11", "prometheus_client", "pydantic", "uvicorn"),
         ("hexad.interfaces.http_server",),
     ),
 }
