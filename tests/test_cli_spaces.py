@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 import termios
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,23 @@ def test_memory_gc_archives_what_is_older_than_the_days_given(port):
     assert (["mem_old"], 1, 3) == (planned["ids"], planned["kept_pinned"], planned["kept_young"])
     assert "archived 1, purged 0, kept 3 younger and 1 pinned" in done.out
     assert "archived" == port("memory", "show", "mem_old", "--json").data["status"]
+
+
+@pytest.mark.row("L165")
+def test_memory_gc_counts_the_days_and_leaves_all_that_is_younger(port):
+    port("spaces", "policy", "port", "allow_delete=true")
+    now = datetime.now(UTC)
+    with hexad.open(".", embedder=None, background=False) as hx:
+        for days in (29, 31, 61):
+            hx.remember(
+                f"Notice {days}.", space="port", id=f"mem_{days}", freeze_clock=now - timedelta(days=days)
+            )
+
+    assert ["mem_61"] == port("memory", "gc", "port", "--ttl-days", "60", "--json").data["ids"]
+    assert ["mem_31"] == port("memory", "gc", "port", "--ttl-days", "30", "--json").data["ids"]
+    left = port("memory", "list", "--space", "port", "--json").data
+    assert ["mem_0", "mem_1", "mem_2", "mem_29"] == sorted(memory["id"] for memory in left)
+    assert 0 == port("memory", "gc", "port", "--ttl-days", "30", "--json").data["archived"]
 
 
 # Files ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, floor, log
+
 import pytest
 
 import hexad
@@ -411,6 +413,26 @@ def test_a_draft_grows_less_sure_until_it_is_seen_again(hx, clock):
     after = hx.project.get_patterns()[0].confidence
     assert () == hx.consolidate("project").changes
     assert after == hx.project.get_patterns()[0].confidence
+
+
+@pytest.mark.row("A082")
+@pytest.mark.parametrize("days", [0.5, 1, 10.9, 45, 45.9, 90, 180, 5_000])
+def test_confidence_decays_by_whole_days_from_when_it_was_seen_last_and_never_below_the_floor(
+    hx, clock, days
+):
+    def observe(confidence: float) -> str:
+        fact = hx.project.observe(category="pattern", key="orm", value="Prisma", confidence=confidence)
+        return fact.memory_id
+
+    observe(0.6)
+    clock.advance(days=20)
+    seen = observe(0.6)  # this is when it was seen last
+    base = hx.get(seen).confidence
+    clock.advance(days=30 + days)
+    hx.consolidate("project")
+
+    expected = max(base * exp(-log(2) / 90 * floor(days)), 0.1)
+    assert expected == pytest.approx(hx.get(seen).confidence, abs=0.011 if days < 2 else 1e-5)
 
 
 @pytest.mark.row("A101")

@@ -88,7 +88,7 @@ def test_a_context_asks_for_as_much_of_a_store_three_times_as_large(opened: Open
     assert many[1] <= 1.5 * few[1]
 
 
-@pytest.mark.row("A060")
+@pytest.mark.row("A060", "A147")
 def test_a_context_embeds_its_question_once_for_all_layers(opened: Opener, tmp_path: Path) -> None:
     asked = Asked()
     hx = opened(tmp_path, embedder=asked.embed)
@@ -103,3 +103,21 @@ def test_a_context_embeds_its_question_once_for_all_layers(opened: Opener, tmp_p
     hx.context(ASKED, wait=True)
 
     assert 1 == asked.embedded
+
+
+@pytest.mark.row("A147")
+def test_a_question_that_was_asked_lately_is_not_embedded_again_and_sees_what_was_written_since(
+    opened: Opener, tmp_path: Path
+) -> None:
+    asked = Asked()
+    hx = opened(tmp_path, embedder=asked.embed)
+    hx.remember("The harbour crane of dock 1 lifts one ton.")
+    hx.embed_pending()
+    hx.context(ASKED, wait=True)
+    hx.context("What does the ferry cost?", wait=True)
+    asked.embedded = 0
+
+    assert "lifts one ton" in hx.context(ASKED, wait=True).render()
+    assert 0 == asked.embedded
+    opened(tmp_path, embedder=None).remember("The harbour crane of dock 7 lifts nine tons.")
+    assert "lifts nine tons" in hx.context(ASKED, wait=True).render()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import struct
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -76,8 +77,9 @@ def fill(hx: Hexad, clock, *, sealed: int = 6, unsealed: int = 6) -> None:
 )
 @pytest.mark.row("H022", "H099", "H136")
 @pytest.mark.parametrize("sealed", [False, True])
-@pytest.mark.parametrize("kind", list(EventType))
+@pytest.mark.parametrize("kind", ["input", "output", "tool_call", "tool_response", "system", "steering"])
 def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sealed):
+    assert 6 == len(EventType)
     hx.xdb.start_session("agent-7/run-1")
     at = clock.now()
     first = hx.xdb.record(kind, "Hello ", {"pack::Greeting": 0.8, "pack::Word": 0.25}, event_id="reply-1",
@@ -100,8 +102,11 @@ def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sea
         content="", event_end=True, token_count=3,
     )  # fmt: skip
     assert item == hx.xdb.get_timestep(first)
+    assert (kind, kind) == (item.event_type.value, item.to_dict()["event_type"])
+    assert [first, second] == ids(hx.xdb.recall(event_types=[kind]))
 
 
+@pytest.mark.row("H018", "H019", "H136")
 @pytest.mark.parametrize("sealed", [False, True])
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(
@@ -144,6 +149,7 @@ def test_any_text_any_name_and_any_score_survive(hx, rows, sealed):
     ]
 
 
+@pytest.mark.row("H019", "H136")
 def test_of_many_activations_the_ten_strongest_are_kept(xdb):
     given = {f"c{at:02}": at / 20 for at in range(20)} | {"b": 0.5, "a": 0.5}
     xdb.record("output", "x", given)
@@ -153,6 +159,46 @@ def test_of_many_activations_the_ten_strongest_are_kept(xdb):
     assert ["c19", "c18", "c17", "c16", "c15", "c14", "c13", "c12", "c11", "a"] == list(
         first.concept_activations
     )
+
+
+@pytest.mark.row("H019")
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_score_has_single_precision_and_a_concept_any_name(xdb, sealed):
+    name = 'pack::It\'s "a"\n\0 ü'
+    xdb.record("output", "x", {name: 0.1234567890123, "b": 0.25})
+    if sealed:
+        xdb.seal()
+
+    (record,) = xdb.recall()
+
+    assert ["b", name] == list(record.concept_activations)
+    (rounded,) = struct.unpack("<f", struct.pack("<f", record.concept_activations[name]))
+    assert rounded == struct.unpack("<f", struct.pack("<f", 0.1234567890123))[0]
+    assert 0.1234567890123 != record.concept_activations[name]
+
+
+@pytest.mark.row("H018")
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_content_comes_back_as_it_was_but_for_half_a_character(xdb, sealed):
+    contents = ["", " \n\t ", "a\0b", "one\r\ntwo\r", "u\u0308 \u202e 😀"]
+    for content in [*contents, " half \ud83d of it\n"]:
+        xdb.record("output", content)
+    if sealed:
+        xdb.seal()
+
+    assert [*contents, " half \ufffd of it\n"] == [record.content for record in xdb.recall()]
+
+
+@pytest.mark.row("H022")
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_timestep_says_who_spoke(xdb, sealed):
+    roles = ["user", "assistant", "system", "tool", "critic", None]
+    for role in roles:
+        xdb.record("output", "x", role=role)
+    if sealed:
+        xdb.seal()
+
+    assert roles == [record.role for record in xdb.recall()]
 
 
 @pytest.mark.parametrize("bad", [
@@ -173,6 +219,7 @@ def test_a_content_over_the_limit_is_refused(xdb):
         xdb.record("input", "ü" * 600_000)
 
 
+@pytest.mark.row("H012", "H014", "H015", "H016", "H017")
 def test_a_secret_in_an_input_never_reaches_the_disk(hx, xdb):
     for kind in ("input", "tool_call", "tool_response", "system", "steering"):
         xdb.record(kind, "password: Tr0ub4dor&3x")
@@ -241,11 +288,14 @@ def test_a_flush_waits_for_what_the_thread_is_writing(xdb):
     assert ["a"] == [record.content for record in xdb.recall()]
 
 
+@pytest.mark.row("H010", "H136")
 def test_sessions_of_two_open_stores_share_no_tick(opened):
     first, two = opened().xdb.start_session("s"), opened().xdb.start_session("s")
     recorded = [handle.record("output", str(at)) for at in range(200) for handle in (first, two)]
 
     assert 400 == len(set(recorded))
+    for own in (recorded[::2], recorded[1::2]):
+        assert sorted(own, key=lambda name: int(name.rpartition("-")[2])) == own
     first._xdb.flush(), two._xdb.flush()
     assert 400 == len(first.recall(limit=1000)) == len(two.recall(limit=1000))
 

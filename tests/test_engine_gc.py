@@ -66,6 +66,7 @@ def test_a_report_says_what_was_old_where_no_rule_says_otherwise(hx: Hexad, cloc
     assert (("l",), None, 1) == (alone.ids, alone.cutoff, alone.to_dict()["rules"])
 
 
+@pytest.mark.row("L044")
 def test_without_a_lifetime_nothing_is_ever_old(hx: Hexad, clock: FrozenClock) -> None:
     hx.remember("For ever.", space="docs", id="d")
     hx.spaces.set_policy("docs", {"ttl_days": None, "allow_delete": True})
@@ -75,7 +76,24 @@ def test_without_a_lifetime_nothing_is_ever_old(hx: Hexad, clock: FrozenClock) -
     assert {"d": "active"} == statuses(hx, "docs")
 
 
-@pytest.mark.row("L049")
+@pytest.mark.row("L044")
+def test_a_lifetime_is_counted_in_days_from_the_last_change(news: Hexad, clock: FrozenClock) -> None:
+    for name in ("untouched", "changed"):
+        news.remember(f"What was {name}.", space="news", id=name)
+    clock.advance(days=20)
+    news.remember("What was changed since.", space="news", id="changed")
+    clock.advance(days=9)
+    assert () == news.spaces.gc("news").ids
+
+    clock.advance(days=2)
+    assert ("untouched",) == news.spaces.gc("news").ids
+    clock.advance(days=18)
+    assert () == news.spaces.gc("news").ids
+    clock.advance(days=2)
+    assert ("changed",) == news.spaces.gc("news").ids
+
+
+@pytest.mark.row("L049", "L165")
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -110,6 +128,7 @@ def test_a_dry_run_needs_no_leave_and_changes_nothing(hx: Hexad, clock: FrozenCl
     assert before == everything_stored(hx)
 
 
+@pytest.mark.row("L044", "L165")
 def test_given_days_take_the_place_of_the_policys_but_not_of_its_rules(hx: Hexad, clock: FrozenClock) -> None:
     hx.spaces.create("docs")
     hx.spaces.set_policy(

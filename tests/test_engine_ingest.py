@@ -488,6 +488,35 @@ def test_code_and_guides_have_vectors_with_their_file_lines_and_kind(hx: Hexad, 
     assert all(row[4] for row in rows)
 
 
+@pytest.mark.row("A038")
+def test_each_function_class_and_module_has_vectors_of_its_own_with_its_name_and_lines(
+    hx: Hexad, folder: Path
+) -> None:
+    steps = "".join(
+        f"        total += {at} * turn  # the beam turns about its own axis\n" for at in range(30)
+    )
+    (folder / "beam.py").write_text(
+        f'"""The beam."""\n\nimport math\n\n\ndef width(turn, total):\n    while turn:\n{steps}    return total\n\n\n'
+        f'class Lens:\n    """Bends light."""\n\n    def focus(self, turn, total):\n{steps}        return total\n'
+    )
+    hx.ingest(folder, embed=True)
+
+    rows = hx._services.db.query(
+        "SELECT summary, start_line, end_line, id FROM vector_chunks"
+        " WHERE file_path = 'beam.py' AND kind = 'code' ORDER BY start_line, id"
+    )
+    lines: dict[str, set[int]] = {}
+    for name, first, last, _ in rows:
+        if (first, last) != (1, 75):  # the whole file has one, too
+            lines.setdefault(str(name), set()).update(range(first, last + 1))
+    assert [{*range(6, 39)}, {41, 42}, {*range(44, 76)}] == [
+        lines[name] for name in ("width(turn, total)", "Lens", "Lens.focus(self, turn, total)")
+    ]
+    assert {1, 2, 3} == next(held for name, held in lines.items() if name.startswith("The beam."))
+    assert len(rows) == len({row[3] for row in rows})
+    assert 9 == len(rows)
+
+
 def test_times_that_cannot_be_read_are_reported_and_the_turns_are_stored(tmp_path: Path) -> None:
     log = tmp_path / "chat.jsonl"
     times = ["March-15-2024", "15/03/2024 10:22", "02/03/2024", "around noon", None]

@@ -86,6 +86,33 @@ def test_a_model_says_where_a_text_belongs_and_what_it_says(opened: Opener) -> N
     assert 1 == len(script.prompts)
 
 
+@pytest.mark.row("L007")
+def test_a_raw_text_goes_through_redaction_model_policy_and_stands_in_recall_and_bundle(
+    opened: Opener,
+) -> None:
+    hx, script = scripted(opened, ANSWER)
+    hx.spaces.create("ops")
+    hx.spaces.set_policy(
+        "ops",
+        {
+            "pii_redaction": ["email"],
+            "auto_pin": [{"kinds": ["guide"]}],
+            "ttl_days": 30,
+            "allow_delete": True,
+        },
+    )
+
+    memory = hx.remember_raw("ops", "guide", f"{TEXT} Ask ada@example.org, token {SECRET}.")
+
+    assert "ada@example.org" not in script.prompts[0].text
+    assert "[REDACTED:email]" in memory.raw
+    assert SECRET not in memory.raw
+    assert ANSWER["summary_short"] == memory.summary_short
+    assert memory.pinned
+    assert [memory.id] == [hit.id for hit in hx.recall("books returns", space="ops", semantic=False)]
+    assert memory.id in str(hx.recall_context("ops", "night job").to_dict())
+
+
 @pytest.mark.row("L008", "L009", "L010", "L011", "L079", "L080", "L081")
 def test_the_callers_hints_are_told_to_the_model(opened: Opener) -> None:
     hx, script = scripted(opened, ANSWER)
@@ -205,7 +232,7 @@ def test_long_summaries_end_with_a_sentence_and_stay_in_their_limits(opened: Ope
 # Without one, and when it fails -------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("L066")
+@pytest.mark.row("L066", "L007")
 def test_without_a_model_rules_read_the_text_and_the_receipt_says_so(hx: Hexad) -> None:
     memory = hx.remember_raw(
         "ops", "decision", "# Keep Postgres\n\nWe decided to keep Postgres for OrderStore.", project="shop"
@@ -478,6 +505,7 @@ def test_the_callers_auto_pin_pins_also_without_a_model(hx: Hexad) -> None:
     assert hx.remember_raw("ops", "note", TEXT, {"auto_pin": True}).pinned
 
 
+@pytest.mark.row("L007")
 def test_secrets_and_personal_data_never_reach_the_model(opened: Opener) -> None:
     hx, script = scripted(opened, ANSWER)
     hx.spaces.create("ops")

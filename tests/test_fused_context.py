@@ -434,6 +434,47 @@ def test_a_context_reaches_no_network(hx, monkeypatch):
     assert shown(hx.context("why do we deploy with Nomad?", wait=True))
 
 
+_ALL_OF_IT = """
+import sys
+reached = []
+def note(event, arguments):
+    if event.startswith(("socket.", "urllib.", "http.", "ssl.")) and event != "socket.gethostname":
+        reached.append(event)
+sys.addaudithook(note)
+import hexad
+with hexad.open(sys.argv[1]) as hx:
+    hx.remember("We deploy with Nomad on Tuesdays.", pinned=True)
+    hx.user.prefer("db", "Postgres")
+    hx.governance.decide("Use Nomad", rationale="Kubernetes was too much.")
+    hx.session.start("the deployment")
+    hx.session.note("half of it is done")
+    hx.xdb.start_session("monday")
+    hx.xdb.record("output", "Deployed.", {"work::Deploy": 0.9})
+    hx.honeycomb.add_node("a node", [1.0, 0.0])
+    hx.embed_pending()
+    assert hx.recall("how do we roll out?")
+    assert "too much" in hx.context("why do we deploy with Nomad?", wait=True).render()
+    assert "Postgres" in hx.context("which db do I prefer?", wait=True).render()
+    hx.maintain()
+print(reached, sorted({path.suffix for path in hx.path.rglob("*") if path.is_file()}))
+"""
+
+
+@pytest.mark.row("A006")
+def test_all_layers_write_and_answer_in_a_program_of_their_own_that_opens_no_socket(tmp_path):
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", _ALL_OF_IT, str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+    assert "" == done.stderr
+    assert done.stdout.startswith("[] ")
+    assert "'.db'" in done.stdout
+
+
 @pytest.mark.row("A111")
 def test_an_item_says_where_it_is_from_and_how_much_it_may_be_believed(hx):
     decision = next(

@@ -193,6 +193,28 @@ def test_with_room_an_edge_is_added_with_the_relevance_of_the_two(comb, clock):
     assert [] == comb.neighbors(old)
 
 
+@pytest.mark.row("O003", "O018", "O020")
+def test_of_two_that_are_equally_alike_the_older_falls_behind_and_a_score_stays_as_it_was_made(comb, clock):
+    old = comb.add_node("old", [0.6, 0.8])
+    clock.advance(days=30)
+    new, focus = comb.add_nodes([("new", [0.6, 0.8]), ("focus", [1.0, 0.0])])
+
+    comb.insert_many([(focus, old), (focus, new)])
+    edges = comb.neighbors(focus)
+    clock.advance(days=60)
+
+    assert [new, old] == [edge.target_id for edge in edges]
+    assert 0.7 * 0.6 + 0.3 * 1.0 == pytest.approx(edges[0].relevance_score)
+    assert 0.7 * 0.6 < edges[1].relevance_score < edges[0].relevance_score - 0.2
+    assert edges == comb.neighbors(focus)
+    # Against an old one, a far weaker likeness is enough to come first.
+    other = comb.add_node("other", [0.5, 0.75**0.5])
+    assert comb.insert(focus, other).relevance_score > edges[1].relevance_score
+    assert {clock.now(), clock.now() - timedelta(days=60)} == {
+        edge.timestamp_created for edge in comb.neighbors(focus)
+    }
+
+
 @pytest.mark.row("O002", "O027", "O031", "O069", "O070")
 def test_a_stronger_edge_takes_the_seat_of_the_weakest_which_is_kept_in_overflow(comb):
     focus, others = star(comb, [0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
@@ -205,10 +227,11 @@ def test_a_stronger_edge_takes_the_seat_of_the_weakest_which_is_kept_in_overflow
     assert (others[1], 0.3, 1) == (displaced.target_id, displaced.relevance_score, displaced.ring)
 
 
-@pytest.mark.row("O028", "O031", "O070")
+@pytest.mark.row("O028", "O031", "O070", "O010")
 def test_a_weaker_edge_goes_to_overflow_itself(comb):
     focus, others = star(comb, [0.5, 0.3, 0.6, 0.7, 0.8, 0.9, 0.2])
 
+    assert [0.9, 0.8, 0.7, 0.6, 0.5, 0.3] == scores(comb.get(focus).neighbors)
     assert [0.9, 0.8, 0.7, 0.6, 0.5, 0.3] == scores(comb.neighbors(focus))
     assert [(others[6], 0.2)] == [(edge.target_id, edge.relevance_score) for edge in comb.overflow(focus)]
 
@@ -244,7 +267,7 @@ def test_what_is_repeated_ages_from_then_on(comb, clock, again):
     )
 
 
-@pytest.mark.row("O057")
+@pytest.mark.row("O057", "O018", "O020")
 def test_a_strengthened_edge_resurfaces(comb, clock):
     focus, others = star(comb, [0.5, 0.3, 0.6, 0.7, 0.8, 0.9, 0.2])
     clock.advance(hours=1)
@@ -257,6 +280,7 @@ def test_a_strengthened_edge_resurfaces(comb, clock):
     assert [(others[1], 0.3)] == [(edge.target_id, edge.relevance_score) for edge in comb.overflow(focus)]
 
 
+@pytest.mark.row("O018", "O019")
 def test_the_same_pair_is_the_same_edge(comb):
     first, other = comb.add_nodes([("a", [1.0]), ("b", [1.0])])
     comb.insert(first, other, score=0.5, relation="cites")
@@ -271,6 +295,7 @@ def test_the_same_pair_is_the_same_edge(comb):
     assert 1 == comb.stats().edges
 
 
+@pytest.mark.row("O018")
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -411,7 +436,7 @@ def test_a_walk_descends_into_overflow_while_there_is_room(comb):
     assert others[:6] == [piece.id for piece in shallow.pieces[1:]]
 
 
-@pytest.mark.row("O058")
+@pytest.mark.row("O058", "O003")
 def test_main_and_overflow_edges_age_differently(comb, clock):
     focus, others = star(comb, [0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93])
     comb.configure(ring_half_lives=(timedelta(days=365), timedelta(days=7)))

@@ -52,6 +52,7 @@ def types(hx: Hexad, memory: hexad.Memory, other: hexad.Memory) -> list[str]:
     ]
 
 
+@pytest.mark.row("O019")
 def test_every_embedded_memory_is_a_node_linked_both_ways_with_its_nearest(hx, told):
     stats = hx.honeycomb.stats()
 
@@ -92,6 +93,7 @@ def test_a_rebuild_of_another_day_gives_the_same(hx, told, clock):
     assert before == edges_of(hx)
 
 
+@pytest.mark.row("O019")
 def test_turns_are_linked_with_those_before_and_after(hx, tmp_path):
     lines = [
         {"id": f"c/{at}", "conversation": "c", "session": "c/1", "time": "2026-01-01T10:00:00", "speaker": "AB"[at % 2], "text": text}
@@ -108,6 +110,7 @@ def test_turns_are_linked_with_those_before_and_after(hx, tmp_path):
     assert "next" not in types(hx, first, third)
 
 
+@pytest.mark.row("O019")
 def test_rare_words_of_tags_and_metadata_link_what_is_about_the_same(hx):
     memory = hx.remember("Bread rises in a warm kitchen.", tags=["zephyr"])
     other = hx.remember("The log grows until a checkpoint.", metadata={"project_code": "zephyr"})
@@ -116,6 +119,7 @@ def test_rare_words_of_tags_and_metadata_link_what_is_about_the_same(hx):
     assert ["shared-words"] == types(hx, memory, other) == types(hx, other, memory)
 
 
+@pytest.mark.row("O019")
 def test_links_that_are_drawn_are_edges_at_once_and_gone_when_they_are_removed(hx, told):
     hx.link(told[0].id, told[2].id, kind="based-on")
 

@@ -52,6 +52,25 @@ def test_of_items_that_are_alike_the_layer_of_higher_authority_comes_first():
     ]  # fmt: skip
 
 
+@pytest.mark.row("A108")
+def test_items_are_ranked_by_score_then_authority_then_age_then_id():
+    flat = replace(DEFAULT_WEIGHTS, authority=0.0, recency=0.0)
+    items = [
+        item("better", "vector", days=9, relevance=0.9),
+        item("of-the-project", "project", days=9),
+        item("of-the-user", "user", days=1),
+        item("younger", "vector", days=2),
+        item("a", "vector", days=3),
+        item("b", "vector", days=3),
+    ]
+    expected = ["better", "of-the-project", "of-the-user", "younger", "a", "b"]
+
+    for order in permutations(items):
+        assert expected == [entry.item.id for entry in rank(order, flat)]
+    scores = [entry.score for entry in rank(items, flat)]
+    assert scores[0] > scores[1] == scores[-1]
+
+
 @pytest.mark.row("A062")
 def test_age_lowers_a_note_but_hides_no_decision_no_pin_and_nothing_cited():
     from hexad import Citation

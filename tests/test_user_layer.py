@@ -10,6 +10,7 @@ import pytest
 
 import hexad
 from hexad import AccessDenied, FrozenClock, Hexad, InvalidInput, LimitExceeded, NotFound
+from hexad.database.connection import Database
 from user_projects import learned, open_project, use
 
 SECRET = "sk-" + "live9Qw8Er7Ty6Ui5Op4As3Df2Gh1"
@@ -117,6 +118,32 @@ def test_a_preference_has_its_source_its_confidence_and_when_it_was_last_seen(hx
     assert ["Postgres", "Helix"] == [preference.value for preference in hx.user.preferences()]
 
 
+@pytest.mark.row("A036")
+def test_the_table_of_preferences_has_the_columns_of_the_document_and_what_speaks_for_each(tmp_path, clock):
+    for name in ("one", "two", "three"):
+        learned(tmp_path, clock, name, db="Postgres")
+    with open_project(tmp_path / "new", clock) as hx:
+        hx.user.accept("db", "Postgres")
+        clock.advance(days=2)
+        hx.user.prefer("editor", "Helix")
+        (expected,) = hx.user.preferences("db")
+    stated = int(clock.now().timestamp() * 1_000_000)
+    db = Database.open(user_dir() / "user.db", clock=clock, readonly=True)
+    rows = {
+        row[0]: row[1:]
+        for row in db.query(
+            "SELECT key, value, confidence, source, evidence_count, accepted, rejected, projects, last_seen"
+            " FROM user_preferences"
+        )
+    }
+    db.close()
+
+    assert ("Helix", 1.0, "explicit", 1, 0, 0, 0, stated) == rows["editor"]
+    assert ("Postgres", expected.confidence, "inferred", 1, 0, 3) == (*rows["db"][:3], *rows["db"][4:7])
+    assert stated - 2 * 86_400_000_000 >= rows["db"][7]
+    assert 0.6 < expected.confidence < 1.0
+
+
 @pytest.mark.row("A031", "A118")
 def test_what_a_person_states_takes_the_place_of_what_they_stated_before(hx: Hexad):
     hx.user.prefer("pull requests", "large")
@@ -159,7 +186,7 @@ def test_the_users_own_file_states_preferences_and_takes_them_back(tmp_path, clo
         hx.user.preferences()
 
 
-@pytest.mark.row("A142", "A120")
+@pytest.mark.row("A142", "A120", "A036")
 def test_update_preference_notes_evidence_for_and_against(hx: Hexad):
     def update(delta: int) -> hexad.Preference:
         return hx.user.update_preference(key="db", value="Postgres", source="inferred", delta_evidence=delta)
@@ -223,7 +250,7 @@ def test_nothing_speaks_against_what_is_not_known(hx: Hexad):
 # Accepted and rejected ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A119", "A121", "A122")
+@pytest.mark.row("A119", "A121", "A122", "A036")
 def test_acceptance_raises_and_rejection_lowers_once_in_each_project(tmp_path, clock):
     sure = []
     for name, accepts in (("one", True), ("two", True), ("three", False)):

@@ -22,7 +22,7 @@ def preferred(tmp_path, clock, name="one") -> dict[str, float]:
 # Promotion -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A097", "A116", "A120")
+@pytest.mark.row("A097", "A116", "A120", "A036")
 def test_a_choice_that_half_of_the_projects_and_at_least_three_share_becomes_a_preference(tmp_path, clock):
     for name in ("one", "two"):
         report = learned(tmp_path, clock, name, db="Postgres", orm="Prisma")

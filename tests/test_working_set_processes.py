@@ -87,7 +87,7 @@ def test_after_a_kill_the_last_acknowledged_state_is_there(tmp_path: Path, lines
     assert f"note {count}" in " ".join(note.text for note in found.scratchpad[-40:])
 
 
-@pytest.mark.row("A086")
+@pytest.mark.row("A086", "A091")
 def test_a_program_that_ends_without_closing_leaves_all_that_it_said(tmp_path: Path) -> None:
     process = begun(_ENDS, str(tmp_path))
     _, err = process.communicate(timeout=60)
@@ -114,6 +114,7 @@ def test_what_a_living_process_works_on_is_offered_to_nobody_else(tmp_path: Path
         assert not hx.session.get("one").active
 
 
+@pytest.mark.row("A091")
 def test_processes_that_share_a_session_lose_no_note_of_each_other(tmp_path: Path) -> None:
     program = """
 import sys

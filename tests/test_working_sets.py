@@ -230,7 +230,7 @@ def test_snapshot_acknowledges_what_waits(opened: Opener) -> None:
     assert ["acknowledged"] == [note.text for note in other.session.get(begun.id).scratchpad]
 
 
-@pytest.mark.row("A085", "A086")
+@pytest.mark.row("A085", "A086", "A091")
 def test_everything_comes_back_after_a_close(opened: Opener) -> None:
     hx = opened()
     hx.session.start("login feature", ticket="AUTH-1", steps=["tokens", "tests"])
@@ -517,6 +517,7 @@ def test_a_session_goes_on_with_another_embedder(opened: Opener) -> None:
 # Two at a time --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("A091")
 def test_two_programs_on_one_session_lose_nothing_of_each_other(opened: Opener) -> None:
     hx, other = opened(), opened()
     begun = hx.session.start("login feature")

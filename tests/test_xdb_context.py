@@ -160,6 +160,7 @@ def test_a_contract_gives_windows_their_size_and_bounds_them(hx):
     assert ["before", "monday"] == [session.id for session in hx.xdb.sessions()]
 
 
+@pytest.mark.row("H128")
 def test_what_another_program_records_counts(opened):
     first, two = opened(), opened()
     first.xdb.start_session("monday", 1000)
@@ -432,6 +433,7 @@ def test_the_compactions_of_all_sessions_are_listed_without_a_current_one(hx):
     assert ["monday", "tuesday"] == [compaction.session_id for compaction in hx.xdb.compactions()]
 
 
+@pytest.mark.row("H128")
 def test_what_is_not_recorded_can_be_counted_until_it_is_compacted(hx):
     hx.xdb.start_session("monday", 1000)
     tell(hx, 200)

@@ -78,7 +78,7 @@ def test_each_type_is_listed_by_itself_and_laid_out_in_a_folder_of_its_own(hx, d
     assert [f"{doc_type}.md"] == paths(hx.xdb.list_documents(doc_type))
 
 
-@pytest.mark.row("H126")
+@pytest.mark.row("H126", "H006")
 def test_an_update_makes_a_new_version_and_keeps_the_old_one(hx, clock):
     documents = hx.xdb.documents
     first = documents.add_document("tone.md", "Be brief.", "system_instruction", tags=["tone"])
@@ -106,7 +106,7 @@ def test_an_update_makes_a_new_version_and_keeps_the_old_one(hx, clock):
         documents.update_document("nothing", "x")
 
 
-@pytest.mark.row("H125", "H150")
+@pytest.mark.row("H125", "H150", "H006")
 def test_documents_are_found_by_words_type_and_tags_together(hx):
     documents = hx.xdb.documents
     documents.add_document("deploy.md", "Deploying stops the queue.", "reference", tags=["ops", "release"])

@@ -187,6 +187,7 @@ def test_other_threads_of_an_interrupted_write_are_told_that_it_failed(opened, m
     )
 
 
+@pytest.mark.row("H010")
 def test_a_session_that_another_program_went_on_with_is_resumed_after_its_highest_tick(opened):
     first, other = opened(), opened()
     first.xdb.start_session("monday")

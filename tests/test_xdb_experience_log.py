@@ -22,6 +22,7 @@ from hexad import (
 )
 from hexad.experience.values.tags import TagSource, event_target, range_target, timestep_target
 from opener import Opener
+from tables import everything_stored
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 SECRET = "ghp_" + "Ab3" * 12
@@ -244,7 +245,7 @@ def test_an_application_that_cannot_be_is_refused_and_nothing_is_stored(log, hx:
 
 
 @pytest.mark.row("H109", "H111")
-def test_a_comment_is_put_on_a_range_and_found_by_it(log) -> None:
+def test_a_comment_is_put_on_a_range_and_found_by_it(log, hx: Hexad) -> None:
     for _ in range(4):
         log.record_timestep(step())
     remark = Comment(id="", target=range_target("s", (2, 3)), content="Odd.", created_at=NOON)
@@ -257,6 +258,10 @@ def test_a_comment_is_put_on_a_range_and_found_by_it(log) -> None:
         log.add_comment(replace(remark, id=made))
     with pytest.raises(InvalidInput, match="needs a text"):
         log.add_comment(replace(remark, content=" "))
+    log.add_comment(replace(remark, target=range_target("s", (4, 4)), content=f"Its key is {SECRET}."))
+    (cleaned,) = log.get_comments_for_range("s", 4, 9)
+    assert cleaned.content.startswith("Its key is [REDACTED")
+    assert SECRET not in everything_stored(hx)
 
 
 @pytest.mark.row("H153")

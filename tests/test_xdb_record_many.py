@@ -115,7 +115,7 @@ def everything(hx: Hexad, session: str) -> list[hexad.TimestepRecord]:
     ]
 
 
-@pytest.mark.row("H002", "H011", "H170")
+@pytest.mark.row("H002", "H011", "H170", "H136")
 @pytest.mark.parametrize("sealed", [False, True])
 def test_rows_columns_and_arrow_give_the_same_records(hx, xdb, arrow, sealed, monkeypatch):
     monkeypatch.setattr(batches, "CHUNK_ROWS", 500)
@@ -352,6 +352,7 @@ def test_arrow_without_rows_is_no_record(xdb, arrow):
     assert [] == xdb.record_many(arrow.sql("SELECT 'input' AS event_type, 'x' AS content WHERE false"))
 
 
+@pytest.mark.row("H136")
 def test_threads_that_record_many_at_once_share_no_tick(hx, xdb):
     ids: list[str] = []
 

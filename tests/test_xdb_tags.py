@@ -303,12 +303,32 @@ def test_the_tag_index_walks_the_concepts_in_every_direction(hx):
 
 
 @pytest.mark.row("H166")
-def test_the_table_of_tags_has_the_columns_of_the_document(hx):
+def test_the_table_of_tags_has_the_columns_of_the_document(hx, clock):
     columns = {row[1] for row in hx._services.stores.db.query("PRAGMA table_info(tags)")}
 
     assert columns >= {
         "id", "name", "tag_type", "concept_id", "entity_type", "bud_status", "created_at", "created_by", "description",
     }  # fmt: skip
+    clock.advance(seconds=1.000001)
+    tag = hx.xdb.create_bud_tag("Night Shift", "What happens at night.")
+    at = int(clock.now().timestamp()) * 1_000_000 + clock.now().microsecond
+    assert [
+        (
+            tag.id,
+            "Night Shift",
+            "bud",
+            None,
+            None,
+            tag.bud_status.value,
+            at,
+            tag.created_by,
+            "What happens at night.",
+        )
+    ] == (
+        hx._services.stores.db.query(
+            "SELECT id, name, tag_type, concept_id, entity_type, bud_status, created_at, created_by, description FROM tags"
+        )
+    )
 
 
 # Comments ---------------------------------------------------------------------------------------------------------

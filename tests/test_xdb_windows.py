@@ -355,6 +355,20 @@ def test_windows_are_rows_with_two_indexes(hx, clock):
         "SELECT s.id, first_tick, last_tick, fidelity, pinned, token_count FROM time_windows w"
         " JOIN sessions s ON s.no = w.session_no"
     )
+    columns = {row[1] for row in db.query("PRAGMA table_info(time_windows)")}
+    assert columns >= {
+        "id", "session_no", "start_at", "end_at", "fidelity", "compression_level", "pinned", "pinned_reason", "token_count",
+        "created_at",
+    }  # fmt: skip
+    at = int(clock.now().timestamp()) * 1_000_000 + clock.now().microsecond
+    assert [(at, at, at, 0)] == db.query(
+        "SELECT start_at, end_at, created_at, compression_level FROM time_windows"
+    )
+    assert {"window_no", "submission_no"} == {
+        row[1] for row in db.query("PRAGMA table_info(window_submissions)")
+    }
+    (steps,) = db.query("EXPLAIN QUERY PLAN SELECT id FROM time_windows WHERE fidelity = 'warm'")
+    assert "windows_by_fidelity" in str(steps)
     db.close()
 
 

@@ -133,7 +133,7 @@ def test_the_documents_examples_come_out_with_its_0_995_read_as_0_965(cosine, de
     assert expected == pytest.approx(combined_relevance(cosine, decay))
 
 
-@pytest.mark.row("O003", "O025")
+@pytest.mark.row("O025")
 def test_weights_are_settable_and_shares_of_a_whole():
     old = {"created_time": 0, "current_time": 1000 * DAY_S}
 

@@ -11,6 +11,7 @@ from hexad.errors import InvalidInput
 from hexad.memory.policy import Backend
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.question import resolve_backend
+from tables import everything_stored
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)  # a Thursday; where the tests' clock stands
 SECONDS = 1767225600
@@ -254,6 +255,27 @@ def test_rare_entity_tokens_of_path_tags_and_metadata_count_for_more(hx):
     assert 2.5 + 2.5 / 4 == found["list"]
     assert {2.5} == {score for _, score in topic(hx, "delta", "hybrid")}
     assert 5.0 == dict(topic(hx, "beta-two x", "hybrid"))["text"] == dict(topic(hx, "beta", "hybrid"))["text"]
+
+
+@pytest.mark.row("L122")
+def test_the_entity_map_is_built_when_it_is_first_asked_for_follows_changes_and_is_never_stored(hx):
+    put(hx, "a", tags=["alpha"])
+    put(hx, "b", tags=["beta"])
+    stored = everything_stored(hx)
+    topic(hx, "alpha")
+    view = hx._services.orderings()._views[hx._services.stores.spaces.get("s").no]
+    assert view._entities is None
+
+    before = dict(topic(hx, "alpha", "hybrid"))
+    entity_map = view._entities
+    assert stored == everything_stored(hx)
+
+    put(hx, "c", tags=["alpha"])
+    after = dict(topic(hx, "alpha", "hybrid"))
+    assert entity_map is view._entities is not None
+    assert before["a"] - 2.5 / 1 + 2.5 / 2 == after["a"] == after["c"]
+    hx.forget("a")
+    assert before["a"] == dict(topic(hx, "alpha", "hybrid"))["c"]
 
 
 @pytest.mark.row("L110")
