@@ -15,6 +15,11 @@ from hexad.memory.memory import Status, Trust
 KINDS_APART: Final = frozenset({"pattern", "todo", "tech-stack", "convention"})
 """Kinds of project facts whose keys are their own: a convention about testing is no value of the stack's `testing`."""
 
+STACK: Final = "tech-stack"
+"""Of these the one whose keys are one under all their names: `db` is the stack's `database`. Two conventions about
+tests under two names may both hold.
+"""
+
 LINE: Final = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
 """What ends what was before it. A forgotten value does: forgetting the newest does not bring back the last but one."""
 TOLD: Final = (Status.ACTIVE, Status.SUPERSEDED)

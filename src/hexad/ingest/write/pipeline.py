@@ -67,7 +67,7 @@ class Pipeline:
         self._gate = Gate(stores)
         self._updates = UpdateLinker(stores)
         self._standing = Standing(stores.db)
-        facts = Facts(stores.db, roles=stores.roles)
+        facts = self._facts = Facts(stores.db, roles=stores.roles)
         decisions = Decisions(stores.db, roles=stores.roles)
         self._guard = Guard(stores, facts)
         self._line = FactLine(stores=stores, catalog=catalog, facts=facts, decisions=decisions, author=author)
@@ -141,8 +141,9 @@ class Pipeline:
 
     def _store(self, write: PreparedDraft, policies: Policies) -> Memory:
         declared, write = write.draft.trust, self._derived(write)
+        space_no = self._stores.spaces.ensure(write.draft.space, at=write.now)
+        write = self._under_one_name(write, space_no)
         draft = write.draft
-        space_no = self._stores.spaces.ensure(draft.space, at=write.now)
         memory = self._placed(write, policies, space_no=space_no)
         if memory.receipt is not None and memory.receipt.outcome is not Outcome.ECHO:
             memory = self._line.settled(memory, space_no=space_no, now=write.now)
@@ -165,6 +166,18 @@ class Pipeline:
         least = least_trust([write.draft.trust, *(memory.trust for memory in memories.values())])
         new_write = replace(write, author=write.draft.trust)
         return new_write.with_draft(replace(write.draft, trust=least, derived_from=ids), write.meaning)
+
+    def _under_one_name(self, write: PreparedDraft, space_no: int) -> PreparedDraft:
+        """Return a draft under the name of its fact: the stack's `db` becomes `database` where that stands."""
+        draft, kind = write.draft, write.meaning.kind
+        if draft.structured or draft.id is not None or draft.source_id is not None:
+            return write
+        name = self._facts.standing_name(draft.subject, draft.attribute, kind=kind, space_no=space_no)
+        return (
+            write
+            if name == draft.attribute
+            else write.with_draft(replace(draft, attribute=name), write.meaning)
+        )
 
     def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:
         draft = write.draft

@@ -45,6 +45,7 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.indexer import Indexer
+from hexad.text.key_names import canonical_key
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 COMPONENT: Final = "component"
@@ -139,6 +140,7 @@ class ProjectFacade:
                 argument="value",
             )
         check_json("value", value)
+        name = self._standing_name(kind, name, component=component, space=space)
         cited = word_list(links, "links")
         draft = Draft(
             text=fact_text(kind, name, value, component=component),
@@ -363,12 +365,16 @@ class ProjectFacade:
             None if key is None else look_of(key_of(key)),
             None if component is None else look_of(component),
         )
+        canonical = None if key is None else canonical_key(key_of(key))
         facts = [
             memory
             for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
             if memory.confidence >= min_confidence
             and (drafts or not memory.draft)
-            and look[0] in (None, look_of(memory.key))
+            and (
+                look[0] in (None, look_of(memory.key))
+                or (memory.category is not Category.TODO and canonical_key(memory.key) == canonical)
+            )
             and look[1] in (None, look_of(memory.component))
         ]
         facts.sort(key=lambda fact: (-fact.importance, -fact.confidence, fact.key, fact.memory_id))
@@ -448,6 +454,15 @@ class ProjectFacade:
             memories = self._stores.memories.by_no(numbers)
         return [memories[no] for no in numbers]
 
+    def _standing_name(self, category: Category, key: str, *, component: str | None, space: str) -> str:
+        """Return the key under which a fact stands that others call `key`; `key` itself where none does."""
+        place = self._stores.spaces.find(space)
+        if place is None:
+            return key
+        facts = Facts(self._stores.db, roles=self._stores.roles)
+        subject = component or self._name
+        return facts.standing_name(subject, key, kind=category.kind, space_no=place.no) or key
+
     def _standing(self, draft: Draft) -> list[ProjectFact]:
         """Return the facts that stand under the key of a draft."""
         look, space = look_of_fact(draft.subject, draft.attribute), self._stores.spaces.find(draft.space)
@@ -482,12 +497,13 @@ class ProjectFacade:
         self, finding: Finding, *, component: str | None = None, space: str = PROJECT_SPACE
     ) -> tuple[str, ProjectFact | None]:
         """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
+        name = self._standing_name(finding.category, finding.key, component=component, space=space)
         draft = Draft(
-            text=fact_text(finding.category, finding.key, finding.value, component=component),
+            text=fact_text(finding.category, name, finding.value, component=component),
             space=space,
             kind=finding.category.kind,
             subject=component or self._name,
-            attribute=finding.key,
+            attribute=name,
             value=finding.value,
             confidence=finding.confidence,
             trust=Trust.TOOL,

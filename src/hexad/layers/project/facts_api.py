@@ -12,6 +12,7 @@ from hexad.core.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.memory.fact import (
     LINE,
+    STACK,
     TOLD,
     Fact,
     FactChange,
@@ -25,6 +26,7 @@ from hexad.memory.fact import (
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
+from hexad.text.key_names import keys_alike, spellings
 
 _NAME_LIMIT: Final = 500
 
@@ -212,10 +214,20 @@ class FactsFacade:
         parse_text(subject, "subject")
         parse_text(attribute, "attribute")
         self._check_space(space)
-        return [
+        lines = [
             self._facts.line(look, space_no=space_no, statuses=LINE)
             for look, space_no in self._facts.looks(subject, attribute, space=space)
         ]
+        return lines if lines or attribute is None else self._stack_lines(subject, attribute, space)
+
+    def _stack_lines(self, subject: str | None, attribute: str, space: str | None) -> list[list[FactRow]]:
+        """Return the lines of the stack that stand under another name of an attribute."""
+        lines = [
+            [row for row in self._facts.line(look, space_no=space_no, statuses=LINE) if row.kind == STACK]
+            for name in spellings(keys_alike(attribute))
+            for look, space_no in self._facts.looks(subject, name, space=space)
+        ]
+        return [line for line in lines if line]
 
     def _check_space(self, space: str | None) -> None:
         if space is not None:

@@ -17,11 +17,12 @@ from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
 from hexad.layers.user.learning import state_preference
-from hexad.layers.user.publishing import PublishingProject, key_of
+from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
 from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules, find, project_rules, redact
+from hexad.text.key_names import key_of
 
 DEFAULT_USER: Final = "default"
 _STATED: Final = "stated"

@@ -37,7 +37,7 @@ from hexad.layers.user.learning import (
     rescore,
     state_preference,
 )
-from hexad.layers.user.publishing import PublishedValues, PublishingProject, key_of, publishable
+from hexad.layers.user.publishing import PublishedValues, PublishingProject, publishable
 from hexad.layers.user.resolution import ProjectView, StatementCache, project_view, resolve, suggest
 from hexad.layers.user.tables.holdings import SECTIONS
 from hexad.layers.user.tables.preferences import SAID, StoredPreference, look
@@ -64,6 +64,7 @@ from hexad.layers.user.values import (
     raise_confidence,
     value_text,
 )
+from hexad.text.key_names import canonical_key
 
 _MOST_DELTA: Final = 1_000
 
@@ -314,6 +315,7 @@ class UserFacade:
         key, value = self._access.key(key), self._access.value(value)
         store, now = self._access.writing(), self._clock.now()
         with store.db.transaction():
+            key = store.preferences.name_of(key)
             stored_preference = store.preferences.get(key, value)
             stands = stored_preference is not None and _stands(stored_preference)
             fresh = store.preferences.new(key, value, confidence=1.0, source=Source.EXPLICIT, at=now)
@@ -361,6 +363,7 @@ class UserFacade:
         if token is not None:
             self._project.note_named()
         with store.db.transaction():
+            name = store.preferences.name_of(name)
             if token is not None and not self._counted(store, f"update:{token}", name, text, delta):
                 stored_preference = store.preferences.get(name, text)
                 if stored_preference is not None:
@@ -420,7 +423,7 @@ class UserFacade:
         store = self._access.reading()
         if store is None:
             return []
-        decided = {key_of(fact.attribute) for fact in self._project.facts() if fact.attribute is not None}
+        decided = {canonical_key(attribute) for attribute in self._project.decided()}
         return suggest(self._here(store), decided=decided)[:limit]
 
     def offer(self, *, limit: int = 3) -> str | None:
@@ -477,7 +480,10 @@ class UserFacade:
         store = self._access.writing()
         self._project.note_named()
         with store.db.transaction():
-            usual = resolve(name, replace(self._here(store), exceptions={}))
+            here = self._here(store)
+            before = here.exceptions.get(canonical_key(name))
+            name = name if before is None else before.key
+            usual = resolve(name, replace(here, exceptions={}))
             exception = ProjectException(
                 id="",
                 user_id=self.user_id,
@@ -590,10 +596,11 @@ class UserFacade:
         name, text = self._access.key(key), self._access.value(value)
         token = self._access.token(token)
         project = self._project.id
-        mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
         store = self._access.writing()
         self._project.note_named()
         with store.db.transaction():
+            name = store.preferences.name_of(name)
+            mark = f"{verdict}:{token if token is not None else f'{project}:{name}:{look(text)}'}"
             stored_preference = store.preferences.get(name, text)
             if stored_preference is None:
                 raise NotFound(f"There is no preference {text!r} for {name!r}; `preferences()` lists them.")

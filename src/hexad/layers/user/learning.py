@@ -6,6 +6,7 @@ values give nothing to change the second time, so it may run as often as one lik
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -36,6 +37,7 @@ from hexad.layers.user.values import (
     raise_confidence,
 )
 from hexad.memory.confidence import decayed
+from hexad.text.key_names import canonical_key
 
 TOGETHER_LEAST: Final = 0.8
 """In this part of the projects that have the one, and say anything of the other, both stand together in a rule."""
@@ -75,6 +77,7 @@ class _ProjectIndex:
         self.begun = {project_value.project_id: project_value.begun for project_value in values}
         self.uses: dict[tuple[str, str], _ValueUse] = {}
         self.saying: dict[str, set[str]] = {}
+        self.deciding: dict[str, set[str]] = {}  # by the key of all names
         for project_value in values:
             if project_value.attribute.startswith(PATTERN_PREFIX):
                 continue  # counts as a project; `mine_patterns` looks at what it says
@@ -84,6 +87,9 @@ class _ProjectIndex:
                 use.value, use.last_seen = project_value.value, project_value.last_seen
             use.projects.add(project_value.project_id)
             self.saying.setdefault(project_value.attribute, set()).add(project_value.project_id)
+            self.deciding.setdefault(canonical_key(project_value.attribute), set()).add(
+                project_value.project_id
+            )
 
     def support(self, pair: tuple[str, str]) -> float:
         """Return in which part of all projects a value is used."""
@@ -96,7 +102,7 @@ class _ProjectIndex:
         What somebody said counts from when it was last said or seen: older projects say nothing against it.
         """
         preference = stored_preference.preference
-        saying = self.saying.get(preference.key, set())
+        saying = self.deciding.get(canonical_key(preference.key), set())
         use = self.uses.get((preference.key, look(preference.value)))
         count = 0
         for project in reversed(self.order):
@@ -125,7 +131,7 @@ def mine(
     its support; support that grows or falls moves it; each project that takes it up raises it; each that decides
     otherwise, past the last `drift_projects`, lowers it.
     """
-    book = _ProjectIndex(values)
+    book = _ProjectIndex(_under_one_key(values, stored_preferences))
     known_rows = {(row.preference.key, look(row.preference.value)): row for row in stored_preferences}
     put: list[StoredPreference] = []
     remove: list[StoredPreference] = []
@@ -155,6 +161,30 @@ def mine(
     current = [row.preference for pair, row in stored.items() if pair not in removed_keys]
     rules = _rules(book, current, user_id=user_id, at=at)
     return LearnedPreferences(projects=len(book.order), put=put, remove=remove, rules=rules, changes=changes)
+
+
+def _under_one_key(
+    values: Sequence[ProjectValue], stored_preferences: Sequence[StoredPreference]
+) -> Sequence[ProjectValue]:
+    """Return the values with one attribute where projects have the same under several names (`db`, `database`): the
+    key of the preference, else the name that most projects use.
+    """
+    uses = Counter(
+        (attribute, like)
+        for _, attribute, like in {(value.project_id, value.attribute, look(value.value)) for value in values}
+    )
+    names: dict[tuple[str, str], str] = {}
+    for row in stored_preferences:
+        key = row.preference.key
+        names.setdefault((canonical_key(key), look(row.preference.value)), key)
+    for attribute, like in sorted(uses, key=lambda use: (-uses[use], use)):
+        names.setdefault((canonical_key(attribute), like), attribute)
+    return [
+        value
+        if value.attribute.startswith(PATTERN_PREFIX)
+        else replace(value, attribute=names[canonical_key(value.attribute), look(value.value)])
+        for value in values
+    ]
 
 
 def _weighed_preference(
@@ -599,7 +629,8 @@ class _LatestProjects:
         return self._share(
             project_value.project_id
             for project_value in self._values
-            if project_value.attribute == key and look(project_value.value) == like
+            if canonical_key(project_value.attribute) == canonical_key(key)
+            and look(project_value.value) == like
         )
 
     def showing(self, like: str) -> float:

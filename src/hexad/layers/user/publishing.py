@@ -14,11 +14,12 @@ from hexad.database.store_context import StoreContext
 from hexad.ingest.sources.checkout import checkout
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
+from hexad.memory.decision import DECISION
 from hexad.memory.memory import Memory, Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.text.normalize import slug
+from hexad.text.key_names import key_of
 
 PATTERN: Final = "pattern"
 PATTERN_PREFIX: Final = "pattern/"
@@ -38,15 +39,6 @@ _LEFT: Final = "left"
 """Whether rows of the user layer name this project, though it may have published nothing; left of them may be what
 somebody stated of it.
 """
-
-
-def key_of(attribute: str) -> str:
-    """Return an attribute as preferences are keyed: lower case, words joined by `_`; empty for one without letters.
-
-    >>> key_of("Test Framework"), key_of("test-framework")
-    ('test_framework', 'test_framework')
-    """
-    return slug(attribute).replace("-", "_")
 
 
 class PublishingProject:
@@ -76,6 +68,13 @@ class PublishingProject:
         numbers = memories.numbers(Filters(kinds=PUBLISHED_KINDS))
         facts = memories.by_no(numbers)
         return [facts[no] for no in numbers]
+
+    def decided(self) -> frozenset[str]:
+        """Return the attributes for which the project has a fact or a decision."""
+        memories = self._stores.memories
+        numbers = memories.numbers(Filters(kinds=(*PUBLISHED_KINDS, DECISION)))
+        facts = memories.by_no(numbers).values()
+        return frozenset(fact.attribute for fact in facts if fact.attribute is not None)
 
     def has_facts(self) -> bool:
         """Whether there is any fact that says how it is built."""

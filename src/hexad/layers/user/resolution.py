@@ -27,6 +27,7 @@ from hexad.layers.user.values import (
     Suppression,
     UserRule,
 )
+from hexad.text.key_names import canonical_key
 
 NEAR: Final = 0.15
 """Another value whose confidence is this near is named beside the one that holds."""
@@ -36,8 +37,8 @@ NEAR: Final = 0.15
 class ProjectView:
     """What is known of a person, as one project sees it.
 
-    `known_as` is the id under which `values` has it. `preferences` are by key, the surest first, `exceptions` by key,
-    `suppressions` by how their value looks; `projects` is how many take part in learning.
+    `known_as` is the id under which `values` has it. `preferences` are by `canonical_key`, the surest first, so are
+    `exceptions`; `suppressions` are by how their value looks; `projects` is how many take part in learning.
     """
 
     project_id: str
@@ -52,7 +53,8 @@ class ProjectView:
     def suppressed(self, key: str | None, value: str) -> bool:
         """Whether a value must not be suggested here."""
         return bool(self.suppressions) and any(
-            suppression.key in (None, key) and suppression.project_id in (None, self.project_id)
+            (suppression.key is None or _same_key(suppression.key, key))
+            and suppression.project_id in (None, self.project_id)
             for suppression in self.suppressions.get(look(value), ())
         )
 
@@ -60,18 +62,18 @@ class ProjectView:
         """Return what may be said of a key, the surest first."""
         return [
             preference
-            for preference in self.preferences.get(key, ())
+            for preference in self.preferences.get(canonical_key(key), ())
             if not self.suppressed(key, preference.value)
         ]
 
 
 def resolve(key: str, here: ProjectView) -> ResolvedPreference | None:
     """Return what holds for a key here: this project's exception before what is usual; None where nothing is known."""
-    known_preferences, exception = here.of(key), here.exceptions.get(key)
+    known_preferences, exception = here.of(key), here.exceptions.get(canonical_key(key))
     first = known_preferences[0] if known_preferences else None
     if exception is not None:
         usual = exception.usual or (None if first is None else first.value)
-        usually = "" if usual is None else f"Usually uses {usual} for {_key_in_words(key)}; "
+        usually = "" if usual is None else f"Usually uses {usual} for {_key_in_words(exception.key)}; "
         text = f"{usually}{exception.value} in this project, because {exception.reason.rstrip('.')}."
         return ResolvedPreference(
             key=key,
@@ -120,12 +122,12 @@ def statement(preference: Preference, here: ProjectView, also: Sequence[Preferen
 
 
 def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
-    """Return defaults for keys that are not decided, the surest first: one for each key.
+    """Return defaults for what is not decided, the surest first: one for each key, whatever names it has.
 
-    A rule whose condition this project fulfils speaks before what is usual elsewhere.
+    `decided` are canonical keys. A rule whose condition this project fulfils speaks before what is usual elsewhere.
     """
     mine = {
-        (project_value.attribute, look(project_value.value))
+        (canonical_key(project_value.attribute), look(project_value.value))
         for project_value in here.values
         if project_value.project_id == here.known_as
     }
@@ -138,7 +140,7 @@ def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
             preference = _fitting(key, known_preferences, here, mine)
             suggestions.append(
                 Suggestion(
-                    key=key,
+                    key=preference.key,
                     value=preference.value,
                     confidence=preference.confidence,
                     source=preference.source,
@@ -157,7 +159,9 @@ def _fitting(
     key: str, known_preferences: Sequence[Preference], here: ProjectView, mine: Collection[tuple[str, str]]
 ) -> Preference:
     for rule in here.rules:
-        if rule.key == key and rule.given_key and (rule.given_key, look(rule.given_value or "")) in mine:
+        if not (rule.given_key and _same_key(rule.key, key)):
+            continue
+        if (canonical_key(rule.given_key), look(rule.given_value or "")) in mine:
             for preference in known_preferences:
                 if (
                     rule.value
@@ -183,6 +187,10 @@ def _because(preference: Preference, here: ProjectView) -> str:
     return f"{', '.join(parts)}, last seen {preference.last_seen:%Y-%m-%d}"
 
 
+def _same_key(key: str | None, other: str | None) -> bool:
+    return key is not None and other is not None and canonical_key(key) == canonical_key(other)
+
+
 def _key_in_words(key: str) -> str:
     return key.replace("_", " ")
 
@@ -197,9 +205,13 @@ def project_view(store: UserStore, project_id: str, place: str | None) -> Projec
         project_id=project_id,
         known_as=store.projects.known_as(project_id, place),
         preferences=_by(
-            (row.preference for row in store.preferences.all()), lambda preference: preference.key
+            (row.preference for row in store.preferences.all()),
+            lambda preference: canonical_key(preference.key),
         ),
-        exceptions={exception.key: exception for exception in store.projects.exceptions(project_id)},
+        exceptions={
+            canonical_key(exception.key): exception
+            for exception in reversed(store.projects.exceptions(project_id))
+        },
         suppressions=_by(store.projects.suppressions(), lambda suppression: look(suppression.value)),
         rules=store.patterns.rules(),
         values=values,
@@ -248,7 +260,7 @@ def statements_in(store: UserStore, here: ProjectView) -> Iterator[UserStatement
                 text=resolved_preference.statement,
                 about=" ".join(
                     [
-                        key.replace("_", " "),
+                        preference.key.replace("_", " "),
                         preference.value,
                         *(other.value for other in resolved_preference.others),
                     ]
@@ -257,7 +269,7 @@ def statements_in(store: UserStore, here: ProjectView) -> Iterator[UserStatement
                 since=preference.first_seen,
                 confidence=preference.confidence,
                 source=preference.source,
-                key=key,
+                key=preference.key,
                 value=resolved_preference.value,
                 evidence_count=preference.evidence_count,
                 notes=() if resolved_preference.note is None else (resolved_preference.note,),

@@ -10,9 +10,10 @@ from typing import Final
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Connection, Database, Row
-from hexad.memory.fact import FactRow, Review
+from hexad.memory.fact import STACK, FactRow, Review
 from hexad.memory.memory import Status, Trust
 from hexad.memory.tables.rows import seen_sql
+from hexad.text.key_names import keys_alike, spellings
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 _COLUMNS: Final = (
@@ -80,6 +81,22 @@ class Facts:
             (space,),
         )
         return [(look, no) for look, no in rows]
+
+    def standing_name(
+        self, subject: str | None, attribute: str | None, *, kind: str, space_no: int
+    ) -> str | None:
+        """Return under which name a fact of the stack stands: another one of the attribute, or the attribute itself."""
+        names = () if attribute is None or kind != STACK else keys_alike(attribute)
+        if len(names) < 2:
+            return attribute
+        own = look_of_fact(subject, attribute)
+        looks = {own, *(look_of_fact(subject, name) for name in spellings(names))}
+        row = self._db.query_one(
+            "SELECT attribute FROM memories WHERE fact_look IN (SELECT value FROM json_each(?)) AND +space_no = ?"
+            " AND +kind = ? AND +status = 'active' ORDER BY fact_look <> ?, no LIMIT 1",
+            (json.dumps(sorted(look for look in looks if look)), space_no, kind, own),
+        )
+        return attribute if row is None else row[0]
 
     # Several values at once -------------------------------------------------------------------------------------
 

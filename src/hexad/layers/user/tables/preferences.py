@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Final
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
 from hexad.layers.user.values import Expertise, Level, Pattern, PatternType, Preference, Source, UserRule
+from hexad.text.key_names import keys_alike
 from hexad.text.normalize import nfkc
 
 PREFIX: Final = "preference"
@@ -48,13 +50,21 @@ class Preferences:
         self._user_id = user_id
 
     def all(self, key: str | None = None) -> list[StoredPreference]:
-        """Return preferences, the surest first; then what was said, what has more evidence, the latest."""
+        """Return preferences, of a key those of its other names too, the surest first; then what was said, what has
+        more evidence, the latest.
+        """
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ? AND (? IS NULL OR key = ?)"
+            f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ?"
+            " AND (? IS NULL OR key IN (SELECT value FROM json_each(?)))"
             " ORDER BY confidence DESC, source, evidence_count DESC, last_seen DESC, key, look",
-            (self._user_id, key, key),
+            (self._user_id, key, None if key is None else json.dumps(keys_alike(key))),
         )
         return [_stored_preference(row) for row in rows]
+
+    def name_of(self, key: str) -> str:
+        """Return the key under which what is preferred for a key is held, another name of it or itself."""
+        names = [row.preference.key for row in self.all(key)]
+        return key if not names or key in names else names[0]
 
     def get(self, key: str, value: str) -> StoredPreference | None:
         """Return what is held of a value, however it is written."""

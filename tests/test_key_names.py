@@ -1,0 +1,170 @@
+"""One thing under several names: facts, preferences, detection and suggestions meet under all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import FrozenClock, Hexad
+from hexad.layers.project import detection, stack
+from hexad.text.key_names import canonical_key, keys_alike
+from opener import Opener
+from user_projects import learned, open_project
+
+PAIRS = [
+    ("db", "database"), ("testing", "test_framework"), ("Test Framework", "testing"), ("lang", "language"),
+    ("linting", "linter"), ("pkg_manager", "package_manager"), ("ci_cd", "ci"), ("framework", "web_framework"),
+]  # fmt: skip
+
+
+def keys_of_detection() -> Iterator[str]:
+    """The keys under which a look at a repository files the stack."""
+    yield from stack._TECHNOLOGIES
+    yield from (key for _, category, key, _ in detection._FILES if category == "tech_stack")
+    yield from ("language", "languages", "package_manager", "build_backend", "python_version", "node_version")
+
+
+def test_what_detection_files_stands_under_its_own_name_in_the_table() -> None:
+    assert [] == [key for key in keys_of_detection() if canonical_key(key) != key]
+
+
+def test_no_name_means_two_things() -> None:
+    groups = [
+        set(keys_alike(key)) for key in sorted({canonical_key(name) for pair in PAIRS for name in pair})
+    ]
+
+    assert sum(map(len, groups)) == len(set().union(*groups))
+
+
+@pytest.mark.row("A024")
+@pytest.mark.parametrize(("name", "other"), PAIRS)
+def test_a_fact_of_the_stack_takes_the_place_of_the_one_under_another_name(
+    hx: Hexad, name: str, other: str
+) -> None:
+    hx.project.remember(category="tech_stack", key=name, value="One")
+    hx.project.remember(category="tech_stack", key=other, value="Two")
+    hx.remember("It is three.", space="project", kind="tech-stack", subject=hx.project.get()[0].component,
+                attribute=other, value="Three")  # fmt: skip
+
+    assert {name: "Three"} == {key: fact.value for key, fact in hx.project.get_tech_stack().items()}
+    assert ["Three"] == [fact.value for fact in hx.project.get("tech_stack", key=other)]
+    assert ["One", "Two", "Three"] == [
+        fact.value for fact in hx.facts.history(hx.project.get()[0].component, other)
+    ]
+
+
+def test_conventions_and_todos_under_two_names_both_hold(hx: Hexad) -> None:
+    for category in ("convention", "todo"):
+        hx.project.remember(category=category, key="testing", value="one database for each test")
+        hx.project.remember(category=category, key="tests", value="stand beside the code")
+
+    hx.project.done("testing")
+
+    assert {"testing", "tests"} == {fact.key for fact in hx.project.get_conventions()}
+    assert ["tests"] == [fact.key for fact in hx.project.get_todos()]
+
+
+def test_a_component_of_another_name_keeps_its_own_answer(hx: Hexad) -> None:
+    hx.project.remember(category="tech_stack", key="db", value="SQLite")
+    hx.project.remember(category="tech_stack", key="database", value="Redis", component="cache")
+
+    assert {"SQLite", "Redis"} == {fact.value for fact in hx.project.get("tech_stack", key="database")}
+
+
+@pytest.mark.row("A093", "A020")
+def test_a_look_at_the_repository_meets_what_somebody_called_otherwise(hx: Hexad, tmp_path: Path) -> None:
+    hx.project.remember(category="tech_stack", key="db", value="PostgreSQL")
+    hx.project.remember(category="tech_stack", key="testing", value="Mocha")
+    packages = {"dependencies": {"pg": "8", "@prisma/client": "5"}, "devDependencies": {"jest": "29"}}
+    (tmp_path / "package.json").write_text(json.dumps(packages))
+
+    report = hx.project.detect(tmp_path)
+
+    assert ["orm"] == [fact.key for fact in report.new]
+    assert [("db", "PostgreSQL")] == [(fact.key, fact.value) for fact in report.known]
+    assert [("test_framework", "Jest")] == [(finding.key, finding.value) for finding in report.differs]
+    assert {"db": "PostgreSQL", "testing": "Mocha", "orm": "Prisma"} == {
+        key: fact.value for key, fact in hx.project.get_tech_stack().items()
+    }
+
+
+@pytest.mark.row("A036", "A118")
+def test_a_preference_is_one_under_all_names(hx: Hexad) -> None:
+    hx.user.prefer("db", "Postgres")
+    hx.user.prefer("database", "SQLite")
+
+    assert [("db", "SQLite", 1.0), ("db", "Postgres", 0.5)] == [
+        (preference.key, preference.value, preference.confidence)
+        for preference in hx.user.preferences("datastore")
+    ]
+    assert "Prefers SQLite for db." == hx.user.preference("database").statement
+    assert 1 == hx.user.accept("database", "SQLite").accepted
+    assert 1 == len(hx.user.suggestions())
+
+
+@pytest.mark.row("A149")
+def test_an_exception_and_a_suppression_hold_under_all_names(hx: Hexad) -> None:
+    hx.user.prefer("testing", "pytest")
+    hx.user.exception("test_framework", "unittest", reason="no packages there")
+
+    assert "unittest" == hx.user.preference("testing").value
+    assert "pytest" == hx.user.exception("test_runner", "nose", reason="history").usual
+    assert 1 == len(hx.user.exceptions())
+
+    hx.user.prefer("db", "Postgres")
+    hx.user.suppress("Postgres", key="database")
+
+    assert [] == hx.user.suggestions()
+
+
+@pytest.mark.row("A099")
+@pytest.mark.parametrize(("name", "other"), PAIRS)
+def test_nothing_is_suggested_to_a_project_that_has_an_answer_under_another_name(
+    hx: Hexad, name: str, other: str
+) -> None:
+    hx.user.prefer(name, "One")
+    assert 1 == len(hx.user.suggestions())
+
+    hx.project.remember(category="tech_stack", key=other, value="Two")
+
+    assert [] == hx.user.suggestions()
+    assert hx.user.offer() is None
+
+
+@pytest.mark.row("A099")
+def test_nothing_is_suggested_where_a_decision_is_the_answer(hx: Hexad) -> None:
+    hx.user.prefer("orm", "Prisma")
+    hx.project.remember_decision("Use Drizzle", key="orm", rationale="It runs at the edge.")
+
+    assert [] == hx.user.suggestions()
+
+
+@pytest.mark.row("A097", "A116")
+def test_projects_that_call_it_otherwise_count_together(tmp_path: Path, clock: FrozenClock) -> None:
+    for name, key in (("one", "db"), ("two", "database"), ("three", "database")):
+        learned(tmp_path, clock, name, **{key: "Postgres"})
+
+    with open_project(tmp_path / "four", clock) as hx:
+        assert [("database", "Postgres", 3)] == [
+            (suggestion.key, suggestion.value, suggestion.projects) for suggestion in hx.user.suggestions()
+        ]
+        assert ["Usually uses Postgres for database."] == [rule.text for rule in hx.user.rules()]
+        assert () == hx.user.learn().changes
+
+
+def test_facts_that_an_old_store_has_under_two_names_both_stay(opened: Opener) -> None:
+    hx = opened()
+    for key, value in (("db", "Postgres"), ("database", "SQLite")):
+        hx.remember(f"{key} is {value}", space="project", kind="tech-stack", subject="p", attribute=key,
+                    value=value, id=f"fact-{key}")  # fmt: skip
+    hx.close()
+
+    again = opened()
+
+    assert {"db", "database"} == set(again.project.get_tech_stack())
+    assert ["SQLite"] == [fact.value for fact in again.facts.current("p", "database")]
+    assert isinstance(again, hexad.Hexad)
