@@ -111,7 +111,7 @@ def test_servers_that_are_killed_lose_nothing_that_they_acknowledged(project, se
 
 
 def test_servers_and_commands_share_a_store_while_a_server_is_killed(project):
-    """An agent, a person at a terminal and a client over HTTP, all at once."""
+    """Two agents, one of whose servers is killed, and a person at a terminal, all at once."""
     agent, killed = Server(project), Server(project)
     for server in (agent, killed):
         server.greet()
