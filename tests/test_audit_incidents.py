@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hexad import AccessDenied, Conflict, FrozenClock, IntegrityError, InvalidInput, NotFound
-from hexad.audit import AuditLog, AuditLogWriter, check_incident
+from hexad.audit import AuditLog, AuditLogWriter, check_export, check_incident
 from opener import Opener
 
 SECRET = "ghp_" + "A1b2C3d4E5f6" * 3
@@ -193,12 +194,16 @@ def test_records_that_were_archived_before_they_were_marked_are_exported_with_th
 
 
 @pytest.mark.row("H096")
+@pytest.mark.parametrize("check", [check_incident, check_export])
 def test_an_export_is_checked_without_the_ledger_and_every_change_of_it_is_found(
-    log: AuditLog, rita: str, tmp_path: Path
+    log: AuditLog, rita: str, tmp_path: Path, check: Callable[..., Any]
 ) -> None:
     path, copy = tmp_path / "crash.jsonl", tmp_path / "copy.jsonl"
     log.incidents.mark("crash", "x", reviewer_credential=rita, session_id="monday", tick_range=(0, 5))
-    log.incidents.export("crash", path, reviewer_credential=rita)
+    if check is check_incident:
+        log.incidents.export("crash", path, reviewer_credential=rita)
+    else:
+        log.export_to(path, reviewer_credential=rita, session_id="monday", tick_range=(0, 5))
     data, lines, draw = path.read_bytes(), path.read_bytes().splitlines(keepends=True), random.Random(5)
 
     changes = [
@@ -213,9 +218,42 @@ def test_an_export_is_checked_without_the_ledger_and_every_change_of_it_is_found
     for change in changes:
         copy.write_bytes(change)
         with pytest.raises(IntegrityError):
-            check_incident(copy)
+            check(copy)
     with AuditLog(tmp_path / "other", create=True) as other, pytest.raises(IntegrityError, match="key"):
-        check_incident(path, verifiers=[other.public_key])
+        check(path, verifiers=[other.public_key])
+    assert 6 == check(path, verifiers=[log.public_key]).records
+
+
+def test_an_export_says_what_was_asked_for_and_of_erased_contents_that_they_were(
+    log: AuditLog, rita: str, tmp_path: Path
+) -> None:
+    log.erase(reviewer_credential=rita, session_id="monday", tick_range=(2, 2))
+
+    written = log.export_to(
+        tmp_path / "all.jsonl", reviewer_credential=rita, session_id="monday", tick_range=(1, 3)
+    )
+    checked = check_export(tmp_path / "all.jsonl", verifiers=[log.public_key])
+
+    assert (3, "rita", "monday", [1, 3]) == (
+        written, checked.reviewer, checked.asked["session"], checked.asked["ticks"],
+    )  # fmt: skip
+    assert [False, True, False] == [entry["erased"] for entry in exported(tmp_path / "all.jsonl")]
+    with pytest.raises(IntegrityError, match="form"):
+        check_incident(tmp_path / "all.jsonl")
+
+
+def test_neither_kind_of_file_shows_what_checks_the_secret_of_a_reviewer(
+    log: AuditLog, rita: str, tmp_path: Path
+) -> None:
+    log.incidents.mark("all", "x", reviewer_credential=rita, seq_range=(0, 1_000))
+    log.incidents.export("all", tmp_path / "incident.jsonl", reviewer_credential=rita)
+    log.export_to(tmp_path / "all.jsonl", reviewer_credential=rita)
+
+    for name, check in (("incident.jsonl", check_incident), ("all.jsonl", check_export)):
+        entries = exported(tmp_path / name)
+        assert "reviewer.added" in {entry["kind"] for entry in entries}
+        assert "scrypt" not in (tmp_path / name).read_text()
+        assert len(entries) == check(tmp_path / name, verifiers=[log.public_key]).records
 
 
 @pytest.mark.parametrize(

@@ -103,13 +103,35 @@ def test_an_export_writes_every_record_that_holds_into_a_private_file(
 ) -> None:
     made = run("audit", "export", "--kind", "timestep", "--out", "ledger.jsonl", "--json")
 
-    lines = (tmp_path / "ledger.jsonl").read_text(encoding="utf-8").splitlines()
+    _, *lines, _ = (tmp_path / "ledger.jsonl").read_text(encoding="utf-8").splitlines()
     assert {"path": "ledger.jsonl", "records": 5} == made.data
     assert [f"word {at}" for at in range(5)] == [json.loads(line)["raw_content"] for line in lines]
     assert 0o600 == (tmp_path / "ledger.jsonl").stat().st_mode & 0o777
     assert 4 == run("audit", "export", "--out", "ledger.jsonl").code
     (kept,) = run("audit", "query", "--kind", "reviewer.export", "--json").data
     assert ("rita", 5) == (kept["detail"]["reviewer"], kept["detail"]["shown"])
+
+
+@pytest.mark.row("H096")
+def test_an_export_is_signed_and_inspected_without_the_ledger(
+    run: Run, credential: str, tmp_path: Path
+) -> None:
+    run("audit", "export", "--session", "monday", "--out", "ledger.jsonl")
+    key = run("audit", "key").out.strip()
+    (tmp_path / ".hexad").rename(tmp_path / "gone")
+
+    checked = run("audit", "inspect", "ledger.jsonl", "--key", key)
+    (tmp_path / "ledger.jsonl").write_bytes(
+        (tmp_path / "ledger.jsonl").read_bytes().replace(b"word 1", b"word 9")
+    )
+    broken = run("audit", "inspect", "ledger.jsonl", "--key", key)
+
+    assert (0, "3 records exported for rita, unchanged and in recording order\n") == (
+        checked.code,
+        checked.out,
+    )
+    assert 5 == broken.code
+    assert "is no export of a ledger, or was changed" in broken.err
 
 
 def test_an_export_to_a_pipe_is_a_record_on_a_line(run: Run, credential: str) -> None:

@@ -11,6 +11,7 @@ from hexad.audit.values import (
     Destroyed,
     Incident,
     IncidentExport,
+    LedgerExport,
     Mark,
     Retention,
     Reviewer,
@@ -20,7 +21,7 @@ from hexad.audit.values import (
 
 if TYPE_CHECKING:
     from hexad.audit.batch_recorder import AuditRecorder
-    from hexad.audit.incidents import check_incident
+    from hexad.audit.export_file import check_export, check_incident
     from hexad.audit.log import AuditLog
     from hexad.audit.retention import check_archive
     from hexad.audit.writer import AuditLogWriter
@@ -34,12 +35,14 @@ __all__ = [
     "Destroyed",
     "Incident",
     "IncidentExport",
+    "LedgerExport",
     "Mark",
     "Retention",
     "Reviewer",
     "Span",
     "Verification",
     "check_archive",
+    "check_export",
     "check_incident",
 ]
 
@@ -48,7 +51,8 @@ _LATE: Final = {
     "AuditLogWriter": "hexad.audit.writer",
     "AuditRecorder": "hexad.audit.batch_recorder",
     "check_archive": "hexad.audit.retention",
-    "check_incident": "hexad.audit.incidents",
+    "check_export": "hexad.audit.export_file",
+    "check_incident": "hexad.audit.export_file",
 }
 
 

@@ -25,6 +25,23 @@ _AT: Final = (
 )
 
 
+def typed(columns: str) -> str:
+    """Return the condition under which columns hold what their table says, as in `"seq integer, body blob"`.
+
+    A file whose schema somebody changed holds other types, too: such a row is as good as none, which a check finds.
+    """
+    pairs = [column.split(maxsplit=1) for column in columns.split(", ")]
+    return " AND ".join(
+        f"typeof({name}) IN ({', '.join(map(repr, kinds.split('|')))})" for name, kinds in pairs
+    )
+
+
+_RUN: Final = typed("past integer, last blob, edges blob, named_by integer")
+_KEPT: Final = typed("a.nonce blob|null, a.tick integer|null") + (
+    f" AND (o.id IS NULL OR {typed('o.ref blob, o.session text|null, o.first integer, o.last integer')})"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """What the ledger says of a run of archived records; nothing of it was compared yet."""
@@ -104,7 +121,9 @@ class Gaps:
         return next(iter(self._stored("first >= ? ORDER BY first LIMIT 1", after)), None)
 
     def _stored(self, where: str, *params: int) -> list[StoredRun]:
-        rows = self._db.query(f"SELECT first, past, last, edges, named_by FROM gaps WHERE {where}", params)
+        rows = self._db.query(
+            f"SELECT first, past, last, edges, named_by FROM gaps WHERE {_RUN} AND {where}", params
+        )
         return [
             StoredRun(first=first, past=past, last=last, edges=edges, named_by=named_by)
             for first, past, last, edges, named_by in rows
@@ -115,7 +134,7 @@ class Gaps:
         first, past, edges = stored.first, stored.past, stored.edges
         begin, end = -(-first >> TILE_LEVEL), past >> TILE_LEVEL
         rows = self._db.query(
-            "SELECT place, hash FROM tiles WHERE level = ? AND place >= ? AND place < ?",
+            f"SELECT place, hash FROM tiles WHERE level = ? AND place >= ? AND place < ? AND {typed('hash blob')}",
             (TILE_LEVEL, begin, end),
         )
         tiles = dict(cast("list[tuple[int, bytes]]", rows))
@@ -184,7 +203,7 @@ class Gaps:
         rows = self._db.query(
             "SELECT a.seq, coalesce(o.ref, x''), a.nonce, o.session, a.tick,"
             " coalesce(a.seq BETWEEN o.first AND o.last, 0) FROM archived a LEFT JOIN archived_owners o"
-            " ON o.id = a.owner WHERE a.seq >= ? AND a.seq < ? ORDER BY a.seq",
+            f" ON o.id = a.owner WHERE a.seq >= ? AND a.seq < ? AND {_KEPT} ORDER BY a.seq",
             (first, past),
         )
         return [KeptContents(*row) for row in rows]

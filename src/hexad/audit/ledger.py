@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hexad.audit.archived_records import Gaps, erase_archived
+from hexad.audit.archived_records import Gaps, erase_archived, typed
 from hexad.audit.canonical_json import SALTED_END, body, canonical, four_field_hash, sealed
 from hexad.audit.checkpoint import TILE_LEVEL, Frontier, fold, leaf_hash
 from hexad.audit.values import GENESIS, AuditRecord, NewAuditRecord
@@ -369,6 +369,13 @@ class Ledger:
         rows = self.db.query(f"SELECT e.seq FROM entries e WHERE {where} ORDER BY e.seq", named)
         return [row[0] for row in rows]
 
+    def stored(self, seq: int) -> list[tuple[int, bytes, bytes | None, bytes | None]]:
+        """Return number, bytes, nonce and ciphertext of a record; nothing for one that is not in the ledger."""
+        return [
+            (number, body, nonce, ciphertext)
+            for number, body, _, nonce, ciphertext in self.gaps.leaving(seq, seq + 1)
+        ]
+
     def details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield number and details of the records of a kind."""
         rows = self.db.query(
@@ -453,7 +460,8 @@ class Ledger:
 
     def whole_subjects(self) -> set[bytes]:
         """Return the references of the subjects whose name and key are those that they were made with."""
-        rows = self.db.query("SELECT ref, name, lookup, key FROM subjects")
+        whole = typed("ref blob, name blob, lookup blob, key blob")
+        rows = self.db.query(f"SELECT ref, name, lookup, key FROM subjects WHERE {whole}")
         return {row[0] for row in rows if self._is_subject(*row)}
 
     def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:

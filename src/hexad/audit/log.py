@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,7 +21,8 @@ from hexad.audit.checkpoint import (
     sign,
 )
 from hexad.audit.erase_contents import count_selected, destroy
-from hexad.audit.incidents import Incidents, Shown, lines, span_of, times_of
+from hexad.audit.export_file import OF_INCIDENT, OF_QUESTION, Shown, write_export
+from hexad.audit.incidents import Incidents, span_of, times_of
 from hexad.audit.ledger import ERASURE, LedgerQuery, holds
 from hexad.audit.open import Key, open_with_key
 from hexad.audit.retention import Keeping
@@ -106,32 +106,16 @@ class Marking:
         self._desk.note(EXPORTED, {"reviewer": reviewer.name, "name": name})
         ledger = self._desk.ledger
         with ledger.db.read():
-            head = ledger.head()
             records = self._shown(incident, archives)
-            note = sign(
-                Checkpoint(origin=self._desk.origin, size=head.size, root=head.root),
-                name=self._desk.verifier.name,
-                key=self._desk.signing_key,
+            write_export(
+                path,
+                self._desk,
+                OF_INCIDENT,
+                {"incident": incident.to_dict(), "records": len(records)},
+                records,
+                leaves={record.seq: record.leaf for record in records if record.is_archived},
+                may_replace=lambda: _require_absent(path),
             )
-            leaves = {record.seq: record.leaf for record in records if record.is_archived}
-            known: dict[tuple[int, int], bytes] = {}
-
-            def node(level: int, place: int) -> bytes:
-                top = known.get((level, place))
-                if top is None:
-                    top = known[level, place] = ledger.node(level, place, leaves)
-                return top
-
-            proved = ((record, inclusion_proof(record.seq, head.size, node)) for record in records)
-            described = {
-                "incident": incident.to_dict(),
-                "records": len(records),
-                "key": str(self._desk.verifier),
-                "exported_at": self._desk.clock.now().isoformat(),
-                "checkpoint": note,
-            }
-            written = lines(described, proved, key=self._desk.signing_key)
-            files.stream_write(path, written, may_replace=lambda: _require_absent(path))
         return len(records)
 
     def _shown(self, incident: Incident, archives: Sequence[Path | str]) -> list[Shown]:
@@ -140,8 +124,8 @@ class Marking:
         spans = [mark.span for mark in incident.marks]
         records: dict[int, Shown] = {}
         for seq in self._incidents.numbers(spans):
-            for number, body, _, nonce, ciphertext in ledger.gaps.leaving(seq, seq + 1):
-                records[number] = Shown.of(ledger, number, body, nonce, ciphertext)
+            for entry in ledger.stored(seq):
+                records[seq] = Shown.of(ledger, *entry)
         queries = [self._incidents.asked(span) for span in spans]
         for path in archives:
             archive, _ = self._desk.archiver.named(Path(path))
@@ -264,10 +248,17 @@ class AuditLog:
         """
         query = _asked(session_id, tick_range, time_range, event_types, kinds)
         reviewer = self._desk.admitted(reviewer_credential)
-        within = replace(_within(query, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
-        shown = self._ledger.count(within)
-        self._desk.note(EXPORT, {"reviewer": reviewer.name, "shown": shown, **_query_fields(query)})
+        within, _ = self._begin_export(query, reviewer)
         return self._pages(within)
+
+    def _begin_export(
+        self, query: LedgerQuery, reviewer: Reviewer
+    ) -> tuple[LedgerQuery, dict[str, JSONValue]]:
+        """Note an export; return what it is of, and how its record and its file name that."""
+        within = replace(_within(query, reviewer), before=self._ledger.size(), limit=EXPORT_PAGE)
+        asked = {"reviewer": reviewer.name, **_query_fields(query)}
+        self._desk.note(EXPORT, {**asked, "shown": self._ledger.count(within)})
+        return within, asked
 
     def export_to(
         self,
@@ -282,27 +273,24 @@ class AuditLog:
     ) -> int:
         """Write what `export` returns as JSON lines into the new private file `out`; return how many records.
 
-        Raises `Conflict` where there is a file, `InvalidInput` where there is no folder for it.
+        Each line has a record, the bytes that its hash is of, what shows that its contents are those, and an inclusion
+        proof for the checkpoint of the first line; the last line is a signature: `check_export` checks it all without
+        the ledger. Raises `Conflict` where there is a file, `InvalidInput` where there is no folder for it.
         """
         _require_new(out)
-        records = self.export(
-            reviewer_credential=reviewer_credential,
-            session_id=session_id,
-            tick_range=tick_range,
-            time_range=time_range,
-            event_types=event_types,
-            kinds=kinds,
-        )
-        written = 0
-
-        def lines() -> Iterator[bytes]:
-            nonlocal written
-            for record in records:
-                written += 1
-                yield json.dumps(record.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-        files.stream_write(out, lines(), may_replace=lambda: _require_new(out))
-        return written
+        query = _asked(session_id, tick_range, time_range, event_types, kinds)
+        within, asked = self._begin_export(query, self._desk.admitted(reviewer_credential))
+        with self._ledger.db.read():
+            numbers = self._ledger.numbers(within)
+            write_export(
+                out,
+                self._desk,
+                OF_QUESTION,
+                {"asked": asked, "records": len(numbers)},
+                (Shown.of(self._ledger, *entry) for seq in numbers for entry in self._ledger.stored(seq)),
+                may_replace=lambda: _require_new(out),
+            )
+        return len(numbers)
 
     def _pages(self, query: LedgerQuery) -> Iterator[AuditRecord]:
         records = self._ledger.query(query)

@@ -177,6 +177,26 @@ class IncidentExport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerExport:
+    """What a file of `export_to` holds: the `records` that `reviewer` was shown of what was `asked`.
+
+    They are proved by a checkpoint of `size` that `key` signed.
+    """
+
+    path: Path
+    reviewer: str
+    asked: Mapping[str, JSONValue]
+    records: int
+    size: int
+    root: str
+    key: str
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return as_json(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
     """How long timesteps stay in the ledger before they move to archives in `folder`."""
 

@@ -11,16 +11,28 @@ from hashlib import sha256
 from typing import Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
-from hexad.audit.archived_records import ARCHIVE, ArchivedRun, KeptContents, StoredRun, owners_digest
+from hexad.audit.archived_records import (
+    ARCHIVE,
+    ArchivedRun,
+    KeptContents,
+    StoredRun,
+    owners_digest,
+    typed,
+)
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root
 from hexad.audit.ledger import ERASURE, EVENTS, Ledger
 from hexad.audit.values import GENESIS, Verification
 from hexad.database.connection import Database
-from hexad.errors import LedgerBroken
+from hexad.errors import IntegrityError, LedgerBroken
 
 _PAGE: Final = 16_384
 _EVERY: Final = 1 << 62
+_READ: Final = (
+    "SELECT e.seq, e.body, e.hash, e.at, e.kind, e.session, e.tick, e.event_type, e.subject, c.nonce, c.ciphertext"
+    " FROM entries e LEFT JOIN contents c ON c.seq = e.seq WHERE e.seq >= ? AND e.seq < ?"
+    " ORDER BY e.seq LIMIT ?"
+)
 _SALTED_CHARS: Final = 2 * HASH_BYTES
 _SEALED_CHARS: Final = len(sealed(b"", b"")) + _SALTED_CHARS + len(SALTED_END)
 _Row = tuple[
@@ -79,7 +91,8 @@ def verify(
     """
     roots: dict[int, bytes] = {}
     with ledger.db.read() as con:
-        row = con.execute("SELECT size, last, frontier FROM state").fetchone()
+        whole = typed("size integer, last blob, frontier blob")
+        row = con.execute(f"SELECT size, last, frontier FROM state WHERE {whole}").fetchone()
         state = row or (0, b"", b"")
         check = _Check(ledger, roots, archives, lambda done: progress and progress(done, state[0]))
         wrong: _Wrong | None = None
@@ -204,7 +217,12 @@ class _Check:
             raise _Wrong(
                 first, f"Of the archived records from audit-{first} on some are in the ledger again."
             )
-        kept_contents = self._ledger.gaps.contents_of_run(first, past)
+        try:
+            kept_contents = self._ledger.gaps.contents_of_run(first, past)
+        except IntegrityError as error:
+            raise _Wrong(
+                first, f"Whose the archived contents from audit-{first} on are cannot be read: {error}"
+            ) from error
         self._compare_keys(kept_contents, first, named)
         self.archived += past - first
         self.contents += len(kept_contents)
@@ -311,16 +329,10 @@ def _page(
     db: Database, run: tuple[int, int], last: bytes, neighbours: _Beside
 ) -> tuple[list[bytes], _Wrong | None]:
     """Return the hashes of the run's first records up to one that is not as it was, and what is wrong with that."""
-    rows = db.query(
-        "SELECT e.seq, e.body, e.hash, e.at, e.kind, e.session, e.tick, e.event_type, e.subject, c.nonce, c.ciphertext"
-        " FROM entries e LEFT JOIN contents c ON c.seq = e.seq WHERE e.seq >= ? AND e.seq < ?"
-        " ORDER BY e.seq LIMIT ?",
-        (*run, _PAGE),
-    )
     digests = list[bytes]()
     before, expected = last.hex() or GENESIS, run[0]
     try:
-        for row in rows:
+        for row in _rows(db, run):
             if row[0] != expected:
                 raise _Wrong(expected, f"Record audit-{expected} is missing.")
             digest = sha256(row[1]).digest()
@@ -335,7 +347,19 @@ def _page(
             expected += 1
     except _Wrong as wrong:
         return digests, wrong
+    except (TypeError, AttributeError, IntegrityError):
+        problem = f"Record audit-{expected} was changed: it holds a value of a type that no record has."
+        return digests, _Wrong(expected, problem)
     return digests, None
+
+
+def _rows(db: Database, run: tuple[int, int]) -> Iterator[_Row]:
+    """Yield a page of a run; where one record cannot be read, those before it."""
+    try:
+        yield from db.query(_READ, (*run, _PAGE))
+    except IntegrityError:
+        for seq in range(run[0], min(run[1], run[0] + _PAGE)):
+            yield from db.query(_READ, (seq, seq + 1, 1))
 
 
 def _compare(row: _Row, before: str, neighbours: _Beside) -> None:
@@ -380,7 +404,7 @@ def _beside(ledger: Ledger) -> _Beside:
                 runs[first, past] = _ArchivedRunName(
                     named_by=number, commitment=commitment, contents=contents, owners=of
                 )
-    tiles = ledger.db.query("SELECT level, place, hash FROM tiles")
+    tiles = ledger.db.query(f"SELECT level, place, hash FROM tiles WHERE {typed('hash blob')}")
     return _Beside(
         erased_seqs=seqs,
         erased_subjects=refs,
@@ -391,7 +415,9 @@ def _beside(ledger: Ledger) -> _Beside:
 
 
 def _details(db: Database, kind: str) -> Iterator[tuple[int, Any]]:
-    rows = db.query(f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS}", (kind,))
+    rows = db.query(
+        f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS} AND {typed('body blob')}", (kind,)
+    )
     for seq, body in rows:
         with suppress(ValueError, KeyError, TypeError):
             yield seq, json.loads(body)["detail"]

@@ -262,7 +262,8 @@ def export(*, credential: str | None, ledger: Path | None, out: Path | None, **g
     """Write records of the ledger as JSON lines, decrypted.
 
     Needs a reviewer's credential. All that hold are written, in their order; that they were is a record itself. FILE
-    is for its owner alone, and must not be there yet.
+    is for its owner alone, and must not be there yet. It is signed, each record with an inclusion proof, and `hexad
+    audit inspect FILE` checks it without the ledger; what goes to stdout is records alone.
     """
     with ledger_of(ledger) as log:
         known, conditions = credential_of(credential), _conditions(given)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 import hexad
-from hexad.audit import check_archive, check_incident
+from hexad.audit import check_archive, check_export, check_incident
 from hexad.audit.archive_file import FORM
+from hexad.audit.export_file import OF_QUESTION, form_of
 from hexad.interfaces.cli.app.base import Command, confirm, note
 from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS
 from hexad.interfaces.cli.output.render import clean, count, show
 
 if TYPE_CHECKING:
-    from hexad.audit import Archive, AuditLog, Destroyed, IncidentExport, Retention
+    from hexad.audit import Archive, AuditLog, Destroyed, IncidentExport, LedgerExport, Retention
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -159,13 +160,18 @@ def _erase_lines(dry_run: bool, done: Destroyed) -> Iterator[str]:
 )
 @ledger_option
 def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
-    """Check an archive or an exported incident by itself.
+    """Check an archive, or what was exported, by itself.
 
     Its signature, every record, and that all of them are in the tree of its checkpoint; needs no ledger and no
     credential, but for an archive that is sealed, as those of encrypted stores are. Exit code 5 when it is not whole.
     """
     with file.open("rb") as opened:
         start = opened.read(len(FORM))
+    if start.startswith(b"{") and form_of(file) == OF_QUESTION:
+        export = check_export(file, verifiers=keys)
+        what = f"exported for {clean(export.reviewer)}"
+        show(export, table=_inspect_lines(export, what, known=bool(keys)))
+        return
     if start.startswith(b"{"):
         incident = check_incident(file, verifiers=keys)
         what = f"of the incident {clean(incident.name)}"
@@ -180,7 +186,9 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
     show(archive, table=_inspect_lines(archive, what, known=bool(keys) or start != FORM))
 
 
-def _inspect_lines(checked: Archive | IncidentExport, what: str, *, known: bool) -> Iterator[str]:
+def _inspect_lines(
+    checked: Archive | IncidentExport | LedgerExport, what: str, *, known: bool
+) -> Iterator[str]:
     yield f"{count(checked.records, 'record')} {what}, unchanged and in recording order"
     if not known:
         note(f"Signed with {checked.key}. Is that the ledger's? Give --key.")
