@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -14,7 +14,8 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.folder import FoundFile, walk
-from hexad.layers.project.stack import DependencyManifest, reader_of, stack_of
+from hexad.layers.project.manifests import DependencyManifest, is_manifest, read_manifest, words_of
+from hexad.layers.project.stack import CONVENTION_KEYS, stack_of
 from hexad.layers.project.values import Category, Finding
 
 CONFIGURED: Final = 0.55
@@ -25,6 +26,7 @@ _CLEAR: Final = 0.8
 """A habit is one when four in five do it."""
 _FEWEST: Final = 5
 _SEEN_MOST: Final = 5
+_TESTS_READ: Final = 40
 
 _CODE: Final = frozenset(
     ".py .js .mjs .cjs .jsx .ts .tsx .rs .go .java .kt .rb .php .cs .swift .c .cc .cpp .ex .exs .scala .dart".split()
@@ -70,7 +72,10 @@ _FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
         (r"\.gitlab-ci\.yml", "tech_stack", "ci", "GitLab CI"),
         (r"\.circleci/config\.yml", "tech_stack", "ci", "CircleCI"),
         (r"Jenkinsfile", "tech_stack", "ci", "Jenkins"),
-        (r"azure-pipelines\.yml", "tech_stack", "ci", "Azure Pipelines"),
+        (r"\.travis\.yml", "tech_stack", "ci", "Travis CI"),
+        (r"\.?appveyor\.yml", "tech_stack", "ci", "AppVeyor"),
+        (r"\.cirrus\.yml", "tech_stack", "ci", "Cirrus CI"),
+        (r"\.?azure-pipelines(?:\.yml|/.+\.yml)", "tech_stack", "ci", "Azure Pipelines"),
         (r"(?:.*/)?(?:Dockerfile|Containerfile)(?:\.\w+)?", "tech_stack", "container", "Docker"),
         (r"(?:docker-)?compose\.ya?ml", "tech_stack", "services", "Docker Compose"),
         (r"(?:.*/)?[\w-]+\.tf", "tech_stack", "infrastructure", "Terraform"),
@@ -85,7 +90,11 @@ _FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
         (r"[Jj]ustfile", "convention", "task_runner", "just"),
         (r"Taskfile\.ya?ml", "convention", "task_runner", "Task"),
         (r"(?:noxfile\.py)", "convention", "task_runner", "nox"),
-        (r"tox\.ini", "convention", "task_runner", "tox"),
+        (r"tox\.(?:ini|toml)", "convention", "task_runner", "tox"),
+        (r"(?:.*/)?conftest\.py", "tech_stack", "test_framework", "pytest"),
+        (r"\.?pylintrc", "tech_stack", "linter", "Pylint"),
+        (r"\.?ruff\.toml", "tech_stack", "linter", "Ruff"),
+        (r"pyrightconfig\.json", "tech_stack", "type_checker", "Pyright"),
         (r"(?:\.eslintrc(?:\.\w+)?|eslint\.config\.\w+)", "tech_stack", "linter_config", "ESLint"),
         (r"(?:\.prettierrc(?:\.\w+)?|prettier\.config\.\w+)", "tech_stack", "formatter_config", "Prettier"),
         (r"(?:rustfmt|\.rustfmt)\.toml", "tech_stack", "formatter_config", "rustfmt"),
@@ -97,8 +106,8 @@ _FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
             "monorepo",
         ),
         (r"(?:docs/)?(?:adr|adrs|decisions|doc/adr)/.+\.md", "convention", "decision_records", "ADR files"),
-        (r"mkdocs\.yml", "tech_stack", "documentation", "MkDocs"),
-        (r"docs/conf\.py", "tech_stack", "documentation", "Sphinx"),
+        (r"(?:docs/)?mkdocs\.ya?ml", "tech_stack", "documentation", "MkDocs"),
+        (r"(?:.*/)?docs?/(?:.+/)?conf\.py", "tech_stack", "documentation", "Sphinx"),
     )
 )
 
@@ -269,7 +278,7 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
         test_files.append(_convention("test_amount", value, COUNTED, tests))
     names = [
         name
-        for path in tests[:40]
+        for path in tests[:_TESTS_READ]
         if path.endswith(".py")
         for name in _TEST_NAME.findall(text_of(path) or "")
     ]
@@ -279,6 +288,13 @@ def _tests(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[F
             _finding(Category.PATTERN, "test_names", "sentences about behaviour", COUNTED, tests[:_SEEN_MOST])
         )
     return test_files
+
+
+def _unittest(files: Sequence[str], text_of: Callable[[str], str | None]) -> list[Finding]:
+    """Return the framework that nobody declares: the one of Python itself."""
+    tests = [path for path in files if path.endswith(".py") and _is_test(path)]
+    seen = [path for path in tests[:_TESTS_READ] if "unittest" in (text_of(path) or "")]
+    return [_finding(Category.TECH_STACK, "test_framework", "unittest", COUNTED, seen)] if seen else []
 
 
 def _is_test(path: str) -> bool:
@@ -350,6 +366,18 @@ def _style(names: Iterable[str]) -> str | None:
 FILES_MOST: Final = 50_000
 FILE_BYTES_MOST: Final = 1 << 20
 _MANIFESTS_MOST: Final = 500
+_OF_OTHERS: Final = frozenset(
+    "example examples sample samples demo demos tutorial tutorials template templates skeleton skeletons scaffold "
+    "scaffolds boilerplate cookiecutter vendor vendored _vendor _vendored vendors third_party thirdparty third-party "
+    "3rdparty extern _extern externals fixtures fixture testdata test_data test-data playground".split()
+)
+_BESIDE_CODE: Final = frozenset(
+    {*_TEST_FOLDERS, "testing", "doc", "docs", "docs_src", "benchmark", "benchmarks"}
+)
+_BESIDE: Final = _BESIDE_CODE | frozenset(
+    {"conftest", "noxfile", "setup", "tasks", "conf", "scripts", "tools", "contrib"}
+)
+"""What of the code is not the project itself: what it needs, the project can do without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,31 +415,73 @@ def scan_folder(root: Path) -> FolderScan:
             files.append(file.relative)
     if nameless:
         notes.append(f"Left out, for their names are no UTF-8: {nameless:,} of the files.")
-    manifests = _manifests(root, files, notes)
-    findings = [*stack_of(files, manifests), *habits_of(files, manifests, lambda path: _text(root, path))]
-    unique = {(finding.category, finding.key): finding for finding in reversed(findings)}
+    own = [path for path in files if not _is_of_others(path)]
+
+    def text_of(path: str) -> str | None:
+        return _text(root, path)
+
+    manifests = _manifests(own, text_of, notes)
+    code = [path for path in own if path.endswith(".py") and not words_of(path) & _BESIDE]
+    drafts = [*stack_of(own, code, manifests, text_of), *habits_of(own, manifests, text_of)]
+    if not any(draft.key == "test_framework" for draft in drafts):
+        drafts += _unittest(own, text_of)
     return FolderScan(
         files=len(files),
-        findings=tuple(sorted(unique.values(), key=lambda finding: (finding.category, finding.key))),
+        findings=tuple(sorted(_merged(drafts), key=lambda finding: (finding.category, finding.key))),
         notes=tuple(notes),
     )
 
 
-def _manifests(root: Path, files: Sequence[str], notes: list[str]) -> list[DependencyManifest]:
+def _is_of_others(path: str) -> bool:
+    """Say whether a file is an example, a template, data of tests or somebody else's code: none says what is used."""
+    place = PurePosixPath(path)
+    names = {folder.lower() for folder in place.parts[:-1]}
+    if names & _OF_OTHERS or any("{{" in folder for folder in names):
+        return True
+    if "requirements" in path:
+        return False
+    return bool(names & _TEST_FOLDERS and place.suffix not in _CODE) or (
+        bool(names & _BESIDE_CODE) and is_manifest(path)
+    )
+
+
+def _merged(drafts: Iterable[Finding]) -> Iterable[Finding]:
+    """Return the drafts, one for a key: of a stack with all that they name, of anything else the first."""
+    findings: dict[tuple[Category, str], Finding] = {}
+    for draft in drafts:
+        first = findings.setdefault((draft.category, draft.key), draft)
+        if first is draft or not (draft.category is Category.TECH_STACK or draft.key in CONVENTION_KEYS):
+            continue
+        names = sorted({*_values(first), *_values(draft)})
+        findings[draft.category, draft.key] = _finding(
+            draft.category,
+            draft.key,
+            names[0] if len(names) == 1 else list(names),
+            max(first.confidence, draft.confidence),
+            (*first.seen_in, *draft.seen_in),
+        )
+    return findings.values()
+
+
+def _values(finding: Finding) -> list[str]:
+    return [str(name) for name in (finding.value if isinstance(finding.value, list) else [finding.value])]
+
+
+def _manifests(
+    files: Sequence[str], text_of: Callable[[str], str | None], notes: list[str]
+) -> list[DependencyManifest]:
     manifests: list[DependencyManifest] = []
     for path in files:
-        reader = reader_of(PurePosixPath(path).name)
-        if reader is None:
+        if not is_manifest(path):
             continue
         if len(manifests) == _MANIFESTS_MOST:
             notes.append(f"Only the first {_MANIFESTS_MOST} files that declare dependencies were read.")
             break
-        text = _text(root, path)
-        manifest = None if text is None else reader[1](text)
+        manifest = read_manifest(path, text_of)
         if manifest is None:
             notes.append(f"{path} could not be read as what its name says.")
         else:
-            manifests.append(replace(manifest, path=path))
+            manifests.append(manifest)
     return manifests
 
 

@@ -2,178 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from hexad.core.json_types import JSONValue
+from hexad.layers.project.code_imports import needed_modules
+from hexad.layers.project.manifests import DependencyManifest
 from hexad.layers.project.values import Category, Finding
-
-_REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_GO: Final = re.compile(
-    r"^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]{2,}/\S+)\s+v\S++(?![ \t]*//[ \t]*indirect)", re.MULTILINE
-)
-_GEM: Final = re.compile(r"^\s*gem\s+['\"]([\w.-]+)['\"]", re.MULTILINE)
-_GRADLE: Final = re.compile(
-    r"^\s*(?:\w*[iI]mplementation|api|\w*[rR]untimeOnly|\w*[cC]ompileOnly|kapt|ksp)\b[^'\"\n]*['\"]([\w.-]+:[\w.-]+)",
-    re.MULTILINE,
-)
-_MAVEN: Final = re.compile(r"<dependency>(.*?)</dependency>", re.DOTALL)
-_TAG: Final = re.compile(r"<(groupId|artifactId)>\s*([^<\s]+)\s*</")
-_NUGET: Final = re.compile(r"<PackageReference\s[^>]*Include\s*=\s*\"([\w.-]+)\"", re.IGNORECASE)
-_MIX: Final = re.compile(r"\{\s*:(\w+)\s*,")
-_SWIFT: Final = re.compile(r"\.package\s*\([^)]*url:\s*\"[^\"]*/([\w.-]+?)(?:\.git)?\"")
-_YAML_KEY: Final = re.compile(r"^  ([A-Za-z_][\w-]*):", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DependencyManifest:
-    """What one file declares: the ecosystem, its dependencies in lower case, and what else was read in it."""
-
-    path: str
-    ecosystem: str
-    names: frozenset[str]
-    data: Mapping[str, Any]
-
-
-def reader_of(name: str) -> tuple[str, Callable[[str], DependencyManifest | None]] | None:
-    """Return the ecosystem of a file and what reads its text, by the file's name; None for no such file."""
-    for pattern, ecosystem, read in _READERS:
-        if pattern.fullmatch(name):
-            return ecosystem, lambda text, ecosystem=ecosystem, read=read: _read(ecosystem, read, text)
-    return None
-
-
-def _read(
-    ecosystem: str, read: Callable[[str], tuple[Iterator[str], Any]], text: str
-) -> DependencyManifest | None:
-    """Return what a text declares; None for one that is not what its name says: nobody asked for it to be right."""
-    try:
-        names, data = read(text)
-        listed = frozenset(name.lower() for name in names)
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return None
-    return DependencyManifest(
-        path="", ecosystem=ecosystem, names=listed, data=data if isinstance(data, Mapping) else {}
-    )
-
-
-def _requirement(text: object) -> str | None:
-    match = _REQUIREMENT.match(text) if isinstance(text, str) else None
-    return match[1].replace("_", "-") if match else None
-
-
-def _pyproject(text: str) -> tuple[Iterator[str], Any]:
-    data = tomllib.loads(text)
-    project, tool = data.get("project", {}), data.get("tool", {})
-    poetry = tool.get("poetry", {})
-    lists = [
-        project.get("dependencies", []),
-        *project.get("optional-dependencies", {}).values(),
-        *data.get("dependency-groups", {}).values(),
-        data.get("build-system", {}).get("requires", []),
-        tool.get("uv", {}).get("dev-dependencies", []),
-    ]
-    tables = [
-        poetry.get("dependencies", {}),
-        poetry.get("dev-dependencies", {}),
-        *(group.get("dependencies", {}) for group in poetry.get("group", {}).values()),
-    ]
-    names = [name for requirements in lists for name in map(_requirement, requirements) if name]
-    names += [name for table in tables for name in table if name != "python"]
-    return iter(names), data
-
-
-def _requirements(text: str) -> tuple[Iterator[str], Any]:
-    lines = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] not in "#-")
-    return iter([name for name in map(_requirement, lines) if name]), {}
-
-
-def _pipfile(text: str) -> tuple[Iterator[str], Any]:
-    data = tomllib.loads(text)
-    return iter([*data.get("packages", {}), *data.get("dev-packages", {})]), data
-
-
-def _setup_cfg(text: str) -> tuple[Iterator[str], Any]:
-    block = re.search(r"^install_requires\s*=\s*\n((?:[ \t]+\S.*\n?)+)", text, re.MULTILINE)
-    return _requirements("\n".join(line.strip() for line in block[1].splitlines()) if block else "")
-
-
-def _package_json(text: str) -> tuple[Iterator[str], Any]:
-    data = json.loads(text)
-    fields = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-    return iter([name for field in fields for name in data.get(field, {})]), data
-
-
-def _deno(text: str) -> tuple[Iterator[str], Any]:
-    data = json.loads(text)
-    return iter(data.get("imports", {})), data
-
-
-def _cargo(text: str) -> tuple[Iterator[str], Any]:
-    data = tomllib.loads(text)
-    tables = [data, data.get("workspace", {}), *data.get("target", {}).values()]
-    fields = ("dependencies", "dev-dependencies", "build-dependencies")
-    return iter([name for table in tables for field in fields for name in table.get(field, {})]), data
-
-
-def _go(text: str) -> tuple[Iterator[str], Any]:
-    return iter(_GO.findall(text)), {}
-
-
-def _gems(text: str) -> tuple[Iterator[str], Any]:
-    return iter(_GEM.findall(text)), {}
-
-
-def _composer(text: str) -> tuple[Iterator[str], Any]:
-    data = json.loads(text)
-    return iter([*data.get("require", {}), *data.get("require-dev", {})]), data
-
-
-def _pom(text: str) -> tuple[Iterator[str], Any]:
-    names = []
-    for block in _MAVEN.findall(text):
-        tags = dict(_TAG.findall(block))
-        names.append(f"{tags.get('groupId', '')}:{tags.get('artifactId', '')}")
-    return iter(names), {}
-
-
-def _matching(pattern: re.Pattern[str]) -> Callable[[str], tuple[Iterator[str], Any]]:
-    return lambda text: (iter(pattern.findall(text)), {})
-
-
-def _pubspec(text: str) -> tuple[Iterator[str], Any]:
-    blocks = re.findall(r"^(?:dev_)?dependencies:\n((?:[ \t]+.*\n?|\s*\n)+)", text, re.MULTILINE)
-    return iter([name for block in blocks for name in _YAML_KEY.findall(block)]), {}
-
-
-_READERS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[str], tuple[Iterator[str], Any]]]]] = tuple(
-    (re.compile(pattern), ecosystem, read)
-    for pattern, ecosystem, read in (
-        (r"pyproject\.toml", "python", _pyproject),
-        (r"(?:dev-|test-)?requirements[\w.-]*\.(?:txt|in)", "python", _requirements),
-        (r"Pipfile", "python", _pipfile),
-        (r"setup\.cfg", "python", _setup_cfg),
-        (r"package\.json", "javascript", _package_json),
-        (r"deno\.jsonc?", "javascript", _deno),
-        (r"Cargo\.toml", "rust", _cargo),
-        (r"go\.mod", "go", _go),
-        (r"Gemfile", "ruby", _gems),
-        (r"composer\.json", "php", _composer),
-        (r"pom\.xml", "java", _pom),
-        (r"build\.gradle(?:\.kts)?", "java", _matching(_GRADLE)),
-        (r"[\w.-]+\.(?:cs|fs|vb)proj", "dotnet", _matching(_NUGET)),
-        (r"mix\.exs", "elixir", _matching(_MIX)),
-        (r"Package\.swift", "swift", _matching(_SWIFT)),
-        (r"pubspec\.ya?ml", "dart", _pubspec),
-    )
-)
-
 
 DECLARED: Final = 0.6
 CONFIGURED: Final = 0.55
@@ -194,7 +32,9 @@ _LANGUAGES: Final[Mapping[str, str]] = {
 _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "web_framework": {
         "Django": ("django",), "Flask": ("flask",), "FastAPI": ("fastapi",), "Starlette": ("starlette",),
-        "aiohttp": ("aiohttp",), "Litestar": ("litestar",), "Tornado": ("tornado",), "Express": ("express",),
+        "aiohttp": ("aiohttp",), "Bottle": ("bottle",), "Falcon": ("falcon",), "Sanic": ("sanic",), "Quart": ("quart",),
+        "Pyramid": ("pyramid",), "CherryPy": ("cherrypy",), "Django REST framework": ("djangorestframework",),
+        "Litestar": ("litestar",), "Tornado": ("tornado",), "Express": ("express",),
         "Fastify": ("fastify",), "NestJS": ("@nestjs/core",), "Koa": ("koa",), "Hono": ("hono",),
         "Next.js": ("next",), "Nuxt": ("nuxt",), "Remix": ("@remix-run/react",), "Astro": ("astro",),
         "SvelteKit": ("@sveltejs/kit",), "Rails": ("rails",), "Sinatra": ("sinatra",),
@@ -236,7 +76,9 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "Doctrine": ("doctrine/orm",),
     },
     "test_framework": {
-        "pytest": ("pytest",), "Hypothesis": ("hypothesis",), "Jest": ("jest",), "Vitest": ("vitest",),
+        "pytest": ("pytest", "pytest-*"), "Hypothesis": ("hypothesis",),
+        "unittest": ("unittest",), "nose": ("nose", "nose2"), "stestr": ("stestr",),
+        "Jest": ("jest",), "Vitest": ("vitest",),
         "Mocha": ("mocha",), "AVA": ("ava",), "Playwright": ("@playwright/test", "playwright", "pytest-playwright"),
         "Cypress": ("cypress",), "RSpec": ("rspec", "rspec-rails"), "Minitest": ("minitest",),
         "PHPUnit": ("phpunit/phpunit",), "Pest": ("pestphp/pest",), "JUnit": ("junit:junit", "org.junit.jupiter:*"),
@@ -245,32 +87,52 @@ _TECHNOLOGIES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "proptest": ("proptest",),
     },
     "linter": {
-        "Ruff": ("ruff",), "Flake8": ("flake8",), "Pylint": ("pylint",), "ESLint": ("eslint",),
+        "Ruff": ("ruff",), "Flake8": ("flake8", "flake8-*"), "Pylint": ("pylint", "pylint-*"),
+        "pycodestyle": ("pycodestyle",),
+        "pydocstyle": ("pydocstyle",), "Bandit": ("bandit",), "ESLint": ("eslint",),
         "Biome": ("@biomejs/biome",),
         "oxlint": ("oxlint",), "RuboCop": ("rubocop",), "PHPStan": ("phpstan/phpstan",), "Credo": ("credo",),
     },
     "formatter": {
-        "Black": ("black",), "Prettier": ("prettier",), "dprint": ("dprint",), "YAPF": ("yapf",),
+        "Black": ("black", "black-jupyter"), "Ruff": ("ruff-format",), "isort": ("isort",), "autopep8": ("autopep8",),
+        "Prettier": ("prettier",), "dprint": ("dprint",), "YAPF": ("yapf",),
         "PHP CS Fixer": ("friendsofphp/php-cs-fixer",),
     },
-    "type_checker": {"mypy": ("mypy",), "Pyright": ("pyright", "basedpyright"), "TypeScript": ("typescript",)},
+    "type_checker": {"mypy": ("mypy",), "Pyright": ("pyright", "basedpyright"), "ty": ("ty",), "Pyrefly": ("pyrefly",),
+     "TypeScript": ("typescript",)},
     "bundler": {
         "Vite": ("vite",), "webpack": ("webpack",), "esbuild": ("esbuild",), "Rollup": ("rollup",),
         "Parcel": ("parcel",),
         "Turbopack": ("turbopack",), "tsup": ("tsup",),
     },
-    "validation": {"Pydantic": ("pydantic",), "attrs": ("attrs",), "Zod": ("zod",), "Yup": ("yup",), "Joi": ("joi",)},
-    "http_client": {"HTTPX": ("httpx",), "Requests": ("requests",), "axios": ("axios",), "reqwest": ("reqwest",)},
+    "validation": {"Pydantic": ("pydantic",), "attrs": ("attrs",), "marshmallow": ("marshmallow",),
+        "jsonschema": ("jsonschema",), "Cerberus": ("cerberus",), "Zod": ("zod",), "Yup": ("yup",), "Joi": ("joi",)},
+    "http_client": {"HTTPX": ("httpx",), "Requests": ("requests",), "urllib3": ("urllib3",), "aiohttp": ("aiohttp",),
+        "axios": ("axios",), "reqwest": ("reqwest",)},
     "cli_framework": {
-        "Click": ("click",), "Typer": ("typer",), "clap": ("clap",), "Cobra": ("github.com/spf13/cobra",),
+        "Click": ("click",), "Typer": ("typer",), "Fire": ("fire",), "docopt": ("docopt",), "Cyclopts": ("cyclopts",),
+        "clap": ("clap",), "Cobra": ("github.com/spf13/cobra",),
         "commander": ("commander",),
     },
     "queue": {
-        "Celery": ("celery",), "RQ": ("rq",), "Dramatiq": ("dramatiq",), "BullMQ": ("bullmq",), "Sidekiq": ("sidekiq",),
+        "Celery": ("celery",), "RQ": ("rq",), "Huey": ("huey",), "arq": ("arq",),
+        "Kombu": ("kombu",), "Dramatiq": ("dramatiq",), "BullMQ": ("bullmq",), "Sidekiq": ("sidekiq",),
         "Kafka": ("kafkajs", "confluent-kafka", "aiokafka", "rdkafka"), "RabbitMQ": ("pika", "amqplib", "aio-pika"),
         "Oban": ("oban",),
     },
-    "async_runtime": {"Tokio": ("tokio",), "async-std": ("async-std",), "Trio": ("trio",), "AnyIO": ("anyio",)},
+    "async_runtime": {"Tokio": ("tokio",), "async-std": ("async-std",), "Trio": ("trio",), "AnyIO": ("anyio",),
+        "gevent": ("gevent",),
+        "eventlet": ("eventlet",), "Twisted": ("twisted",)},
+    "documentation": {
+        "Sphinx": ("sphinx", "sphinx-*"), "MkDocs": ("mkdocs", "mkdocs-*"), "Zensical": ("zensical",),
+        "pdoc": ("pdoc",),
+        "VitePress": ("vitepress",), "Docusaurus": ("@docusaurus/core",),
+    },
+    "task_runner": {
+        "tox": ("tox",), "nox": ("nox",), "Hatch": ("hatch-envs",), "Invoke": ("invoke",), "Poe": ("poethepoet", "poe"),
+        "taskipy": ("taskipy",), "just": ("rust-just",),
+    },
+    "commit_hooks": {"pre-commit": ("pre-commit",), "Husky": ("husky",), "Lefthook": ("lefthook",)},
     "styling": {"Tailwind CSS": ("tailwindcss",), "styled-components": ("styled-components",), "Sass": ("sass",)},
 }  # fmt: skip
 
@@ -281,47 +143,106 @@ _PACKAGE_MANAGERS: Final[Mapping[str, str]] = {
     "mix.lock": "Mix", "pubspec.lock": "pub", "Package.resolved": "SwiftPM", "gradlew": "Gradle", "mvnw": "Maven",
     "pom.xml": "Maven",
 }  # fmt: skip
-_BUILD_BACKENDS: Final = (
-    "hatchling",
-    "setuptools",
-    "flit_core",
-    "poetry",
-    "pdm",
-    "maturin",
-    "scikit_build_core",
-    "uv_build",
+CONVENTION_KEYS: Final = frozenset({"task_runner", "commit_hooks"})
+# Keys that are about how a project is worked on: there an extra or a group of development counts as it stands.
+_OF_DEVELOPMENT: Final = frozenset(
+    {
+        "test_framework",
+        "linter",
+        "formatter",
+        "type_checker",
+        "bundler",
+        "documentation",
+        "styling",
+        *CONVENTION_KEYS,
+    }
 )
+_MANAGER_TABLES: Final[Mapping[str, str]] = {
+    "uv": "uv", "poetry": "Poetry", "pdm": "PDM", "pipenv": "Pipenv", "pixi": "Pixi",
+}  # fmt: skip
+# What a requirement is called where code imports it, unless it is the name with other dashes.
+_MODULES: Final[Mapping[str, str]] = {
+    "psycopg2-binary": "psycopg2", "mysqlclient": "MySQLdb", "attrs": "attr", "cassandra-driver": "cassandra",
+    "tortoise-orm": "tortoise", "djangorestframework": "rest_framework", "aio-pika": "aio_pika",
+}  # fmt: skip
+_EXTRAS_MOST: Final = 2
+"""A project with an extra for each of more, for one purpose, works with whatever its users have, and uses none."""
+_WEB_OF_AIOHTTP: Final = "aiohttp.web"
+
+TextOf = Callable[[str], str | None]
 
 
-def stack_of(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
-    """Return the drafts of what a project is built with, from its files' names and what they declare."""
+def stack_of(
+    files: Sequence[str], code: Sequence[str], manifests: Sequence[DependencyManifest], text_of: TextOf
+) -> list[Finding]:
+    """Return the drafts of what a project is built with, from its files' names and what they declare.
+
+    `code` are the files of Python that are the project itself: what is declared as optional, and is not about
+    development, counts where they need it.
+    """
     findings = _languages(files)
-    for key, technologies in _TECHNOLOGIES.items():
-        named: dict[str, list[str]] = {}
-        for technology, names in technologies.items():
-            seen_manifest_paths = [
-                manifest.path
-                for manifest in manifests
-                if any(_declares(manifest.names, name) for name in names)
-            ]
-            if seen_manifest_paths:
-                named[technology] = seen_manifest_paths
+    for key, named in _technologies(code, manifests, text_of).items():
         findings += _finding(key, named, DECLARED)
     managers: dict[str, list[str]] = {}
     for path in files:
         manager = _PACKAGE_MANAGERS.get(PurePosixPath(path).name)
         if manager is not None:
             managers.setdefault(manager, []).append(path)
+    for manifest in manifests:
+        for name, manager in _MANAGER_TABLES.items():
+            if name in manifest.development and manifest.ecosystem == "python":
+                managers.setdefault(manager, []).append(manifest.path)
     findings += _finding("package_manager", managers, DECLARED)
-    findings += _build_backend(manifests)
+    findings += _build_backend(files, manifests)
     findings += _runtimes(manifests)
     return findings
 
 
-def _declares(names: frozenset[str], wanted_name: str) -> bool:
-    if wanted_name.endswith("*"):
-        return any(name.startswith(wanted_name[:-1]) for name in names)
-    return wanted_name in names
+def _technologies(
+    code: Sequence[str], manifests: Sequence[DependencyManifest], text_of: TextOf
+) -> dict[str, dict[str, list[str]]]:
+    """Return by key what is used, each with the files that say so."""
+    own = {manifest.project for manifest in manifests if manifest.project is not None}
+    stack: dict[str, dict[str, list[str]]] = {key: {} for key in _TECHNOLOGIES}
+    unsure: dict[str, list[tuple[str, str, str]]] = {}
+    for key, technologies in _TECHNOLOGIES.items():
+        extras: dict[str, list[tuple[str, str]]] = {}
+        for technology, names in technologies.items():
+            for manifest in manifests:
+                needed = manifest.names - own
+                if key in _OF_DEVELOPMENT:
+                    needed = manifest.names | manifest.extras | manifest.development
+                if _declared(needed, names):
+                    stack[key].setdefault(technology, []).append(manifest.path)
+                for name in _declared(manifest.extras - own, names):
+                    extras.setdefault(technology, []).append((_module(name), manifest.path))
+        if len(extras) <= _EXTRAS_MOST:
+            for technology, places in extras.items():
+                for module, path in places:
+                    unsure.setdefault(module, []).append((key, technology, path))
+    is_aiohttp = "aiohttp" in stack["web_framework"] or "aiohttp" in unsure
+    wanted = {*unsure, *([_WEB_OF_AIOHTTP] if is_aiohttp else [])}
+    imports = needed_modules(code, text_of, wanted) if wanted else {}
+    for module in imports:
+        for key, technology, path in unsure.get(module, ()):
+            stack[key].setdefault(technology, []).append(path)
+    # It is a client and a framework, and what is declared is the same.
+    stack["http_client" if _WEB_OF_AIOHTTP in imports else "web_framework"].pop("aiohttp", None)
+    return stack
+
+
+def _declared(declared: frozenset[str], names: Iterable[str]) -> list[str]:
+    """Return which of what is declared is meant by names; a name that ends in `*` is a prefix."""
+    return [
+        name
+        for wanted in names
+        for name in ([wanted] if wanted in declared else declared if wanted.endswith("*") else ())
+        if name == wanted or name.startswith(wanted.rstrip("*"))
+    ]
+
+
+def _module(name: str) -> str:
+    return _MODULES.get(name, name.replace("-", "_"))
 
 
 def _finding(key: str, named: Mapping[str, Iterable[str]], confidence: float) -> list[Finding]:
@@ -333,7 +254,11 @@ def _finding(key: str, named: Mapping[str, Iterable[str]], confidence: float) ->
     seen = sorted({path for paths in named.values() for path in paths})[:_SEEN_MOST]
     return [
         Finding(
-            category=Category.TECH_STACK, key=key, value=value, confidence=confidence, seen_in=tuple(seen)
+            category=Category.CONVENTION if key in CONVENTION_KEYS else Category.TECH_STACK,
+            key=key,
+            value=value,
+            confidence=confidence,
+            seen_in=tuple(seen),
         )
     ]
 
@@ -358,14 +283,19 @@ def _languages(files: Sequence[str]) -> list[Finding]:
     return findings + (_finding("languages", shared, COUNTED) if len(shared) > 1 else [])
 
 
-def _build_backend(manifests: Sequence[DependencyManifest]) -> list[Finding]:
+def _build_backend(files: Sequence[str], manifests: Sequence[DependencyManifest]) -> list[Finding]:
+    """Return what builds the packages: as each `pyproject.toml` says it, and setuptools for a lone `setup.py`."""
     named: dict[str, list[str]] = {}
     for manifest in manifests:
         system = manifest.data.get("build-system")
-        backend = system.get("build-backend") if isinstance(system, Mapping) else None
-        for name in _BUILD_BACKENDS:
-            if isinstance(backend, str) and backend.startswith(name):
-                named.setdefault(name, []).append(manifest.path)
+        if not isinstance(system, Mapping) or manifest.ecosystem != "python":
+            continue
+        backend = system.get("build-backend", "setuptools")
+        if system.get("backend-path") or not isinstance(backend, str):
+            continue  # it is the project's own
+        named.setdefault(re.split(r"[.:]", backend)[0], []).append(manifest.path)
+    if not named and "setup.py" in files:
+        named["setuptools"] = ["setup.py"]
     return _finding("build_backend", named, DECLARED)
 
 
