@@ -269,3 +269,66 @@ def test_a_todo_that_was_brought_back_stays(hx, clock):
     hx.session.end()
 
     assert "active" == hx.get(todo.id).status.value
+
+
+@pytest.mark.row("A075")
+@pytest.mark.parametrize(
+    "text",
+    ["We'll use Kafka for events.", "I've decided on Kafka.", "Kafka it is.", "Going with Kafka for events."],
+)
+def test_a_decision_is_heard_in_the_forms_in_which_people_say_it(hx, text):
+    hx.session.start("events")
+    hx.session.add_turn("user", f"Right. {text}")
+    hx.session.end()
+
+    assert [text] == [decision.title for decision in hx.governance.query()]
+
+
+@pytest.mark.row("A030", "A075")
+def test_what_a_person_prefers_reaches_the_user_layer_and_what_they_like_or_others_say_does_not(hx):
+    hx.session.start("editor")
+    hx.session.add_turn("user", "I actually prefer tabs. I love hiking. We prefer Postgres.")
+    hx.session.add_turn("assistant", "I prefer spaces.")
+    hx.session.add_turn("tool", "I prefer vi.")
+    looked = hx.session.end()
+
+    assert looked is not None
+    [rule] = hx.user.rules()
+    assert ("I actually prefer tabs.", "explicit") == (rule.text, rule.source.value)
+    assert () == hx.consolidate("session").changes
+
+
+def test_a_preference_is_told_in_the_run_that_learns_it_and_once(hx):
+    hx.session.start("editor")
+    hx.session.add_turn("user", "I prefer tabs.")
+    hx._services.session().manager.listeners.clear()  # as if another program had ended it
+    hx.session.end()
+
+    looked = hx.consolidate("session", dry_run=True)
+    assert [] == hx.user.rules()
+    report = hx.consolidate("session")
+
+    assert [("learned", "user", ("I prefer tabs.",))] == [
+        (change.action.value, change.layer, change.ids) for change in report.changes if change.layer == "user"
+    ]
+    assert looked.changes == report.changes
+    assert () == hx.consolidate("session").changes
+
+
+def test_preferences_stay_in_a_project_that_takes_no_part_in_learning_and_where_others_are_meant(
+    opened: Opener,
+):
+    hx = opened(embedder=None)
+    hx.session.start("talk", data_subjects=["Bob"])
+    hx.session.add_turn("user", "I prefer tabs.")
+    hx.session.end()
+    assert [] == hx.user.rules()
+    hx.close()
+    (hx.path / "hexad.toml").write_text("[user]\nlearning = false\n")
+
+    hx = opened(embedder=None)
+    hx.session.start("editor")
+    hx.session.add_turn("user", "I prefer tabs.")
+    hx.session.end()
+
+    assert [] == hx.user.rules()

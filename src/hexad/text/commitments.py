@@ -38,13 +38,37 @@ _DOUBT = re.compile(
     r"|(?:have|has|had|did)(?: not|n't) (?:yet )?(?:decide|decided|agree|agreed)|nothing (?:is|was) decided|undecided"
     r"|before we decide|once we|until we (?:decide|agree)|if we (?:decide|decided|agree|agreed))\b"
 )
+_CHOOSE: Final = (
+    r"(?:be )?(?:go(?:ing)? (?:with|for)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|settl(?:e|ing) on"
+    r"|switch(?:ing)? (?:over )?(?:to|from)|mov(?:e|ing) (?:over )?to|migrat(?:e|ing) (?:to|from|away)|adopt(?:ing)?"
+    r"|standardi[sz](?:e|ing) on|build(?:ing)? on|drop(?:ping)?|default(?:ing)? to)"
+)
 _DECISION = re.compile(
     r"(?i)^\W*(?:decision\s*:|decided\s*:)|\b(?:we|i|the team|everybody)(?:'ve)? (?:have |has |had )?"
-    r"(?:now |finally |all )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for|against|not)"
+    r"(?:now |finally |all |basically |just )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for|against"
+    r"|not|with|upon)"
     r"|chose|(?:opted|went) (?:for|with)|standardi[sz]ed on|ruled out)\b"
-    r"|\b(?:we|i)(?:'ll| will| are going to|'re going to| shall) (?:go with|stick with|stick to|settle on|switch to)\b"
+    r"|\b(?:we|i)(?:'ve| have) (?:now |finally |just )?(?:elected|selected|chosen|picked|adopted|(?:switched"
+    r"|moved|migrated) to)\b"
+    rf"|\b(?:we|i)(?:'ll| will| are going to|'re going to|'m going to| am going to| shall) (?:just |all "
+    rf"|now )?{_CHOOSE}\b"
+    r"(?! (?:it|this|that|these|those|them)\b)"
+    rf"|\b(?:we|i)(?:'ll| will| are going to|'re going to|'m going to| am going to| shall) (?:just |all |now )?"
+    r"(?:use|be using) (?!(?:it|this|that|these|those|them|some|my|your|her|his|our|their|the)\b)\S"
+    r"|\bwe(?:'re| are) (?:now )?(?:using|adopting|(?:switching|moving|migrating) (?:over )?(?:to|from)"
+    r"|dropping|going with"
+    r"|standardi[sz]ing on) (?=[\"'`]?(?-i:[A-Z0-9])|[\w.]+[._/-]\w)"
     r"|\b(?:it (?:is|was) (?:decided|settled|agreed)) (?:to|that|on)\b"
-    r"|^\W*(?:let's|let us) (?:go with|use|adopt|stick (?:with|to)|switch to|settle on|standardi[sz]e on)\b"
+    r"|\bthe (?:\w+ )?decision (?:is|was(?: made)?|has been made)\b.{0,40}\b(?:to|that|for|against)\b"
+    r"|\b(?:is|was|are) (?:our|my) (?:\w+ )?choice\b|\b(?:our|my) (?:\w+ )?choice (?:is|was|fell on)\b"
+    r"|(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah|well|oh"
+    r"|wow)\b)\w[\w.+#-]*(?: \w[\w.+#-]*)? it is\W*$"
+    r"|^\W*(?:ok(?:ay)?,? |so,? |then,? |alright,? )?(?:going|sticking) (?:with|for) (?!(?:the flow|it|this"
+    r"|that|you|my|a|an|the)\b)"
+    r"|^\W*(?:chose|picked|selected|opted for|settled on|switched to|migrated to|went with) .{2,80}\b(?:because"
+    r"|since|over|instead of|due to|for)\b"
+    r"|^\W*(?:let's|let us) (?:just |all |please )?(?:go (?:with|for)|use|adopt|stick (?:with|to)|stay with"
+    r"|switch to|settle on|standardi[sz]e on|move to)\b"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
 _CONVENTION = re.compile(
@@ -55,6 +79,11 @@ _CONVENTION = re.compile(
     r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)[a-z]+"
     r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
     r"|\b(?:all|every|each) (?:\w+ ){1,5}(?:must|shall|has to|have to)\b"
+    # An order what to work with, and no tool for one errand: "use Stripe for payments", not "use the tool to search".
+    r"|^\W*(?:and |but |so |also,? )?(?:please )?(?:use|prefer|avoid|stick to|keep to)"
+    r"(?! (?:it|this|that|these|those|them|the|a|an|my|your|our|one|some)\b)"
+    r"(?= (?-i:[A-Z])[\w.+#-]*\W*$| [^.;]*?\b(?:for|instead of|rather than|over|in|everywhere|throughout"
+    r"|only)\b)(?![^.;]*\bto [a-z]{3,}\b)"
 )
 _TODO = re.compile(
     r"(?i)^\W*(?:todo|fixme|follow-?up|next step|action item|reminder|open point|left to do|still open|still missing)"
@@ -64,13 +93,26 @@ _TODO = re.compile(
     r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b|\bremind me to\b"
     r"|\b(?:still|yet) (?:has|have|needs?) to be [a-z]+\b"
 )
-_PREFERENCE = re.compile(
-    r"(?i)^\W*preference\s*:|\bmy (?:\w+ )?favou?rite\b|\bworks? (?:best|better) for me\b"
+_OFTEN: Final = r"(?:(?:[a-z]+ly|always|still|do|just|much|also|now|often|happen to|tend to) )*"
+_AVERSION: Final = (
+    r"hate|dislike|(?:don't|do not|can't|cannot) (?:really )?(?:like|stand|bear|enjoy|care for|want(?! to\b))"
+)
+_NOT_THAT: Final = (
+    r"(?! (?:it|this|that|these|those|you|your|how|what|them|him|her|the (?:idea|look|sound)"
+    r"|to (?:know|see|ask|hear|get))\b)"
+)
+_CHOICE = re.compile(
+    r"(?i)^\W*preference\s*:|\bworks? (?:best|better) for me\b"
     r"|\b(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer) (?!not to say)"
-    r"|\b(?:i|we) (?:(?:really|also|generally|usually|personally|always|still|do|just|much) )*"
-    r"(?:prefer|favou?r|like|love|enjoy|hate|dislike|adore"
-    r"|(?:don't|do not|can't|cannot) (?:really )?(?:like|stand|bear|enjoy|care for|want))"
-    r"(?! (?:it|this|that|these|those|you|your|how|what|the (?:idea|look|sound)|to (?:know|see|ask|hear|get))\b)(?= \w)"
+    rf"|\b(?:i|we) {_OFTEN}(?:prefer|favou?r){_NOT_THAT}(?= \w)"
+    rf"|\b(?:i|we) {_OFTEN}(?:{_AVERSION}){_NOT_THAT}(?= \w|\W*$)"
+    r"|\b(?:i|we) (?:\w+ )?(?:always|usually|generally|normally|typically|mostly|only) "
+    r"(?:use|set|indent|format|name|code|develop|deploy|test|commit|write (?:my|code|tests|in))\b"
+)
+"""What somebody wants to be done so, or not so."""
+_LIKING = re.compile(
+    r"(?i)\bmy (?:\w+ )?favou?rite\b"
+    rf"|\b(?:i|we) {_OFTEN}(?:like|love|enjoy|adore){_NOT_THAT}(?= \w)"
     r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of|keen on|partial to)\b"
 )
 _QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
@@ -112,13 +154,27 @@ def commitment_of(sentence: str) -> Commitment | None:
     """Return what one sentence commits to; None where it binds nobody."""
     if is_doubtful(sentence):
         return None
-    plain = _QUOTATION.sub(" ", sentence.replace("’", "'"))
+    plain = _plain(sentence)
     return next((what for what, rule in _RULES if rule.search(plain)), None)
+
+
+def is_choice(sentence: str) -> bool:
+    """Whether a preference says what to do or to leave ("I prefer tabs"), and not only what somebody enjoys.
+
+    >>> is_choice("I prefer tabs."), is_choice("I love hiking.")
+    (True, False)
+    """
+    return _CHOICE.search(_plain(sentence)) is not None
+
+
+def _plain(sentence: str) -> str:
+    return _QUOTATION.sub(" ", sentence.replace("’", "'"))
 
 
 _RULES: Final = (
     (Commitment.DECISION, _DECISION),
     (Commitment.CONVENTION, _CONVENTION),
     (Commitment.TODO, _TODO),
-    (Commitment.PREFERENCE, _PREFERENCE),
+    (Commitment.PREFERENCE, _CHOICE),
+    (Commitment.PREFERENCE, _LIKING),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from hexad.text.commitments import SENTENCE_CHARS_LIMIT, statements
@@ -46,3 +49,20 @@ def test_a_sentence_that_binds_is_found(text, what):
 )
 def test_a_sentence_that_binds_nobody_is_not(text):
     assert [] == list(statements(text))
+
+
+@pytest.mark.row("A075")
+@pytest.mark.parametrize("half", ["development", "unseen"])
+def test_four_in_five_of_the_choices_that_strangers_stated_are_read(half: str) -> None:
+    data = Path(__file__).parents[3] / "benchmarks" / "data" / f"stated_choices.{half}.jsonl"
+    choices = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
+    wanted = {"decision": {"decision", "convention"}, "preference": {"preference", "convention"}}
+
+    read = [
+        choice
+        for choice in choices
+        if wanted[choice["kind"]] & {statement.what.value for statement in statements(choice["text"])}
+    ]
+
+    assert len(choices) >= 23
+    assert len(read) >= 0.8 * len(choices)

@@ -24,7 +24,7 @@ from hexad.maintenance.consolidation.run import (
     Consolidation,
     UserSide,
 )
-from hexad.maintenance.consolidation.sessions import SessionPromotion
+from hexad.maintenance.consolidation.sessions import SessionPromotion, UserRules
 from hexad.maintenance.consolidation.values import ConsolidationReport, ConsolidationScope, LayerSize
 from hexad.memory.draft import MemoryWriter
 from hexad.memory.query import Filters
@@ -58,7 +58,12 @@ class ConsolidationService:
         self._look_again_s = float("-inf")
         audit = MaintenanceLog(everything.meta, actor=context.actor.describe())
         self.promotion = SessionPromotion(
-            context, everything, indexer=Indexer(everything, fulltext), writer=writer, audit=audit
+            context,
+            everything,
+            indexer=Indexer(everything, fulltext),
+            writer=writer,
+            audit=audit,
+            rules=self._user_rules(),
         )
         self.consolidation = Consolidation(
             context,
@@ -123,6 +128,14 @@ class ConsolidationService:
     def state(self) -> dict[str, JSONValue]:
         """Return when consolidation ran last, what is due and what is over its quota."""
         return self.consolidation.state()
+
+    def _user_rules(self) -> UserRules | None:
+        if not self._context.may_see_user or not self._context.settings.user.learning:
+            return None
+        return UserRules(
+            texts=lambda: [rule.text for rule in self._user().rules()],
+            add=lambda text: self._user().add_rule(text),
+        )
 
     def _user_side(self) -> UserSide | None:
         if not self._context.may_see_user:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,6 +13,7 @@ from hexad.core.clock import format_time
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
+from hexad.errors import HexadError
 from hexad.layers.session.table import WorkingSets
 from hexad.layers.session.working_set import WorkingSet
 from hexad.maintenance.consolidation.project import note_of
@@ -30,7 +32,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.indexer import Indexer
-from hexad.text.commitments import Commitment, statements
+from hexad.text.commitments import Commitment, is_choice, statements
 from hexad.text.normalize import fold
 from hexad.text.similarity.containment import says_the_same
 from hexad.text.similarity.fingerprints import bands, minhash, passage_hashes
@@ -45,6 +47,8 @@ _FILES_NAMED: Final = 12
 _ROLES: Final = {role: trust for role, trust in TRUST_OF_ROLE.items() if trust is not Trust.TOOL}
 """Who may decide or agree on something; what a tool or a page says is data."""
 INSTRUCTIONS: Final = "reads as instructions"
+_FIRST_PERSON: Final = re.compile(r"(?i)\b(?:i|my|me)\b")
+"""What "we" prefer is the project's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +138,20 @@ def _commitments(working_set: WorkingSet) -> Sequence[tuple[Commitment, str, Tru
     return [(what, text, trust) for (what, _), (text, trust) in commitments.items()][:STATEMENTS_LIMIT]
 
 
+def preferences_of(working_set: WorkingSet) -> list[str]:
+    """Return what the person said in their own turns that they want done so, or not so, in any project; each once.
+
+    Nothing of a task that is about others, and nothing that they merely like.
+    """
+    said: dict[str, str] = {}
+    for text, trust in _spoken_texts(working_set) if not working_set.data_subjects else ():
+        for statement in statements(text) if trust is Trust.USER else ():
+            words = statement.text
+            if statement.what is Commitment.PREFERENCE and is_choice(words) and _FIRST_PERSON.search(words):
+                said.setdefault(fold(words), words)
+    return list(said.values())[:STATEMENTS_LIMIT]
+
+
 def _spoken_texts(working_set: WorkingSet) -> Iterator[tuple[str, Trust]]:
     """Yield the texts of people and agents, the oldest first, with who vouches for each."""
     for line in working_set.conversation_summary.splitlines():
@@ -184,6 +202,14 @@ class Promotion:
         self.alone.setdefault(reason, []).append(harvest.text[:60])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRules:
+    """What a session may do in the user layer: read the rules that somebody has, and add one."""
+
+    texts: Callable[[], Iterable[str]]
+    add: Callable[[str], object]
+
+
 class SessionPromotion:
     """Promotes what ended working sets left. A task that was promoted as it stands is not looked at again."""
 
@@ -195,8 +221,13 @@ class SessionPromotion:
         indexer: Indexer,
         writer: Callable[[], MemoryWriter],
         audit: AuditSink,
+        rules: UserRules | None = None,
     ) -> None:
-        """Ids and marks are made with the store's salt: nobody without it can test a guess of what was erased."""
+        """Ids and marks are made with the store's salt: nobody without it can test a guess of what was erased.
+
+        `rules` is None where nothing may reach the user layer.
+        """
+        self._rules = rules
         self._context, self._stores = context, everything
         self._indexer, self._writer, self._audit = indexer, writer, audit
         self._rows = ConsolidationRows(everything.db)
@@ -215,20 +246,24 @@ class SessionPromotion:
         with self._stores.db.read():
             working_set = self._sets.get(session)
             promotion = self._decided(working_set)
-            return promotion, self._changes(working_set, promotion)
+            changes = self._changes(working_set, promotion)
+        return promotion, changes + self._stated(working_set, promotion, write=False)
 
     def promote(self, session: str) -> tuple[Promotion, list[ConsolidationChange]]:
         """Write what a working set left, in one transaction; a second time it changes nothing. Raises `NotFound`."""
-        now = self._context.clock.now()
+        now, stated, left = self._context.clock.now(), list[ConsolidationChange](), Promotion()
+        with self._stores.db.read():
+            before = self._sets.get(session)
+            is_new = not self._is_promoted(before)
+        if is_new:  # first, and by itself: the layer has its own database, and a rule said twice is one
+            stated = self._stated(before, left, write=True)
         with self._stores.db.transaction():
             working_set = self._sets.get(session)
             mark = self._mark("task", working_set.id, working_set.task or "")
-            if (
-                working_set.ended_at is None
-                or self._rows.promoted().get((working_set.id, mark)) == working_set.rev
-            ):
-                return Promotion(), []
+            if self._is_promoted(working_set):
+                return left, stated
             promotion = self._decided(working_set)
+            promotion.alone.update(left.alone)
             changes = self._changes(working_set, promotion)
             written = self._writer().write(promotion.drafts) if promotion.drafts else []
             changes = _as_written(changes, written)
@@ -255,7 +290,13 @@ class SessionPromotion:
                     "confirmed": len(promotion.confirmed),
                 }
                 self._audit.record(AuditEvent(what="consolidation", at=now, detail=detail))
-        return promotion, changes
+        return promotion, changes + stated
+
+    def _is_promoted(self, working_set: WorkingSet) -> bool:
+        """Whether there is nothing to do: it goes on, or was promoted as it stands."""
+        mark = self._mark("task", working_set.id, working_set.task or "")
+        is_as_it_was = self._rows.promoted().get((working_set.id, mark)) == working_set.rev
+        return working_set.ended_at is None or is_as_it_was
 
     # Deciding ---------------------------------------------------------------------------------------------------
 
@@ -275,6 +316,37 @@ class SessionPromotion:
             )
         promotion.done = self._todos_done(working_set)
         return promotion
+
+    def _stated(
+        self, working_set: WorkingSet, promotion: Promotion, *, write: bool
+    ) -> list[ConsolidationChange]:
+        """Return which rules the user layer gets of what the person prefers; what it refuses stays in the session."""
+        rules, texts = self._rules, preferences_of(working_set)
+        if rules is None or not texts:
+            return []
+        changes = []
+        try:
+            known = {fold(text) for text in rules.texts()}
+            for text in texts:
+                if fold(text) in known:
+                    continue
+                if instructions_in(text):
+                    promotion.alone.setdefault(INSTRUCTIONS, []).append(text[:60])
+                    continue
+                if write:
+                    rules.add(text)
+                changes.append(
+                    ConsolidationChange(
+                        action=ConsolidationAction.LEARNED,
+                        layer="user",
+                        ids=(text,),
+                        reason=f"said while “{working_set.subject}” was worked on",
+                        after=1.0,
+                    )
+                )
+        except HexadError as error:
+            promotion.alone.setdefault(f"the user layer refused it: {error}", []).append(working_set.id)
+        return changes
 
     def _refusal(self, working_set: WorkingSet, each: Harvest, promotion: Promotion) -> str | None:
         """Return why something is not promoted: it is known, or it is what a recall had said before."""
