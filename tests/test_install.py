@@ -379,6 +379,43 @@ def test_an_entry_in_our_form_is_taken_over_and_comes_back_to_the_byte(machine, 
     assert {"new": 1, **json.loads(before[str(file)])} == json.loads(file.read_text())
 
 
+@pytest.mark.parametrize("client", SERVERS)
+def test_an_entry_that_its_user_changed_after_the_installation_is_named_and_stays(machine, client):
+    machine.install(client)
+    ours = machine.server(client)
+    write_server(machine, client, {**ours, "args": [*ours["args"], "--role", "dev"]})
+    before = machine.state()
+
+    message = " ".join(machine.install(client, code=4).split())
+
+    assert "is not as `hexad install` writes it" in message
+    assert before == machine.state()
+
+
+def test_what_somebody_changed_in_a_file_of_ours_is_kept_beside_it(machine):
+    machine.install("claude-code")
+    skill = machine.project / ".claude/skills/hexad/SKILL.md"
+    written = skill.read_text()
+    skill.write_text(written + "Speak Latin.\n")
+
+    told = machine.install("claude-code", "--json")
+
+    (note,) = [file["note"] for file in json.loads(told)["files"] if file["note"]]
+    assert written == skill.read_text()
+    assert written + "Speak Latin.\n" == Path(note.rpartition(" in ")[2]).read_text()
+
+
+@pytest.mark.parametrize("client", SERVERS)
+def test_an_entry_as_the_documents_show_it_is_taken_over_and_comes_back(machine, client):
+    write_server(machine, client, {"command": "hexad", "args": ["mcp"]})
+    before = machine.state()
+
+    machine.install(client)
+    assert PROGRAM == machine.server(client)["command"]
+    machine.install(client, "--uninstall")
+    assert before == machine.state()
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_no_empty_file_is_left_where_the_record_was_lost_before_another_installation(machine, client):
     machine.install(client)

@@ -16,6 +16,8 @@ from hexad.interfaces.assistants.marked_block import MARKDOWN_MARKS, TOML_MARKS,
 _OUR_HOOK: Final = re.compile(r"\bhexad\b\"? hook [a-z-]+\s*$")
 _OUR_PROGRAM: Final = re.compile(r"(^|[/\\])hexad(\.exe)?$")
 _OUR_FILE: Final = "generator: hexad-install"
+_BY_HAND: Final[JSONValue] = {"command": "hexad", "args": ["mcp"]}
+"""An entry as docs/mcp.md shows it."""
 
 
 class FileEdit(Protocol):
@@ -33,6 +35,9 @@ class FileEdit(Protocol):
 
         Raises `Conflict` where something of somebody else stands in its place.
         """
+
+    def refuse_foreign(self, text: str) -> None:
+        """Raise `Conflict` where something of somebody else, or that somebody changed, stands in our place."""
 
     def take_out(self, text: str, original: str | None) -> str:
         """Return a file's text without what is ours."""
@@ -52,11 +57,8 @@ class JsonEdit:
     def put(self, text: str, original: str | None) -> str:
         """Return the text with our members and items."""
         text = text if text.strip() else "{}\n"
-        for path in self.members:
-            if original is None and self._is_foreign(text, path):
-                raise Conflict(
-                    f"its {'.'.join(path)} is not as `hexad install` writes it; rename or remove that member"
-                )
+        if original is None:
+            self.refuse_foreign(text)
         for path, value in {**self._missing(text), **self.members}.items():
             text = json_text.set_member(text, path, value, comments=self.comments)
         for path, value in self.items.items():
@@ -66,9 +68,21 @@ class JsonEdit:
                 )
         return text
 
-    def _is_foreign(self, text: str, path: tuple[str, ...]) -> bool:
+    def refuse_foreign(self, text: str) -> None:
+        """Raise `Conflict` for a member that is neither as we write it nor as the documents show it."""
+        for path in self.members if text.strip() else ():
+            there = self._foreign_member(text, path)
+            if there is not None and _without_program(there) != _BY_HAND:
+                raise Conflict(
+                    f"its {'.'.join(path)} is not as `hexad install` writes it; rename or remove that member"
+                )
+
+    def _foreign_member(self, text: str, path: tuple[str, ...]) -> JSONValue:
+        """Return the member where it is not as we write it, else None."""
         there = json_text.find(json_text.read_json(text, comments=self.comments), path)
-        return there is not None and _without_program(there.value) != _without_program(self.members[path])
+        if there is None or _without_program(there.value) == _without_program(self.members[path]):
+            return None
+        return there.value if there.value is not None else ""
 
     def _missing(self, text: str) -> dict[tuple[str, ...], JSONValue]:
         root = json_text.read_json(text, comments=self.comments)
@@ -85,7 +99,7 @@ class JsonEdit:
             if (without := self._without_items(text, path)) != text:
                 text = self._pruned(without, path, before)
         for path in self.members:
-            if original is None and self._is_foreign(text, path):
+            if original is None and self._foreign_member(text, path) is not None:
                 continue
             there = json_text.find(before, path)
             if there is not None:
@@ -157,6 +171,10 @@ class BlockEdit:
         del original
         return self.marks.put(text, self.content)
 
+    def refuse_foreign(self, text: str) -> None:
+        """Accept all: what stands between our marks is ours."""
+        del text
+
     def take_out(self, text: str, original: str | None) -> str:
         """Return the text without the block."""
         del original
@@ -188,6 +206,10 @@ class TomlEdit:
             raise InvalidInput(reason) from error
         return new
 
+    def refuse_foreign(self, text: str) -> None:
+        """Accept all: what stands between our marks is ours."""
+        del text
+
     def take_out(self, text: str, original: str | None) -> str:
         """Return the text without the block."""
         del original
@@ -204,9 +226,13 @@ class WholeFile:
     def put(self, text: str, original: str | None) -> str:
         """Return the file's content; raises `Conflict` for a file of somebody else."""
         del original
+        self.refuse_foreign(text)
+        return self.content
+
+    def refuse_foreign(self, text: str) -> None:
+        """Raise `Conflict` for a file of somebody else."""
         if text and text != self.content and _OUR_FILE not in text:
             raise Conflict("it is not from `hexad install`; move it away")
-        return self.content
 
     def take_out(self, text: str, original: str | None) -> str:
         """Return what was there before; a file of somebody else stays."""

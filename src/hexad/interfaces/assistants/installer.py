@@ -189,6 +189,11 @@ class Installer:
                 ]
             if new != record:
                 new.save()
+            for change in changes:
+                if change.note and change.before is not None:
+                    kept = self._kept(change.path, change.before)
+                    files.ensure_dir(kept.parent)
+                    files.atomic_write(kept, change.before)
             self._write(changes)
             return changes
 
@@ -209,14 +214,26 @@ class Installer:
     def _put(self, path: Path, edit: FileEdit, record: InstallRecord) -> FileChange:
         now = _content(path)
         recorded = self._recorded(path, record, now)
+        is_changed = now is not None and recorded is not None and not recorded.is_as_written(now)
         with _naming(path):
+            if is_changed:
+                edit.refuse_foreign(_text(now))
             # Without a record, whatever stands there is what was there before.
             original = now if recorded is None else _original(edit, recorded, now)
             after = edit.put(_text(original), None if recorded is None else _text(recorded.original))
         data = after.encode("utf-8")
         if now is not None and data != now:
             _require_writable(path)
-        return FileChange(path=path, what=edit.what, before=now, after=data, original=original)
+        note = ""
+        if is_changed and now is not None and data != now:
+            note = (
+                f"it was changed since it was installed; what stood there is kept in {self._kept(path, now)}"
+            )
+        return FileChange(path=path, what=edit.what, before=now, after=data, original=original, note=note)
+
+    def _kept(self, path: Path, data: bytes) -> Path:
+        """Return where a file is kept as somebody changed it, before it is written anew."""
+        return self._records / "changed" / f"{_hash(data)[:_KEY_HASH_CHARS]}-{path.name}"
 
     def _recorded(self, path: Path, record: InstallRecord, now: bytes | None) -> RecordedFile | None:
         """Return what is recorded of a file, for this client or another; best, of how it stands there now."""
