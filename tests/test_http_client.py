@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,21 @@ def test_the_same_error_is_raised(refusal, filled, remote):
 
     assert type(expected.value) is type(raised.value)
     assert (str(expected.value), expected.value.argument) == (str(raised.value), raised.value.argument)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ("ingest", "ingest cannot be called from here: it names a file"),
+        ("spaces.export", "spaces.export cannot be called from here: it names a file"),
+        ("xdb.set_summarizer", "it takes or returns a function"),
+        ("nosuch", "RemoteHexad has no attribute 'nosuch'"),
+    ],
+)
+def test_what_is_not_served_says_why(remote, attribute, words):
+    with pytest.raises(AttributeError, match=words):
+        attrgetter(attribute)(remote)
+    assert not hasattr(remote, "ingest")
 
 
 def test_what_is_said_of_the_server_is_an_error_of_its_own(server):

@@ -230,6 +230,25 @@ def test_bad_input_gets_a_problem_that_names_the_argument(server, body, status, 
     assert "application/problem+json" == answer.headers["content-type"]
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("forget", {"id_or_path": "mem_kept", "purge": True}, '"confirm": true'),
+        ("maintenance/wipe", {"scope": "project"}, '"confirm": true'),
+        ("memories/tag", {"id_or_path": "mem_AAAABBBB", "add": ["x"]}, "`GET /v1/memories`"),
+        ("recall", {"query": "tea", "space": "none"}, "`GET /v1/spaces`"),
+    ],
+)
+def test_a_refusal_is_in_the_words_of_http(server, path, body, words):
+    server.post("/v1/memories", {"text": "Deploys happen on Tuesday.", "id": "mem_kept"})
+
+    detail = server.post(f"/v1/{path}", body).json()["detail"]
+
+    assert words in detail
+    assert "confirm=True" not in detail
+    assert "hexad " not in detail
+
+
 def test_too_large_a_body_and_too_large_a_text_are_refused(server):
     before = server.get("/v1/memories/count").json()
 

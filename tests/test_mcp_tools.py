@@ -343,6 +343,9 @@ def test_every_answer_fits_the_schema_that_is_told(project):
         ("context", {"task": "tea", "format": "xml"}, ["format", "xml"]),
         ("expand", {"id": "mem_nothing"}, ["mem_nothing"]),
         ("forget", {}, ["id_or_path"]),
+        ("forget", {"id": "mem_nothing"}, ["Did you mean 'id_or_path'?"]),
+        ("forget", {"tag": "nothing"}, ["Nothing is selected", "recall"]),
+        ("expand", {"id_or_path": "mem_nothing"}, ["Did you mean 'id'?"]),
         ("forget", {"id_or_path": "mem_nothing"}, ["mem_nothing", "recall"]),
         ("decide", {"title": ""}, ["title"]),
         ("decide", {"title": "Tea", "supersedes": "dec_nothing"}, ["dec_nothing"]),
@@ -366,7 +369,7 @@ def test_what_cannot_be_used_is_named_with_what_to_give_instead(project, tool, a
     for word in words:
         assert word in message
     with hexad.open(project, embedder=None) as hx:
-        assert 1 == hx.count()
+        assert (1, []) == (hx.count(), hx.erasures())
 
 
 def test_null_is_an_argument_that_was_not_given(project):

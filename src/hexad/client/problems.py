@@ -28,6 +28,9 @@ _STATUS: Final[Mapping[str, int]] = {
 }
 """The status of an error, by the nearest of its classes."""
 _CALL: Final = re.compile(r"^(?:hx\.)?([a-z_.]+)(?:\(.*\))?$")
+_ARGUMENT: Final = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
+_COMMAND: Final = re.compile(r"`(hexad [a-z]+(?: [a-z]+)*)`")
+_JSON: Final[Mapping[str, str]] = {"True": "true", "False": "false", "None": "null"}
 
 
 def status_of(error: HexadError) -> int:
@@ -36,14 +39,15 @@ def status_of(error: HexadError) -> int:
 
 
 def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> dict[str, JSONValue]:
-    """Return an error as a problem; `name_of` has the words of HTTP for calls that a remedy names."""
+    """Return an error as a problem; `name_of` has HTTP's words for the calls and commands of a remedy."""
     words = name_of or {}
     kind = type(error).__name__
+    detail = error.message(lambda reference: _named(reference, words))
     return {
         "type": f"{_TYPE}{kind}",
         "title": kind,
         "status": status_of(error),
-        "detail": error.message(lambda reference: _named(reference, words)),
+        "detail": _COMMAND.sub(lambda match: f"`{words.get(match[1], match[1])}`", detail),
         "reason": error.reason,
         **({"remedy": error.remedy} if error.remedy else {}),
         **({"argument": error.argument} if error.argument else {}),
@@ -51,6 +55,10 @@ def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> d
 
 
 def _named(reference: str, words: Mapping[str, str]) -> str:
+    argument = _ARGUMENT.fullmatch(reference)
+    if argument is not None:  # as it stands in a body
+        value = argument[2].replace("'", '"')
+        return f'"{argument[1]}": {_JSON.get(value, value)}' if value else f'"{argument[1]}"'
     match = _CALL.match(reference)
     return reference if match is None else words.get(match[1], reference)
 

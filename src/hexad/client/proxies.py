@@ -19,6 +19,7 @@ from hexad.client.verbs import (
     OF_SESSION,
     SESSION_ID,
     UNSENT,
+    UNSERVED,
     VERBS,
     Verb,
     python_call,
@@ -82,8 +83,22 @@ class Facade:
     def __init__(self, sender: Sender, sessions: CurrentSessions) -> None:
         self._sender, self._sessions = sender, sessions
 
+    facade = ""
+    """The attribute of a store that this stands for; empty for the store itself."""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._sender!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Say why a call of an open store is not here."""
+        whole = f"{self.facade}.{name}".lstrip(".")
+        if whole in UNSERVED:
+            raise AttributeError(
+                f"{whole} cannot be called from here: {UNSERVED[whole]}. Call it where the store is open (hexad.open).",
+                name=name,
+                obj=self,
+            )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
 
     def _call(self, verb: Verb, given: dict[str, Any]) -> Any:
         sessions = self._sessions
@@ -138,7 +153,7 @@ def facade_class(facade: str, *, local: bool = False) -> type[Facade]:
     if facade == "xdb":
         documents = facade_class("xdb.documents", local=local)
         calls["documents"] = property(lambda self: documents(self._sender, self._sessions))
-    return type(f"{kind.__name__}Proxy", (Facade,), {**calls, "__doc__": kind.__doc__})
+    return type(f"{kind.__name__}Proxy", (Facade,), {**calls, "facade": facade, "__doc__": kind.__doc__})
 
 
 # What is more than one call -------------------------------------------------------------------------------------------

@@ -36,6 +36,31 @@ def test_a_problem_names_the_argument_and_speaks_of_addresses():
 
 
 @pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("confirm=True", '"confirm": true'),
+        ("embedder=None", '"embedder": null'),
+        ("order='path'", '"order": "path"'),
+        ("space=", '"space"'),
+        ("limit", "limit"),
+    ],
+)
+def test_an_argument_stands_as_in_a_body(reference, words):
+    error = InvalidInput("No.", remedy=f"Give {{{reference}}}.")
+
+    assert f"No. Give {words}." == problem_of(error)["detail"]
+
+
+def test_a_command_is_named_by_its_address_where_it_has_one():
+    error = NotFound("No. `hexad memory list` shows all, `hexad encrypt` hides it.")
+
+    assert (
+        "No. `GET /v1/memories` shows all, `hexad encrypt` hides it."
+        == problem_of(error, {"hexad memory list": "GET /v1/memories"})["detail"]
+    )
+
+
+@pytest.mark.parametrize(
     ("error", "status"),
     [
         (InvalidInput("x"), 422),

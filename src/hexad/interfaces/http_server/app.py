@@ -42,10 +42,20 @@ from hexad.interfaces.http_server.streams import (
 from hexad.interfaces.http_server.tokens import Login, TokenFile
 
 _JSON: Final = "application/json"
-_WORDS: Final[Mapping[str, str]] = {
-    name: f"{verb.method} {verb.path}" for verb in VERBS.values() for name in {verb.name, verb.call}
+_COMMANDS: Final[Mapping[str, str]] = {
+    "hexad memory list": "memories",
+    "hexad spaces list": "spaces.list",
+    "hexad memory quarantine list": "quarantine.list",
+    "hexad memory quarantine release": "quarantine.release",
+    "hexad prefs set": "user.prefer",
+    **{f"hexad {name}": name for name in ("check", "forget", "maintain", "reindex", "remember")},
 }
-"""What HTTP calls the calls that a remedy names."""
+"""The calls that commands make, where a remedy names these."""
+_WORDS: Final[Mapping[str, str]] = {
+    **{name: f"{verb.method} {verb.path}" for verb in VERBS.values() for name in {verb.name, verb.call}},
+    **{command: f"{VERBS[name].method} {VERBS[name].path}" for command, name in _COMMANDS.items()},
+}
+"""What HTTP calls the calls and commands that a remedy names."""
 
 
 class Desk:

@@ -29,7 +29,12 @@ def check_arguments(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str,
     known = {}
     for name, value in arguments.items():
         if name not in tool.properties:
-            nearest = get_close_matches(name, tool.properties, n=1, cutoff=0.5)
+            # `id` for `id_or_path` is as near as a slip of the finger, and looks less alike.
+            nearest = get_close_matches(name, tool.properties, n=1, cutoff=0.5) or [
+                known_name
+                for known_name in tool.properties
+                if (name and name in known_name.split("_")) or known_name in name.split("_")
+            ]
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise hexad.InvalidInput(
                 f"{tool.name} has no argument {_short(name)}.{hint} It takes {', '.join(tool.properties)}.",

@@ -123,7 +123,14 @@ def forget(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer
     if named is not None and not set(given) - {"id_or_path", "space"}:
         memory = store.get().forget(named, space=given.get("space"))
         return {"archived": {"id": memory.id, "path": memory.path, "status": memory.status.value}}
-    receipt: ErasureReceipt = store.get().forget(**given, progress=progress)
+    hx = store.get()
+    receipt: ErasureReceipt = hx.forget(**{**given, "dry_run": True})
+    if not given.get("dry_run", False):
+        if not receipt.erased and named is None:
+            raise hexad.NotFound(
+                "Nothing is selected by that, and nothing was changed; recall shows what there is."
+            )
+        receipt = hx.forget(**given, progress=progress)
     return {"receipt": without_blanks(receipt.to_dict())}
 
 
