@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from hexad import Memory
+from hexad.text.normalize import slug
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 RELEVANCE = {"high": 5.0, "medium": 2.5, "low": 1.0}
@@ -181,12 +183,21 @@ def rarity(memory: Memory, topic: str, memories: Sequence[Memory]) -> float:
     return score
 
 
+def told(memory: Memory) -> set[str]:
+    """The entity tokens that somebody wrote: not the project, the space, the hash, nor a path that Hexad made."""
+    metadata = {
+        name: value for name, value in memory.metadata.items() if name not in ("project", "space", "hash")
+    }
+    made = memory.path.startswith(f"{slug(str(memory.metadata.get('project')))}/{memory.kind}/")
+    return set(entities(replace(memory, metadata=metadata, path="" if made else memory.path)))
+
+
 def overlap(memory: Memory, memories: Sequence[Memory]) -> int:
     elsewhere: set[str] = set()
     for other in memories:
-        if other.pinned and other.id != memory.id:
-            elsewhere.update(entities(other))
-    return len(elsewhere & set(entities(memory)))
+        if (other.pinned or memory.pinned) and other.id != memory.id:
+            elsewhere.update(told(other))
+    return len(elsewhere & told(memory))
 
 
 def monday(day: date) -> date:

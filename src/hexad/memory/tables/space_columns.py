@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -11,6 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.codec import load_object, load_objects
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.memory.tables.rows import batches, seen_by_sql
+from hexad.text.normalize import slug
 
 _ROWS_AT_ONCE: Final = 8192
 _SCAN_SHARE: Final = 4  # from this share of all memories on, one pass over the table beats an index
@@ -19,6 +21,8 @@ _SCAN_SHARE: Final = 4  # from this share of all memories on, one pass over the 
 _COLUMNS: Final = (
     "m.no, m.id, m.path, m.kind, m.pinned, m.relevance, m.updated_at, m.tags, g.path, g.short, g.long, g.raw"
 )
+_WRITTEN: Final = ("project", "space", "hash")
+"""Names in metadata that Hexad fills: they name nothing that two memories are about."""
 _TEXTS: Final = {
     "short": "coalesce(summary_short, raw)",
     "long": "coalesce(summary_long, raw)",
@@ -47,11 +51,11 @@ class ViewColumns(NamedTuple):
 
 
 class EntityRow(NamedTuple):
-    """What the entity tokens of a memory are made of, besides its tags; `metadata` as JSON."""
+    """What the entity tokens of a memory are made of, besides its tags: texts that somebody wrote, and Hexad's own."""
 
     no: int
-    path: str
-    metadata: str
+    texts: Sequence[str]
+    ours: Sequence[str]
 
 
 class Views:
@@ -101,25 +105,28 @@ class Views:
         )
         return [row[0] for row in rows]
 
-    def values(self, space_no: int) -> Iterator[tuple[Sequence[int], Sequence[str]]]:
-        """Give the numbers of all active memories of a space, some thousands at a time, and what metadata say.
-
-        The texts of one memory's metadata, as `values_of` has them, are joined by white space.
-        """
+    def entities(self, space_no: int) -> Iterator[Sequence[EntityRow]]:
+        """Give what the entity tokens of all active memories of a space are made of, some thousands at a time."""
         where, params = self._visible()
         hint = "NOT INDEXED" if self._is_large(space_no) else ""
-        sql = f"SELECT m.no, m.metadata FROM memories m {hint} WHERE m.space_no = ? AND m.status = 'active'{where}"
+        sql = (
+            f"SELECT m.no, m.path, m.kind, m.metadata FROM memories m {hint}"
+            f" WHERE m.space_no = ? AND m.status = 'active'{where}"
+        )
         with self._db.read() as con:
             rows = iter(con.execute(sql, (space_no, *params)))
             while some := list(islice(rows, _ROWS_AT_ONCE)):
-                numbers, texts = tuple(zip(*some, strict=True))
-                yield numbers, [" ".join(strings_of(metadata)) for metadata in load_objects(texts)]
+                metadata = load_objects([row[3] for row in some])
+                yield [
+                    EntityRow(row[0], *_texts_of(row[1], row[2], each))
+                    for row, each in zip(some, metadata, strict=True)
+                ]
 
     def entities_of(self, numbers: Sequence[int]) -> list[EntityRow]:
         """Return what the entity tokens of these memories are made of."""
         rows: list[EntityRow] = []
         for batch in batches(numbers):
-            sql = "SELECT no, path, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
+            sql = "SELECT no, path, kind, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
             rows += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
         return rows
 
@@ -150,12 +157,23 @@ def _columns(rows: Sequence[Row]) -> ViewColumns:
 
 
 def _entity_row(row: Row) -> EntityRow:
-    return EntityRow._make(row)
+    return EntityRow(row[0], *_texts_of(row[1], row[2], load_object(row[3])))
 
 
-def values_of(row: EntityRow) -> list[str]:
-    """Return the texts in the metadata's values: those that are texts, and those in lists."""
-    return strings_of(load_object(row.metadata))
+def _texts_of(path: str, kind: str, metadata: Mapping[str, JSONValue]) -> tuple[list[str], list[str]]:
+    """Return a memory's path and the texts in its metadata: those that somebody wrote, and those that Hexad did."""
+    project = metadata.get("project")
+    ours = [value for name in _WRITTEN if isinstance(value := metadata.get(name), str)]
+    texts = strings_of({name: value for name, value in metadata.items() if name not in _WRITTEN})
+    made = isinstance(project, str) and path.startswith(f"{_place_of(project)}/{kind}/")
+    (ours if made else texts).append(path)
+    return texts, ours
+
+
+@lru_cache(maxsize=64)
+def _place_of(project: str) -> str:
+    """Return how a path begins that was made of a project, a kind and words of the text."""
+    return slug(project)
 
 
 def strings_of(metadata: Mapping[str, JSONValue]) -> list[str]:

@@ -1,7 +1,9 @@
 """The entity map of `hybrid`: which words name what a memory is about, and how often each occurs in the space.
 
 Entity tokens of a memory, repeats included: its path, split at white space, `/`, `_` and `-`; its tags, each as it is;
-and what its metadata says in texts and in lists of texts, split the same way. All in lower case.
+and what its metadata says in texts and in lists of texts, split the same way. All in lower case. What Hexad writes
+itself (the project, the space, the hash, a path that it made) counts for frequencies, and is never what two memories
+share.
 """
 
 from __future__ import annotations
@@ -38,11 +40,12 @@ def entity_tokens(path: str, tags: Iterable[str], values: Iterable[str]) -> list
 
 
 class Named(NamedTuple):
-    """Some memories: slots, their paths and metadata values joined by white space, and their tags."""
+    """Some memories: slots, paths and metadata values joined by white space, tags, and what Hexad wrote."""
 
     slots: Sequence[int]
     texts: Sequence[str]
     tags: Sequence[tuple[str, ...]]
+    ours: Sequence[str]
 
 
 class EntityMap:
@@ -58,10 +61,12 @@ class EntityMap:
 
         self._ids: defaultdict[str, int] = defaultdict(count().__next__)
         self._frequency = np.zeros(_ROOM, dtype=np.int64)  # by token: occurrences in all memories
-        self._pinned = np.zeros(_ROOM, dtype=np.int64)  # by token: pinned memories that have it
+        self._naming = np.zeros(_ROOM, dtype=np.int64)  # by token: memories of which somebody said it
+        self._pinned = np.zeros(_ROOM, dtype=np.int64)  # by token: those of them that are pinned
         self._token = np.empty(_ROOM, dtype=np.int32)
         self._times = np.empty(_ROOM, dtype=np.int32)
         self._owner = np.empty(_ROOM, dtype=np.int32)
+        self._told = np.empty(_ROOM, dtype=bool)  # whether somebody said it, and not Hexad alone
         self._used = 0
         self._lettered = True  # whether each memory's rows are in the order of characters
         self._garbage = 0
@@ -79,16 +84,21 @@ class EntityMap:
         entity_map = cls()
         number = entity_map._ids.__getitem__
         keys = [np.empty(0, dtype=np.int64)]  # one for each occurrence: slot, then token
+        ours = [np.empty(0, dtype=np.int64)]
         for block in blocks:
             slots = np.array(block.slots, dtype=np.int64)
-            words, mark = _tokens_between(block.texts)
-            tokens = np.fromiter(map(number, words), dtype=np.int64, count=len(words))
-            between = tokens == number(mark)
-            keys.append((slots[np.cumsum(between)] << _TOKEN_BITS | tokens)[~between])
+            for texts, occurrences in ((block.texts, keys), (block.ours, ours)):
+                words, mark = _tokens_between(texts)
+                tokens = np.fromiter(map(number, words), dtype=np.int64, count=len(words))
+                between = tokens == number(mark)
+                occurrences.append((slots[np.cumsum(between)] << _TOKEN_BITS | tokens)[~between])
             tags = [tag.lower() for each in block.tags for tag in each]
             tokens = np.fromiter(map(number, tags), dtype=np.int64, count=len(tags))
             keys.append(np.repeat(slots, list(map(len, block.tags))) << _TOKEN_BITS | tokens)
-        rows, times = np.unique(np.concatenate(keys), return_counts=True)
+        given = np.concatenate(keys)
+        rows, times = np.unique(np.concatenate([given, *ours]), return_counts=True)
+        told = np.zeros(len(rows), dtype=bool)
+        told[np.searchsorted(rows, given)] = True
         owner, token = rows >> _TOKEN_BITS, rows & ((1 << _TOKEN_BITS) - 1)
         entity_map._reserve(len(rows))
         entity_map._used, entity_map._lettered = len(rows), False
@@ -97,8 +107,10 @@ class EntityMap:
             times,
             owner,
         )
+        entity_map._told[: len(rows)] = told
         np.add.at(entity_map._frequency, token, times)
-        np.add.at(entity_map._pinned, token[pinned[owner]], 1)
+        np.add.at(entity_map._naming, token[told], 1)
+        np.add.at(entity_map._pinned, token[told & pinned[owner]], 1)
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
         stops = [*starts[1:].tolist(), len(rows)]
         owners = owner[starts]
@@ -108,50 +120,53 @@ class EntityMap:
         entity_map._is_pinned = set(owners[pinned[owners]].tolist())
         return entity_map
 
-    def fill(self, rows: Iterable[tuple[int, Sequence[str], bool]]) -> None:
-        """Put many memories, of which the map has none: slot, tokens with repeats, whether it is pinned."""
+    def fill(self, rows: Iterable[tuple[int, Sequence[str], Sequence[str], bool]]) -> None:
+        """Put many memories that the map has none of: slot, tokens, Hexad's own, whether it is pinned."""
         import numpy as np
 
         self._found.clear()
         tokens: list[int] = []
         times: list[int] = []
         owners: list[int] = []
+        told: list[bool] = []
         of_pinned: list[int] = []
-        for slot, words, pinned in rows:
-            start = self._used + len(tokens)
-            distinct = sorted(set(words))
+        for slot, words, ours, pinned in rows:
+            start, given = self._used + len(tokens), set(words)
+            distinct = sorted(given.union(ours))
             tokens += map(self._ids.__getitem__, distinct)
-            if len(distinct) == len(words):
+            if len(distinct) == len(words) + len(ours):
                 times += [1] * len(distinct)
             else:
-                times += map(Counter(words).__getitem__, distinct)
+                times += map(Counter([*words, *ours]).__getitem__, distinct)
             owners += [slot] * len(distinct)
+            told += map(given.__contains__, distinct)
             self._spans[slot] = (start, start + len(distinct))
             if pinned:
                 self._is_pinned.add(slot)
-                of_pinned += tokens[len(tokens) - len(distinct) :]
+                of_pinned += map(self._ids.__getitem__, given)
         self._reserve(len(tokens))
         new = slice(self._used, self._used + len(tokens))
-        self._token[new], self._times[new], self._owner[new] = tokens, times, owners
+        self._token[new], self._times[new], self._owner[new], self._told[new] = tokens, times, owners, told
         self._used = new.stop
         np.add.at(self._frequency, self._token[new], self._times[new])
+        np.add.at(self._naming, self._token[new][self._told[new]], 1)
         np.add.at(self._pinned, np.array(of_pinned, dtype=np.int64), 1)
         self._overlap = None
 
-    def put(self, slot: int, words: Sequence[str], *, pinned: bool) -> None:
-        """Set the tokens of a memory."""
+    def put(self, slot: int, words: Sequence[str], *, pinned: bool, ours: Sequence[str] = ()) -> None:
+        """Set the tokens of a memory, and those that Hexad wrote."""
         overlap = self._overlap
-        before = self._pinned_tokens(slot)
+        before, pins = self._told_tokens(slot), pinned or slot in self._is_pinned
         self._take_away(slot)
-        self.fill([(slot, words, pinned)])
-        self._mend(overlap, slot, before | self._pinned_tokens(slot))
+        self.fill([(slot, words, ours, pinned)])
+        self._mend(overlap, slot, before | self._told_tokens(slot), pins=pins)
 
     def drop(self, slot: int) -> None:
         """Forget a memory."""
         overlap = self._overlap
-        before = self._pinned_tokens(slot)
+        before, pins = self._told_tokens(slot), slot in self._is_pinned
         self._take_away(slot)
-        self._mend(overlap, slot, before)
+        self._mend(overlap, slot, before, pins=pins)
 
     @property
     def wasteful(self) -> bool:
@@ -161,11 +176,17 @@ class EntityMap:
     def compacted(self) -> EntityMap:
         """Return the same map without what is gone."""
         names = {number: token for token, number in self._ids.items()}
-        entries: list[tuple[int, Sequence[str], bool]] = []
+        entries: list[tuple[int, Sequence[str], Sequence[str], bool]] = []
         for slot, (start, stop) in self._spans.items():
-            span = zip(self._token[start:stop].tolist(), self._times[start:stop].tolist(), strict=True)
-            words = [names[token] for token, times in span for _ in range(times)]
-            entries.append((slot, words, slot in self._is_pinned))
+            both: tuple[list[str], list[str]] = ([], [])  # Hexad's own, and others
+            for token, times, told in zip(
+                self._token[start:stop].tolist(),
+                self._times[start:stop].tolist(),
+                self._told[start:stop].tolist(),
+                strict=True,
+            ):
+                both[told].extend([names[token]] * times)
+            entries.append((slot, both[True], both[False], slot in self._is_pinned))
         fresh = EntityMap()
         fresh.fill(entries)
         return fresh
@@ -191,17 +212,21 @@ class EntityMap:
         return slots
 
     def overlap(self, size: int) -> NDArray[np.int64]:
-        """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has."""
+        """Return for each of `size` slots how many distinct tokens it has that another, pinned memory also has.
+
+        For a pinned one it is how many any other has: what a pin gives to others it gives to itself at least, so that
+        nobody passes it by its own pin.
+        """
         import numpy as np
 
         self._mended = 0
         if self._overlap is None or len(self._overlap) < size:
             owner = self._owner[: self._used]
-            alive = owner >= 0
-            owner = owner[alive]
-            own = np.zeros(size + _ROOM, dtype=np.int64)
-            own[list(self._is_pinned)] = 1
-            shared = self._pinned[self._token[: self._used][alive]] > own[owner]
+            alive = (owner >= 0) & self._told[: self._used]
+            owner, token = owner[alive], self._token[: self._used][alive]
+            is_pinned = np.zeros(size + _ROOM, dtype=bool)
+            is_pinned[list(self._is_pinned)] = True
+            shared = np.where(is_pinned[owner], self._naming[token] > 1, self._pinned[token] > 0)
             self._overlap = np.bincount(owner[shared], minlength=size + _ROOM)
         return self._overlap[:size]
 
@@ -235,20 +260,24 @@ class EntityMap:
         start, stop = self._spans.pop(slot, (0, 0))
         tokens = self._token[start:stop]
         np.subtract.at(self._frequency, tokens, self._times[start:stop])
+        told = tokens[self._told[start:stop]]
+        np.subtract.at(self._naming, told, 1)
         if slot in self._is_pinned:
-            np.subtract.at(self._pinned, tokens, 1)
+            np.subtract.at(self._pinned, told, 1)
             self._is_pinned.discard(slot)
         self._owner[start:stop] = -1
         self._garbage += stop - start
 
-    def _pinned_tokens(self, slot: int) -> frozenset[int]:
-        if slot not in self._is_pinned:
-            return frozenset()
+    def _told_tokens(self, slot: int) -> frozenset[int]:
         start, stop = self._spans.get(slot, (0, 0))
-        return frozenset(self._token[start:stop].tolist())
+        return frozenset(self._token[start:stop][self._told[start:stop]].tolist())
 
-    def _mend(self, overlap: NDArray[np.int64] | None, slot: int, pinned_tokens: frozenset[int]) -> None:
-        """Bring the overlaps up to date after one memory changed; `pinned_tokens` it had or has as a pinned one."""
+    def _mend(
+        self, overlap: NDArray[np.int64] | None, slot: int, tokens: frozenset[int], *, pins: bool
+    ) -> None:
+        """Bring the overlaps up to date after one memory changed; `tokens` are those that somebody said of it, `pins`
+        whether it was or is pinned.
+        """
         import numpy as np
 
         self._mended += 1
@@ -256,7 +285,11 @@ class EntityMap:
             self._overlap = None
             return
         # One more or one less of many changes nothing: whether another one has it stays as it was.
-        telling = [token for token in pinned_tokens if self._pinned[token] <= 2]
+        telling = [
+            token
+            for token in tokens
+            if (pins and self._pinned[token] <= 1) or (self._pinned[token] and self._naming[token] <= 2)
+        ]
         rows = np.empty(0, dtype=np.int64)
         if telling:
             moved = np.zeros(len(self._pinned), dtype=bool)
@@ -268,8 +301,9 @@ class EntityMap:
             return
         for each in touched:
             start, stop = self._spans.get(each, (0, 0))
+            token = self._token[start:stop][self._told[start:stop]]
             overlap[each] = np.count_nonzero(
-                self._pinned[self._token[start:stop]] > (each in self._is_pinned)
+                self._naming[token] > 1 if each in self._is_pinned else self._pinned[token] > 0
             )
         self._overlap = overlap
 
@@ -283,13 +317,16 @@ class EntityMap:
         used = slice(0, self._used)
         memory = np.cumsum(np.diff(self._owner[used], prepend=-1) != 0)
         order = np.lexsort((rank[self._token[used]], memory))
-        self._token[used], self._times[used] = self._token[used][order], self._times[used][order]
+        for column in (self._token, self._times, self._told):
+            column[used] = column[used][order]
         self._lettered = True
 
     def _reserve(self, count: int) -> None:
         self._token = _grown(self._token, self._used + count)
         self._times = _grown(self._times, self._used + count)
         self._owner = _grown(self._owner, self._used + count)
+        self._told = _grown(self._told, self._used + count)
+        self._naming = _grown(self._naming, len(self._ids))
         self._frequency = _grown(self._frequency, len(self._ids))
         self._pinned = _grown(self._pinned, len(self._ids))
 

@@ -3,8 +3,9 @@
 Frequencies are counted over all active memories of the space that the reader may see, repeats included. For a topic:
 `basic` + for each distinct topic token (split at white space, `/`, `_`, `-`), in their order, that is among the
 memory's entity tokens, 2.5 / its frequency + 1.5 × the number of distinct entity tokens that another, pinned memory
-has too. For a kind: `updated_at` in whole milliseconds / 1e9 + the sum of 1 / frequency over the memory's distinct
-tokens, added in the order of their characters + 5.0 if pinned.
+has too (of a pinned memory itself: that any other has), of those that somebody wrote. For a kind: `updated_at` in
+whole milliseconds / 1e9 + the sum of 1 / frequency over the memory's distinct tokens, added in the order of their
+characters + 5.0 if pinned.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from itertools import compress, starmap
+from itertools import compress
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from hexad.database.codec import load_strings
 from hexad.memory.store import Stores
-from hexad.memory.tables.space_columns import EntityRow, ViewColumns, values_of
-from hexad.spaces.bundles.orderings.entity_map import EntityMap, Named, entity_tokens
+from hexad.memory.tables.space_columns import EntityRow, ViewColumns
+from hexad.spaces.bundles.orderings.entity_map import EntityMap, Named, entity_tokens, split_tokens
 from hexad.spaces.bundles.orderings.ngram_bitmaps import Bitmaps
 from hexad.spaces.bundles.orderings.radix_tree import RadixTree
 from hexad.text.paths import matches
@@ -336,7 +336,12 @@ class SpaceView:
         if self._entities is not None:
             for row in self._stores.views.entities_of(block.nos):
                 slot = self._slot_of[row.no]
-                self._entities.put(slot, self._tokens(slot, row), pinned=bool(self.pinned[slot]))
+                self._entities.put(
+                    slot,
+                    entity_tokens("", self.tags.of(slot), row.texts),
+                    ours=split_tokens(" ".join(row.ours)),
+                    pinned=bool(self.pinned[slot]),
+                )
 
     def _slots(self, block: ViewColumns) -> list[int]:
         """Return free slots for memories, with their strings in them."""
@@ -491,17 +496,18 @@ class SpaceView:
         if self._entities is None:
             with _uncollected():
                 self._entities = EntityMap.of(
-                    starmap(self._named, self._stores.views.values(self.space_no)), self.pinned
+                    map(self._named, self._stores.views.entities(self.space_no)), self.pinned
                 )
         return self._entities
 
-    def _named(self, numbers: Sequence[int], values: Sequence[str]) -> Named:
-        slots = [self._slot_of[no] for no in numbers]
-        texts = [f"{self.paths[slot]} {text}" for slot, text in zip(slots, values, strict=True)]
-        return Named(slots, texts, [self.tags.of(slot) for slot in slots])
-
-    def _tokens(self, slot: int, row: EntityRow) -> list[str]:
-        return entity_tokens(row.path, self.tags.of(slot), values_of(row))
+    def _named(self, rows: Sequence[EntityRow]) -> Named:
+        slots = [self._slot_of[row.no] for row in rows]
+        return Named(
+            slots,
+            [" ".join(row.texts) for row in rows],
+            [self.tags.of(slot) for slot in slots],
+            [" ".join(row.ours) for row in rows],
+        )
 
     def calendar(self) -> CalendarTree:
         """Return the tree of years, months and weeks."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import hexad
 from hexad import Hexad
 from hexad.errors import InvalidInput
 from hexad.memory.policy import Backend
@@ -283,16 +286,58 @@ def test_tokens_that_another_pinned_memory_has_count_each_once(hx):
     put(hx, "pin", path="q/alpha/beta", pinned=True)
     put(hx, "near", path="z/alpha-beta-alpha")
     put(hx, "far", path="z/gamma")
-    shared = 1.5 * 2  # every memory has the tokens of its project and of its space
 
-    assert 2.5 + 1.5 * 2 + shared == dict(topic(hx, "~~", "hybrid"))["near"]
-    assert 2.5 + shared == dict(topic(hx, "~~", "hybrid"))["far"]
-    # None but itself is pinned: nothing of its own counts.
-    assert 6.5 == dict(topic(hx, "~~", "hybrid"))["pin"]
+    # All have the tokens of their project and their space, which Hexad wrote: nothing that they share.
+    assert 2.5 + 1.5 * 2 == dict(topic(hx, "~~", "hybrid"))["near"]
+    assert 2.5 == dict(topic(hx, "~~", "hybrid"))["far"]
+    # A pin has of its own what it gives to others.
+    assert 6.5 + 1.5 * 2 == dict(topic(hx, "~~", "hybrid"))["pin"]
     hx.pin("near")
-    assert 6.5 + 1.5 * 2 + shared == dict(topic(hx, "~~", "hybrid"))["pin"]
+    assert 6.5 + 1.5 * 3 == dict(topic(hx, "~~", "hybrid"))["near"]
     hx.unpin("pin")
-    assert 2.5 + shared + 1.5 == dict(topic(hx, "~~", "hybrid"))["far"]  # `z` of `near`
+    assert 2.5 + 1.5 * 2 == dict(topic(hx, "~~", "hybrid"))["pin"]
+    assert 2.5 + 1.5 == dict(topic(hx, "~~", "hybrid"))["far"]  # `z` of `near`
+
+
+@pytest.mark.row("L110")
+def test_what_hexad_writes_itself_is_nothing_that_memories_share(hx):
+    hx.remember("The gateway retries three times.", id="one", kind="note", space="s")
+    hx.remember("The gateway logs in JSON.", id="two", kind="note", space="s", metadata={"team": "Payments"})
+    hx.remember("Retries are logged.", id="three", kind="note", space="s", tags=["payments"], pinned=True)
+    hx.remember("The gateway is pinned.", id="four", kind="note", space="s", pinned=True)
+
+    # The paths that Hexad made have `gateway` and `note` in common, all metadata the project and the space.
+    assert {"one": 2.5, "two": 4.0, "three": 8.0, "four": 6.5} == dict(topic(hx, "~~", "hybrid"))
+
+
+words = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta"]), max_size=4)
+
+
+@pytest.mark.row("L110")
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(
+    memories=st.lists(st.tuples(words, words, st.booleans(), st.booleans()), min_size=2, max_size=7),
+    asked=words,
+)
+def test_a_pin_never_lets_another_memory_pass(memories, asked):
+    with hexad.open(":memory:", embedder=None) as hx:
+        for number, (path, tags, pinned, made) in enumerate(memories):
+            where = {} if made else {"path": "/".join(["p", *path, str(number)])}
+            hx.remember(
+                f"Text {' '.join(path)} {number}.",
+                id=f"m{number}",
+                space="s",
+                tags=tags,
+                pinned=pinned,
+                **where,
+            )
+        hx.unpin("m0")
+        for question in (" ".join(asked), "alpha"):
+            before = [name for name, _ in topic(hx, question, "hybrid")]
+            hx.pin("m0")
+            after = [name for name, _ in topic(hx, question, "hybrid")]
+            hx.unpin("m0")
+            assert after.index("m0") <= before.index("m0")
 
 
 @pytest.mark.row("L109", "L017")
