@@ -144,6 +144,7 @@ def _imports() -> str:
         "hexad.core.clock": {"Clock"},
         "hexad.lifecycle.opening": {"EmbedderSpec"},
         "hexad.providers.generators.base": {"GeneratorSpec"},
+        "hexad.providers.rerankers": {"RerankSpec"},
         "hexad.spaces.bundles.orderings.external": {"OrderingSpec"},
         "hexad.privacy.report": {"ExportItem"},
         "pathlib": {"Path"},

@@ -26,6 +26,7 @@ from hexad.interfaces.cli.app.main import main
 from hexad.lifecycle.opening import directory_of
 from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.providers.generators.base import GeneratorSpec
+from hexad.providers.rerankers import RerankSpec
 from hexad.testing import HashEmbedder
 from llm_server import LlmServer, llm_server
 from opener import EmbedderSpec, Opener
@@ -128,6 +129,7 @@ def opened(project: Path, clock: FrozenClock, empty_database: Path) -> Iterator[
         *,
         embedder: EmbedderSpec = "hashing",
         generator: GeneratorSpec = None,
+        rerank: RerankSpec = None,
         ids: IdSource | None = None,
         background: bool | None = False,
         readonly: bool = False,
@@ -141,6 +143,7 @@ def opened(project: Path, clock: FrozenClock, empty_database: Path) -> Iterator[
             path or project,
             embedder=HashEmbedder() if embedder == "hashing" else embedder,
             generator=generator,
+            rerank=rerank,
             clock=clock,
             ids=ids or shared,
             background=background,

@@ -11,6 +11,7 @@ from hexad import Hexad
 from hexad.core.ids import IdSource
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.generators.base import GeneratorSpec
+from hexad.providers.rerankers import RerankSpec
 
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
@@ -24,6 +25,7 @@ class Opener(Protocol):
         *,
         embedder: EmbedderSpec = ...,
         generator: GeneratorSpec = ...,
+        rerank: RerankSpec = ...,
         ids: IdSource | None = None,
         background: bool | None = False,
         readonly: bool = False,

@@ -58,7 +58,7 @@ INNER_ORDERS = {
     "honeycomb": (
         "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
     ),
-    "providers": ("spending", "backoff", "embedders", "generators", "budgets"),
+    "providers": ("spending", "http_requests", "embedders", "generators", "rerankers", "budgets"),
     "memory": (
         "confidence", "layer_names", "memory", "space", "decision", "draft", "fact", "feedback", "link", "source",
         "write_protection", "policy", "query", "tables", "store", "component",
@@ -120,9 +120,9 @@ _TREES = "brings bz2 and lzma: only a removal or a conversion pays"
 STDLIB_IMPORTS_IN_FUNCTIONS = {
     ("hexad.providers.generators.hosted", "asyncio"): _LOOPS,
     (
-        "hexad.providers.embedders.openai_compatible",
+        "hexad.providers.http_requests",
         "http.client",
-    ): "brings email and ssl: only a store with a remote embedder pays",
+    ): "brings email and ssl: only a store with an endpoint pays",
     ("hexad.spaces.bundles.hook", "asyncio"): "60 modules that only a decorated coroutine function needs",
     (
         "hexad.ingest.sources.git_command",
@@ -269,6 +269,7 @@ _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
 MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
+    ("hexad.lifecycle.opening", "open"): "one keyword for each thing that a program may bring along",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
 }
 # `hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public.
@@ -293,6 +294,10 @@ BROAD_EXCEPTS = {
     (
         "hexad.providers.generators.resolve",
         "FunctionGenerator.generate",
+    ): "the caller's own function may raise anything",
+    (
+        "hexad.providers.rerankers",
+        "FunctionReranker.rerank",
     ): "the caller's own function may raise anything",
     (
         "hexad.layers.router.parallel",

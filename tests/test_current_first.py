@@ -10,7 +10,8 @@ import hexad
 from hexad import FrozenClock, FusedContext, Hexad
 from hexad.core.ids import with_short_ids
 from hexad.memory.query import Successor
-from hexad.search.recall.current_first import mark_of, names_literally, put_current_first
+from hexad.search.recall.current_first import mark_of, names_literally
+from hexad.search.recall.successors import put_current_first
 from ran import Run
 from test_updates import tell
 

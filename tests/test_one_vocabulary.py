@@ -286,6 +286,7 @@ TOOL_LACKS = {
     ("recall", "association"): "a setting of how to rank, for experiments",
     ("recall", "feedback"): "a setting of how to rank, for experiments",
     ("recall", "semantic"): "the server's embedder is there or not; an agent does not know",
+    ("recall", "rerank"): "the server's reranker is there or not; an agent does not know",
     ("context", "model"): "the server does not know by whose tokens its client counts",
     ("context", "plain"): "a task may hold filters; what is quoted in it is literal",
     ("context", "wait"): "always True: an agent's turn takes seconds, and a missing layer costs it more",

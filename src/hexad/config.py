@@ -226,6 +226,9 @@ class Settings:
     prices: Mapping[str, object] = field(default_factory=dict)
     llm_timeout_s: float = 60.0
     llm_max_tokens: int = 4_096
+    rerank: str | None = None
+    rerank_timeout_s: float = 2.0
+    rerank_api_key: str | None = field(default=None, repr=False)
     embedder_api_key: str | None = field(default=None, repr=False)
     llm_api_key: str | None = field(default=None, repr=False)
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -299,6 +302,8 @@ _KEYS: Final[Mapping[str, type]] = {
     "router": dict,
     "llm_timeout_s": float,
     "llm_max_tokens": int,
+    "rerank": str,
+    "rerank_timeout_s": float,
 }
 _KINDS: Final[Mapping[type, str]] = {
     str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list of texts",
@@ -319,6 +324,8 @@ _PROVIDER_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "ollama": ("OLLAMA_API_KEY",),
     "huggingface": ("HF_TOKEN",),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "jina": ("JINA_API_KEY",),
 }
 """The variables in which the providers' own tools look for a key; the first that is set counts."""
 
@@ -408,6 +415,8 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         prices=_table(values, "prices"),
         llm_timeout_s=float(values.get("llm_timeout_s", 60.0)),
         llm_max_tokens=values.get("llm_max_tokens", 4_096),
+        rerank=values.get("rerank"),
+        rerank_timeout_s=_or(_bounded(values, origins, "rerank_timeout_s", (0.05, 60)), 2.0),
         encryption=_encryption(values),
         privacy=_privacy(values),
         consolidation=parse_consolidation(_table(values, "consolidation"), CONFIG_FILE),
@@ -422,13 +431,18 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         new_key_command=environ.get("HEXAD_NEW_KEY_COMMAND") or None,
         embedder_api_key=environ.get("HEXAD_EMBEDDER_API_KEY") or None,
         llm_api_key=environ.get("HEXAD_LLM_API_KEY") or None,
-        provider_keys={
-            provider: next(environ[name] for name in names if environ.get(name))
-            for provider, names in _PROVIDER_KEYS.items()
-            if any(environ.get(name) for name in names)
-        },
+        rerank_api_key=environ.get("HEXAD_RERANK_API_KEY") or None,
+        provider_keys=_provider_keys(environ),
         origins=origins,
     )
+
+
+def _provider_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        provider: next(environ[name] for name in names if environ.get(name))
+        for provider, names in _PROVIDER_KEYS.items()
+        if any(environ.get(name) for name in names)
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

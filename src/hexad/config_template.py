@@ -29,6 +29,9 @@ TEMPLATE: Final = """\
 # memory_semantic_model = ""        # the model of remember_raw; it wins over llm_model
 # llm_timeout_s = 60.0              # how long a whole answer may take
 # llm_max_tokens = 4096             # most tokens of one answer
+# rerank = "none"                   # reorders the best 50 of a recall: "cohere:MODEL", "jina:MODEL", or
+#                                   # "openai:MODEL@https://host/v1" for an endpoint of your own
+# rerank_timeout_s = 2.0            # how long a recall waits for it, from 0.05 to 60
 # role = ""                         # act in this role, as the policies of spaces name it; "" is the owner
 # otel = false                      # hand spans, never texts, to OpenTelemetry
 

@@ -435,6 +435,7 @@ class Hexad:
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
+        rerank: bool | None = None,
         min_relevance: float | None = None,
         follow_links: bool = False,
         association: float = 0.0,
@@ -446,7 +447,9 @@ class Hexad:
         with `*`; `since` (inclusive) and `until` (exclusive) ask when a memory was valid, else written.
         `max_tokens` bounds the hits' texts together. `semantic=False` answers from full text alone, `True`
         insists on vectors (`ProviderError` when there are none to be had), None uses them when the store has
-        some. Each hit carries `relevance`, 0 to 1: how likely it answers. `min_relevance` leaves out what has less;
+        some. `rerank=False` keeps the store's own order, `True` insists on the reranker that the store was opened with
+        (`ProviderError`, `BudgetExceeded`), None uses it when there is one and says in `notes` when it failed or was
+        late. Each hit carries `relevance`, 0 to 1: how likely it answers. `min_relevance` leaves out what has less;
         0 gives everything, in order; None gives the best `limit`, or nothing where even the best one has so little that
         the question is most likely about something else. `explain` adds what was considered and dropped, and why.
         `follow_links` adds under `linked` what the hits
@@ -484,6 +487,7 @@ class Hexad:
             max_tokens=max_tokens,
             explain=explain,
             semantic=semantic,
+            rerank=rerank,
             min_relevance=min_relevance,
             follow_links=follow_links,
             association=association,

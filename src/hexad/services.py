@@ -20,7 +20,7 @@ from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metering import MeteredGenerator, MeteredModels
+from hexad.providers.budgets.metering import DEFAULT, MeteredGenerator, MeteredModels
 from hexad.providers.embedders.base import Embedder, resolve
 from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
@@ -62,11 +62,13 @@ if TYPE_CHECKING:
     from hexad.privacy.erasure import ErasureService
     from hexad.privacy.export import Exporter
     from hexad.privacy.wipe import Wiper
+    from hexad.providers.rerankers import Reranker, RerankSpec
     from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
     from hexad.search.recall.fusion import Fusion
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
+    from hexad.search.recall.reranking import Reranking
     from hexad.search.recall.results import Candidates
     from hexad.search.recall.standing import Embed
     from hexad.spaces.bundles.builder import Bundles
@@ -163,12 +165,24 @@ class Services:
             boost=_boost,
             rings=self._rings,
             successions=Successions(_overdue, _likely_successors, _fitting),
+            reranking=self._reranking(),
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
         self.bundles = Lazy(self._make_bundles)
         self.project_contexts = Lazy(self._make_project_contexts)
         self.contexts = Lazy(self._make_contexts)
+
+    def _reranking(self) -> Reranking | None:
+        models = self.program.models
+        if models.reranker is None:
+            return None
+        from hexad.providers.budgets.metered_reranker import MeteredReranker
+        from hexad.search.recall.reranking import Reranking
+
+        timeout_s = self.context.settings.rerank_timeout_s
+        metered = MeteredReranker(models.reranker, models.budgets, models.prices, timeout_s=timeout_s)
+        return Reranking(metered, self._mask)
 
     @property
     def generator(self) -> MeteredGenerator | None:
@@ -712,6 +726,18 @@ def check_honeycomb(table: Mapping[str, object]) -> None:
         from hexad.honeycomb.service import rules_of
 
         rules_of(table)
+
+
+def reranker_of(settings: Settings, spec: RerankSpec) -> Reranker | None:
+    """Return what the program or the settings name, None for none; raises `InvalidInput` for what is no reranker."""
+    spec = settings.rerank if spec == DEFAULT else spec
+    if spec is None:
+        return None
+    from hexad.providers.generators.endpoints import GeneratorAccess
+    from hexad.providers.rerankers import resolve_reranker
+
+    access = GeneratorAccess(key=settings.rerank_api_key, keys=settings.provider_keys)
+    return resolve_reranker(spec, access=access)
 
 
 def _check_policy(policy: Mapping[str, JSONValue]) -> None:

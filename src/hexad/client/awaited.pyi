@@ -92,6 +92,7 @@ from hexad.memory.space import DeleteReport, GcReport, SpaceInfo
 from hexad.privacy.report import ExportItem, WipeReport
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.generators.base import GeneratorSpec
+from hexad.providers.rerankers import RerankSpec
 from hexad.providers.spending import BudgetLine
 from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
 from hexad.spaces.bundles.hook import Topic
@@ -923,6 +924,7 @@ class _AsyncCalls:
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
+        rerank: bool | None = None,
         min_relevance: float | None = None,
         follow_links: bool = False,
         association: float = 0.0,
@@ -1129,6 +1131,7 @@ def aopen(
     actor: str | Mapping[str, str] | Actor | None = None,
     embedder: EmbedderSpec = "default",
     generator: GeneratorSpec = "default",
+    rerank: RerankSpec = "default",
     orderings: Mapping[str, OrderingSpec] | None = None,
     clock: Clock | None = None,
     ids: IdSource | None = None,

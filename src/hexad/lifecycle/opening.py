@@ -41,13 +41,14 @@ from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.services import Program, Services, StoreHold, check_honeycomb, unlock
+from hexad.services import Program, Services, StoreHold, check_honeycomb, reranker_of, unlock
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from hexad.database.encryption.cipher import StoreKeys
+    from hexad.providers.rerankers import RerankSpec
 
 MEMORY = ":memory:"
 KEYS = "keys.json"
@@ -59,12 +60,13 @@ PROJECT = "project"
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
 
-def open(
+def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring along
     path: str | Path | None = None,
     *,
     actor: str | Mapping[str, str] | Actor | None = None,
     embedder: EmbedderSpec = "default",
     generator: GeneratorSpec = "default",
+    rerank: RerankSpec = "default",
     orderings: Mapping[str, OrderingSpec] | None = None,
     clock: Clock | None = None,
     ids: IdSource | None = None,
@@ -85,7 +87,9 @@ def open(
     `Embedder` protocol, or None for lexical recall only. `generator` writes what `remember_raw` infers: `"default"`
     (what `hexad.toml` names, else none), `"openai:MODEL"`, `"anthropic:MODEL"`, `"google:MODEL"`, `"ollama:MODEL"`,
     `"huggingface:MODEL"`, `"openai:MODEL@URL"`, a function from a prompt to a text, an object with the `Generator`
-    protocol, or None. `orderings` are the program's own, by name: a recall's `backend` may name one, which then says
+    protocol, or None. `rerank` reorders the best 50 of a recall: `"default"` (what `hexad.toml` names, else nobody),
+    `"cohere:MODEL"`, `"jina:MODEL"`, `"openai:MODEL@URL"`, a function from a question and texts to scores, or None
+    (docs/generators.md). `orderings` are the program's own, by name: a recall's `backend` may name one, which then says
     which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a
     space's policy may hide memories from roles. Without it, and without a role in the settings, it is the store's
     owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
@@ -113,7 +117,7 @@ def open(
         temporary, directory = None, directory_of(path, create=create and not readonly)
     try:
         settings = load_settings(directory)
-        _check_settings(settings, embedder, generator)
+        plan = _plan(settings, embedder, generator, rerank)
         if settings.otel:
             attach(SystemClock())
         return _open(
@@ -123,7 +127,7 @@ def open(
             purpose=purpose,
             actor=_actor(actor, settings),
             embedder=embedder,
-            generator=generator,
+            plan=plan,
             orderings=orderings,
             clock=clock,
             ids=ids or TimeSortedIds(clock),
@@ -191,8 +195,10 @@ def _require_sources(clock: Clock | None, ids: IdSource | None) -> None:
             )
 
 
-def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec) -> None:
-    """Raise `InvalidInput` for what cannot be used, before anything is made; no model is loaded yet."""
+def _plan(
+    settings: Settings, embedder: EmbedderSpec, generator: GeneratorSpec, rerank: RerankSpec
+) -> ModelPlan:
+    """Return which models there are. Raises `InvalidInput` for what cannot be used, before anything is made."""
     with _naming(settings, "durability"):
         _durability(settings)
     with _naming(settings, "stream_durability"):
@@ -206,12 +212,16 @@ def _check_settings(settings: Settings, embedder: EmbedderSpec, generator: Gener
     if generator == "default" and settings.generator is not None:
         with _naming(settings, "generator"):
             resolve_generator(settings.generator)
-    ModelPlan(settings, generator)
+    if rerank == "default" and settings.rerank is not None:
+        with _naming(settings, "rerank"):
+            reranker_of(settings, rerank)
+    plan = ModelPlan(settings, generator, reranker_of(settings, rerank))
     if embedder != "default":
         resolve(embedder)
-        return
+        return plan
     with _naming(settings, "embedder"):
         resolve(settings.embedder)
+    return plan
 
 
 @contextmanager
@@ -231,7 +241,7 @@ def _open(
     purpose: str | None,
     actor: Actor,
     embedder: EmbedderSpec,
-    generator: GeneratorSpec,
+    plan: ModelPlan,
     orderings: Mapping[str, OrderingSpec] | None,
     clock: Clock,
     ids: IdSource,
@@ -254,7 +264,7 @@ def _open(
         meta = Meta(db)
         if not readonly:
             meta.ensure(STORE_ID, ids.new("store"))
-        models = MeteredModels(db, settings, generator, clock=clock)
+        models = MeteredModels(db, plan, clock=clock)
         chosen = models.embedder(_embedder(meta, settings, embedder))
         context = StoreContext(
             directory=directory,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hexad.database.change_counters import ChangeReader
 from hexad.database.encryption.cipher import CACHE, cipher_of
@@ -23,6 +24,9 @@ from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
 
+if TYPE_CHECKING:
+    from hexad.search.recall.reranking import Reranking
+
 
 class SearchService:
     """What depends on the embedder; a store that gets another one gets another of these."""
@@ -39,6 +43,7 @@ class SearchService:
         boost: ApplyBoost,
         rings: Rings,
         successions: Successions,
+        reranking: Reranking | None,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -86,6 +91,7 @@ class SearchService:
             else CandidateVectors(everything, embedder, wanted, clock=context.clock),
             first=self.first,
         )
+        self.recaller.reranking = reranking
 
     def steady_recaller(self) -> Recaller:
         """Return a recaller that computes no vectors in a question: its answers hang on the store, not on time."""

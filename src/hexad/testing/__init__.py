@@ -14,6 +14,7 @@ from hexad.lifecycle.opening import open as open_store
 from hexad.providers.embedders.hashing import HashEmbedder
 from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.scripted import ScriptedGenerator
+from hexad.providers.rerankers import RerankSpec
 
 __all__ = ["FrozenClock", "HashEmbedder", "ScriptedGenerator", "temporary_store"]
 
@@ -24,6 +25,7 @@ def temporary_store(
     clock: FrozenClock | None = None,
     embedder: HashEmbedder | None = None,
     generator: GeneratorSpec = None,
+    rerank: RerankSpec = None,
 ) -> Iterator[Hexad]:
     """Yield a private store with a frozen clock, seeded ids and no background thread; check it at the end.
 
@@ -36,6 +38,7 @@ def temporary_store(
         ids=TimeSortedIds(clock, seed=1),
         embedder=embedder or HashEmbedder(),
         generator=generator,
+        rerank=rerank,
         background=False,
     ) as hx:
         yield hx

@@ -24,7 +24,7 @@ def recall(payload: HookPayload, store: Path) -> str:
     if len(_WORD.findall(prompt)) < _WORDS_LEAST or prompt.lstrip().startswith(("/", "!", "#")):
         raise hexad.NotFound(f"The prompt is a command, or has less than {_WORDS_LEAST} words.")
     hx = hexad.open(store, embedder=None, background=False, create=False, readonly=True)
-    hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False)
+    hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False, rerank=False)
     # Nobody asked for these: what speaks like an instruction is left for a recall, which marks it.
     lines = [
         f"- ({hit.id}, {hit.relevance:.2f}) {beginning(hit.text, _HIT_CHARS)}"

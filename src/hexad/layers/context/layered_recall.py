@@ -18,15 +18,14 @@ from hexad.memory.fact import LINE, TOLD, Fact, FactRow, fact_of, family_of
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.link import Linked
 from hexad.memory.memory import INSTRUCTION_LIKE, Memory, Status
-from hexad.memory.query import Dropped, Filters, Hit, Hits
+from hexad.memory.query import Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.recall.query_terms import LIMIT_MOST, RecallOptions, check_query, understand
 from hexad.search.recall.recaller import Recaller
-from hexad.search.recall.results import follow, layer_of, more_linked
+from hexad.search.recall.results import follow, layer_of, more_linked, within
 from hexad.text.search_terms import search_terms
 from hexad.text.similarity.lookalikes import look_of_fact
-from hexad.text.tokens import estimate_tokens
 
 OF_MEMORIES: Final = (MemoryLayer.PROJECT, MemoryLayer.GOVERNANCE, MemoryLayer.VECTOR)
 """Layers whose items are memories, told apart by where they came from."""
@@ -241,6 +240,15 @@ class LayeredRecall:
         filters = options.filters
         if len(origins) < len(OF_MEMORIES):
             filters = replace(filters, origins=origins)
+        if narrower.as_of is not None or len(origins) < len(layers):
+            if options.rerank:
+                raise InvalidInput(
+                    "What held at a time, and what the session and the user layer say, is not reranked; leave out "
+                    "{rerank=True}.",
+                    argument="rerank",
+                )
+        elif self._recaller.reranking_of(options) is not None:
+            return self._recaller.recall(query, replace(options, filters=filters))
         found_hits = Hits()
         hits: list[Hit] = []
         if origins:
@@ -251,6 +259,7 @@ class LayeredRecall:
                 limit=wide,
                 max_tokens=None,
                 follow_links=False,
+                rerank=False,
                 as_of=narrower.as_of,
             )
             found_hits = self._recaller.recall(query, recall_options)
@@ -263,7 +272,7 @@ class LayeredRecall:
         hits += self._of_others(
             query, options, layers, MemoryQuery(text=query, now=now, as_of=narrower.as_of)
         )
-        kept_hits, dropped = _within(merged(hits, limit=options.limit), options.max_tokens)
+        kept_hits, dropped = within(merged(hits, limit=options.limit), options.max_tokens)
         linked: tuple[Linked, ...] = ()
         beyond = 0
         if options.follow_links:
@@ -303,20 +312,3 @@ class LayeredRecall:
             for layer in wanted_layers
             for item in self._others[layer]().items(memory_query, limit=options.limit)
         ]
-
-
-def _within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dropped]]:
-    if max_tokens is None:
-        return hits, []
-    kept_hits: list[Hit] = []
-    dropped: list[Dropped] = []
-    spent = 0
-    for hit in hits:
-        cost = estimate_tokens(hit.text)
-        if spent + cost > max_tokens:
-            reason = f"{cost} tokens do not fit into the {max_tokens - spent} left of max_tokens"
-            dropped.append(Dropped(memory_id=hit.id, reason=reason, score=hit.score))
-        else:
-            spent += cost
-            kept_hits.append(hit)
-    return kept_hits, dropped

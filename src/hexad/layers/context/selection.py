@@ -15,7 +15,7 @@ from hexad.memory.fact import KINDS_APART
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import safe_line
-from hexad.search.recall.current_first import put_current_first
+from hexad.search.recall.successors import put_current_first
 from hexad.text.normalize import fold, slug
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 

@@ -27,6 +27,7 @@ from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from hexad.providers.embedders.rows import FloatRows
+    from hexad.providers.rerankers import Reranker
 
 
 _MILLION: Final = 1_000_000
@@ -330,11 +331,11 @@ DEFAULT: Final = "default"
 class MeteredModels:
     """The budgets of a store, and its text generator within them; `generator` is None where none is set."""
 
-    def __init__(self, db: Database, settings: Settings, spec: GeneratorSpec, *, clock: Clock) -> None:
-        plan = ModelPlan(settings, spec)
+    def __init__(self, db: Database, plan: ModelPlan, *, clock: Clock) -> None:
         self.budgets = Budgets(db, clock=clock, project=plan.project)
-        self._prices = plan.prices
+        self.prices = plan.prices
         self._plan = plan
+        self.reranker = plan.reranker
         self.generator = None if plan.generator is None else self._metered(plan.generator, plan.model)
 
     def generator_for(self, model: str | None) -> MeteredGenerator | None:
@@ -359,12 +360,12 @@ class MeteredModels:
     def embedder(self, embedder: Embedder | None) -> Embedder | None:
         """Return the embedder, metered when it is behind an endpoint; what runs here costs nothing."""
         if isinstance(embedder, RemoteEmbedder):
-            return MeteredEmbedder(embedder, self.budgets, self._prices)
+            return MeteredEmbedder(embedder, self.budgets, self.prices)
         return embedder
 
     def _metered(self, generator: Generator, model: str | None) -> MeteredGenerator:
         return MeteredGenerator(
-            generator, self.budgets, self._prices, model=model, max_tokens=self._plan.access.max_tokens
+            generator, self.budgets, self.prices, model=model, max_tokens=self._plan.access.max_tokens
         )
 
 
@@ -374,7 +375,8 @@ class ModelPlan:
     A call asks for its own model, else `memory_semantic_model`, else `llm_model`, else the generator's own.
     """
 
-    def __init__(self, settings: Settings, spec: GeneratorSpec) -> None:
+    def __init__(self, settings: Settings, spec: GeneratorSpec, reranker: Reranker | None = None) -> None:
+        self.reranker = reranker
         self.access = GeneratorAccess(
             key=settings.llm_api_key,
             keys=settings.provider_keys,

@@ -128,8 +128,10 @@ class GeneratorAccess:
         return key
 
 
-def parse_endpoint(spec: str) -> Endpoint | None:
-    """Return the endpoint that `provider:MODEL[@URL]` names; None when it begins with no provider's name.
+def parse_endpoint(
+    spec: str, kinds: Mapping[str, Kind] = KINDS, *, key_variable: str = "HEXAD_LLM_API_KEY"
+) -> Endpoint | None:
+    """Return the endpoint that `provider:MODEL[@URL]` names; None when it begins with no name of `kinds`.
 
     Raises `InvalidInput` for a provider with a model or a URL that cannot be used.
     """
@@ -137,14 +139,14 @@ def parse_endpoint(spec: str) -> Endpoint | None:
     kind = (
         None
         if match is None
-        else KINDS.get(PROVIDER_ALIASES.get(match["kind"].lower(), match["kind"].lower()))
+        else kinds.get(PROVIDER_ALIASES.get(match["kind"].lower(), match["kind"].lower()))
     )
     if match is None or kind is None:
         return None
     model = _check_model(match["model"])
     if match["url"] is None:
         return Endpoint(kind=kind, model=model, base_url=kind.base_url)
-    return Endpoint(kind=kind, model=model, base_url=_check_url(match["url"], kind), own=True)
+    return Endpoint(kind=kind, model=model, base_url=_check_url(match["url"], kind, key_variable), own=True)
 
 
 def moved(home: Endpoint, model: str | None) -> Endpoint:
@@ -177,7 +179,7 @@ def _check_model(model: str) -> str:
     return model
 
 
-def _check_url(url: str, kind: Kind) -> str:
+def _check_url(url: str, kind: Kind, key_variable: str) -> str:
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -185,7 +187,7 @@ def _check_url(url: str, kind: Kind) -> str:
         parts = urlsplit("")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
-            "The URL of the generator holds a user name or password; set HEXAD_LLM_API_KEY instead."
+            f"The URL of the endpoint holds a user name or password; set {key_variable} instead."
         )
     unusable = parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment
     if unusable or not url.isascii() or not url.isprintable() or " " in url:

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from hexad.core.clock import Clock, SystemClock
 from hexad.errors import ProviderError
-from hexad.providers.backoff import Backoff
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, moved
+from hexad.providers.http_requests import Backoff
 from hexad.providers.spending import Spend
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ Contexts and bundles pass through here; a recall marks its own hits, and leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import Final, TypeVar
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.query import Successor
@@ -17,7 +17,6 @@ from hexad.search.recall.query_terms import understand
 from hexad.search.recall.successors import successors
 from hexad.text.claims.likelihood import Wording
 
-T = TypeVar("T")
 _SHOWN: Final = 120
 _PAST: Final = frozenset(
     """
@@ -57,35 +56,6 @@ def successors_of(
     """Return, by row number, what surely took the place of these memories, with `until` by then."""
     links = stores.updates.of(numbers, until=until)
     return successors(stores, links, numbers) if links else {}
-
-
-def put_current_first(
-    items: Sequence[T],
-    *,
-    name: Callable[[T], Hashable],
-    successor: Callable[[T], Hashable | None],
-    leads: Callable[[T, T], bool],
-    keeps_old: bool,
-) -> tuple[list[T], list[T]]:
-    """Return items in their order, but what took the place of others before them; and what gave way to that.
-
-    `name` tells memories apart, `successor` gives the name of what took an item's place, and `leads` says of an item
-    and its successor whether that goes first. The older one gives way then, unless it is kept; without its successor
-    among the items it stays where it is.
-    """
-    by_name = {name(item): item for item in items}
-    placed: dict[int, T] = {}
-    gave_way: list[T] = []
-    for item in items:
-        later = successor(item)
-        current = None if later is None else by_name.get(later)
-        if current is not None and leads(item, current):
-            placed.setdefault(id(current), current)
-            if not keeps_old:
-                gave_way.append(item)
-                continue
-        placed.setdefault(id(item), item)
-    return list(placed.values()), gave_way
 
 
 def mark_of(successor: Mapping[str, JSONValue]) -> str:

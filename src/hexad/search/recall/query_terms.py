@@ -139,6 +139,7 @@ class RecallOptions:
     max_tokens: int | None = None
     explain: bool = False
     semantic: bool | None = None
+    rerank: bool | None = False  # None: by the store's reranker, where it has one
     follow_links: bool = False
     folds: bool = True
     feedback: bool = True
@@ -150,6 +151,10 @@ class RecallOptions:
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:
+        if not (self.rerank is None or isinstance(self.rerank, bool)):
+            raise InvalidInput(
+                f"rerank must be True, False or None, not {quoted(self.rerank)}.", argument="rerank"
+            )
         if not is_whole(self.limit, 1, LIMIT_MOST):
             raise InvalidInput(
                 f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"

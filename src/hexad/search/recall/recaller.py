@@ -6,11 +6,10 @@ question ─ terms ─┬─ full text ─┐
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
@@ -18,6 +17,7 @@ from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
+from hexad.memory.link import Linked
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
@@ -46,28 +46,33 @@ from hexad.search.recall.results import (
     Candidates,
     RankedHit,
     Ranking,
+    Reordered,
     Seed,
     Seeds,
     best_chunk,
+    cut,
     dropped_for,
     explain,
     follow,
+    heard,
     is_near,
     layer_of,
+    missing_literals,
     more_linked,
+    names_nothing,
     why_of,
 )
 from hexad.search.recall.successors import last_links, lifts, successors
 from hexad.search.vectors.index import VectorAnswer, VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.text.requests import asks_for_work
-from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hexad.search.recall.overdue_facts import OverdueFact
+    from hexad.search.recall.reranking import Reranking
     from hexad.search.recall.standing import FindFitting
 
 
@@ -195,9 +200,8 @@ class Recaller:
         self._calibrated, self._boost, self._rings = calibrated, boost, rings
         self._successions = successions
         self._on_the_spot, self._first, self._background = on_the_spot, first, background
-        self._stores = stores
-        self._fulltext = fulltext
-        self._index = index
+        self._stores, self._fulltext, self._index = stores, fulltext, index
+        self.reranking: Reranking | None = None
         self._embed_query = embed_query
         self._handouts = handouts
         self._clock = clock
@@ -230,27 +234,55 @@ class Recaller:
         terms = self._understand(query, options)
         vector, failure = self._vector(terms, options)
         timings["embed"] = self._ms(started)
+        reranking = self.reranking_of(options)
         with self._stores.db.read():
             candidates = self._search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
             ranking = self._rank(candidates, options)
-            hits, dropped = self._pack(candidates, ranking, options)
-            linked, beyond = follow(self._stores, [no for no, _ in hits]) if options.follow_links else ((), 0)
-            none_passes = None if hits else why_none_passes(self._stores, options.filters)
+            best, left_out = self._pack(
+                candidates, ranking, options if reranking is None else reranking.widened(options)
+            )
+            none_passes = None if best else why_none_passes(self._stores, options.filters)
+        reordered = Reordered(hits=best)
+        if reranking is not None:  # no lock is held while somebody else is asked
+            local_ms = self._ms(started)
+            reordered = reranking.reorder(query, best, options, ranking.current)
+            timings["rerank"] = self._ms(started) - local_ms
+        hits, dropped = cut(reordered.hits, options, left_out)
+        linked, beyond = self._links(hits) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
+        reranked = () if reordered.failure is None else (f"In the store's own order: {reordered.failure}",)
         return Hits(
             items=tuple(hit for _, hit in hits),
             mode="hybrid" if candidates.answer is not None else "lexical",
-            late=("vector",) if failure is not None else (),
+            late=(*(("vector",) if failure is not None else ()), *(("rerank",) if reranked else ())),
             dropped=tuple(dropped),
-            explanation=explain(candidates, ranking, timings) if options.explain else None,
+            explanation=explain(candidates, ranking, timings, reordered.scores) if options.explain else None,
             notes=(none_passes,)
             if none_passes
-            else (*self._notes(options, candidates, failure), *more_linked(beyond)),
+            else (
+                *self._notes(options, candidates, failure),
+                *reranked,
+                *reordered.notes,
+                *more_linked(beyond),
+            ),
             linked=linked,
         )
+
+    def reranking_of(self, options: RecallOptions) -> Reranking | None:
+        """Return what reorders an answer; raises `ProviderError` where the caller insists and there is nothing."""
+        if options.rerank and self.reranking is None:
+            raise ProviderError(
+                "This store was opened without a reranker.",
+                remedy="Set `rerank` in hexad.toml, or recall without {rerank=True}.",
+            )
+        return None if options.rerank is False else self.reranking
+
+    def _links(self, hits: Sequence[tuple[int, Hit]]) -> tuple[tuple[Linked, ...], int]:
+        with self._stores.db.read():
+            return follow(self._stores, [no for no, _ in hits])
 
     def rank(self, query: str, options: RecallOptions) -> Seeds:
         """Return what `recall` would find, without its texts: for walks that go on from there, and for bundles."""
@@ -567,7 +599,7 @@ class Recaller:
             )
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
-        return Ranking(places=places, ranked=ranked, fusion=fusion)
+        return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
 
     def _put_successors_first(
         self, candidates: Candidates, order: Sequence[int], fusion: Fusion
@@ -646,7 +678,7 @@ class Recaller:
                     crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
                     neighbours=around,
                     session=place.session_no,
-                    speaker=_heard(place, speakers, askers),
+                    speaker=heard(place, speakers, askers),
                     dated=dates is not None and dates.covers(from_micros(place.happened_at)),
                     asks=bool(place.asks),
                     words=place.words,
@@ -665,14 +697,13 @@ class Recaller:
     ) -> tuple[list[tuple[int, Hit]], list[Dropped]]:
         kept_candidates, dropped = self._fold(candidates, ranking, options)
         if not options.explain:
-            dropped = []  # but what the caller's own budget drops is always said
+            dropped = []
         memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
         chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
         later = successors(self._stores, candidates.updates, memories) if candidates.updates else {}
         before = {overrun.by: overrun.was for overrun in candidates.overdue.values()}
         hits: list[tuple[int, Hit]] = []
-        spent = 0
         for candidate in kept_candidates:
             memory = memories[candidate.no]
             by_number = {stored.no: stored.chunk for stored in chunks.get(candidate.no, [])}
@@ -689,12 +720,6 @@ class Recaller:
                 replaced=replaced.get(memory.id) or before.get(memory.id),
                 superseded_by=later.get(candidate.no),
             )
-            cost = estimate_tokens(hit.text)
-            if options.max_tokens is not None and spent + cost > options.max_tokens:
-                reason = f"{cost} tokens do not fit into the {options.max_tokens - spent} left of max_tokens"
-                dropped.append(Dropped(memory_id=memory.id, reason=reason, score=candidate.score))
-                continue
-            spent += cost
             hits.append((candidate.no, hit))
         return hits, dropped
 
@@ -713,7 +738,7 @@ class Recaller:
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
         silent = options.min_relevance is None and (
-            not candidates.evidence.speaks(unasked=options.unasked) or _names_nothing(candidates)
+            not candidates.evidence.speaks(unasked=options.unasked) or names_nothing(candidates)
         )
         for candidate in ranking.ranked:
             place = ranking.places[candidate.no]
@@ -747,7 +772,7 @@ class Recaller:
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
         modes = self._mode_notes(options, candidates, failure)
-        missing = () if options.near else _missing_literals(candidates)
+        missing = () if options.near else missing_literals(candidates)
         if not missing:
             return modes
         literals = " and ".join(f"“{literal}”" for literal in missing)
@@ -770,29 +795,3 @@ class Recaller:
         if candidates.answer is not None:
             return ()
         return ("No vectors of this embedder yet: answered from full text alone.",)
-
-
-def _missing_literals(candidates: Candidates) -> tuple[str, ...]:
-    """Return the phrases of a question where nothing holds them all, and its exact tokens that nothing holds.
-
-    A bare number, such as the 3 of "3 days", may stand for nothing in particular.
-    """
-    terms = candidates.terms
-    phrases = terms.phrases if candidates.required is None else ()
-    held = frozenset(chain.from_iterable(candidates.literals.values()))
-    return (*phrases, *[token for token in terms.tokens if not token.isdigit() and token not in held])
-
-
-def _names_nothing(candidates: Candidates) -> bool:
-    """Whether a question is numbers such as `9.9.9` alone and nothing holds them: no other word speaks for a hit."""
-    return bool(candidates.terms.numbers) and not candidates.terms.wanted and not candidates.literals
-
-
-def _heard(place: RankingRow, named: Collection[int], askers: Collection[int]) -> int:
-    """Return 1 where the question names who speaks, -1 where it is asked in the first person and another one speaks.
-
-    What nobody says in a conversation, such as a note, may be whoever's who asks.
-    """
-    if place.speaker_no is None or place.speaker_no in askers:
-        return 0
-    return 1 if place.speaker_no in named else -bool(askers)

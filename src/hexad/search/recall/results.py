@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
+from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
-from hexad.memory.query import Dropped, Explanation
+from hexad.memory.query import Dropped, Explanation, Hit
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Fusion
-from hexad.search.recall.query_terms import Terms
+from hexad.search.recall.query_terms import RecallOptions, Terms
 from hexad.search.recall.relevance import Evidence
 from hexad.search.recall.successors import last_links
 from hexad.search.vectors.index import VectorAnswer
+from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +129,22 @@ class Ranking:
     places: Mapping[int, RankingRow]
     ranked: Sequence[RankedHit]
     fusion: Fusion
+    current: Mapping[int, int]
+    """What stands for which of them now."""
+
+
+Numbered = tuple[int, Hit]
+"""A hit with the row number of its memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reordered:
+    """Hits as a reranker has them, its scores by row number; or in their own order, with why it has none."""
+
+    hits: list[Numbered]
+    scores: Mapping[int, float] = field(default_factory=dict)
+    failure: ProviderError | BudgetExceeded | None = None
+    notes: tuple[str, ...] = ()
 
 
 def layer_of(memory: Memory) -> str:
@@ -172,6 +191,16 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     return tuple(why)
 
 
+def heard(place: RankingRow, named: Collection[int], askers: Collection[int]) -> int:
+    """Return 1 where the question names who speaks, -1 where it is asked in the first person and another one speaks.
+
+    What nobody says in a conversation, such as a note, may be whoever's who asks.
+    """
+    if place.speaker_no is None or place.speaker_no in askers:
+        return 0
+    return 1 if place.speaker_no in named else -bool(askers)
+
+
 def is_near(candidates: Candidates, no: int, floor: float) -> bool:
     """Return whether a memory is near the question: by a word, by its neighbour, by what it replaces, or by meaning."""
     if no in candidates.lexical or no in candidates.neighbours or no in candidates.brought:
@@ -180,12 +209,67 @@ def is_near(candidates: Candidates, no: int, floor: float) -> bool:
     return near is not None and near[0] >= floor
 
 
+def missing_literals(candidates: Candidates) -> tuple[str, ...]:
+    """Return the phrases of a question where nothing holds them all, and its exact tokens that nothing holds.
+
+    A bare number, such as the 3 of "3 days", may stand for nothing in particular.
+    """
+    terms = candidates.terms
+    phrases = terms.phrases if candidates.required is None else ()
+    held = frozenset(chain.from_iterable(candidates.literals.values()))
+    return (*phrases, *[token for token in terms.tokens if not token.isdigit() and token not in held])
+
+
+def names_nothing(candidates: Candidates) -> bool:
+    """Whether a question is numbers such as `9.9.9` alone and nothing holds them: no other word speaks for a hit."""
+    return bool(candidates.terms.numbers) and not candidates.terms.wanted and not candidates.literals
+
+
 def dropped_for(place: RankingRow, candidate: RankedHit, reason: str) -> Dropped:
     """Return a note of what was left out, and why."""
     return Dropped(memory_id=place.id, reason=reason, score=candidate.score)
 
 
-def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, float]) -> Explanation:
+def within(hits: list[Hit], max_tokens: int | None) -> tuple[list[Hit], list[Dropped]]:
+    """Return the hits whose texts fit into so many tokens together, and what does not."""
+    if max_tokens is None:
+        return hits, []
+    kept_hits: list[Hit] = []
+    dropped: list[Dropped] = []
+    spent = 0
+    for hit in hits:
+        cost = estimate_tokens(hit.text)
+        if spent + cost > max_tokens:
+            reason = f"{cost} tokens do not fit into the {max_tokens - spent} left of max_tokens"
+            dropped.append(Dropped(memory_id=hit.id, reason=reason, score=hit.score))
+        else:
+            spent += cost
+            kept_hits.append(hit)
+    return kept_hits, dropped
+
+
+def cut(
+    hits: Sequence[Numbered], options: RecallOptions, dropped: Sequence[Dropped]
+) -> tuple[list[Numbered], list[Dropped]]:
+    """Return what fits into the caller's limit and tokens, and what was left out."""
+    beyond = hits[options.limit :] if options.explain else ()
+    reason = f"after the limit of {options.limit}"
+    late = [Dropped(memory_id=hit.id, reason=reason, score=hit.score) for _, hit in beyond]
+    kept_hits, over = within([hit for _, hit in hits[: options.limit]], options.max_tokens)
+    kept_ids = {hit.id for hit in kept_hits}
+    return [numbered for numbered in hits[: options.limit] if numbered[1].id in kept_ids], [
+        *late,
+        *dropped,
+        *over,
+    ]
+
+
+def explain(
+    candidates: Candidates,
+    ranking: Ranking,
+    timings: Mapping[str, float],
+    rerank_scores: Mapping[int, float],
+) -> Explanation:
     """Return what was considered and how sure the arms were."""
     dates, fusion = candidates.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []
@@ -200,6 +284,7 @@ def explain(candidates: Candidates, ranking: Ranking, timings: Mapping[str, floa
                 "parts": dict(parts),
                 "why": list(why_of(candidates, candidate.no, parts)),
                 **_superseded(last.get(candidate.no), ranking),
+                **({"rerank_score": rerank_scores[candidate.no]} if candidate.no in rerank_scores else {}),
             }
         )
     return Explanation(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from hexad.memory.query import Successor
 from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, UpdateLink
 
+T = TypeVar("T")
 NEAR: Final = 0.35
 """Of two that are linked less surely the newer stands first where it is at most this share of the best score behind."""
 _STEP: Final = 1e-6
@@ -74,3 +75,32 @@ def successors(stores: Stores, links: Sequence[UpdateLink], numbers: Collection[
         for no, link in last.items()
         if link.new in memories
     }
+
+
+def put_current_first(
+    items: Sequence[T],
+    *,
+    name: Callable[[T], Hashable],
+    successor: Callable[[T], Hashable | None],
+    leads: Callable[[T, T], bool],
+    keeps_old: bool,
+) -> tuple[list[T], list[T]]:
+    """Return items in their order, but what took the place of others before them; and what gave way to that.
+
+    `name` tells memories apart, `successor` gives the name of what took an item's place, and `leads` says of an item
+    and its successor whether that goes first. The older one gives way then, unless it is kept; without its successor
+    among the items it stays where it is.
+    """
+    by_name = {name(item): item for item in items}
+    placed: dict[int, T] = {}
+    gave_way: list[T] = []
+    for item in items:
+        later = successor(item)
+        current = None if later is None else by_name.get(later)
+        if current is not None and leads(item, current):
+            placed.setdefault(id(current), current)
+            if not keeps_old:
+                gave_way.append(item)
+                continue
+        placed.setdefault(id(item), item)
+    return list(placed.values()), gave_way

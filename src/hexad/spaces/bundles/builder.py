@@ -22,11 +22,11 @@ from hexad.providers.generators.base import Prompt, Reply
 from hexad.search.recall.current_first import (
     asks_past,
     names_literally,
-    put_current_first,
     successors_of,
 )
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.results import follow, more_linked
+from hexad.search.recall.successors import put_current_first
 from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
 from hexad.spaces.bundles.bundle import SUPERSEDED_BY, TOPIC_RELEVANCE, Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic

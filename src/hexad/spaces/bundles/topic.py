@@ -9,12 +9,12 @@ from typing import Final
 from hexad.core.arguments import is_text
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.search.recall.current_first import asks_past, put_current_first
+from hexad.search.recall.current_first import asks_past
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import TEXT_ALONE
 from hexad.search.recall.relevance import LEAST_RELEVANCE
 from hexad.search.recall.results import Seed, Seeds
-from hexad.search.recall.successors import last_links
+from hexad.search.recall.successors import last_links, put_current_first
 from hexad.spaces.bundles.bundle import BundleOptions
 from hexad.spaces.bundles.orderings.all import Orderings
 

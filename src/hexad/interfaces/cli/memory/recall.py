@@ -49,6 +49,11 @@ _LEFT_OUT_MOST: Final = 5
     help="Insist on meaning, or search by words alone, which is faster; default: by both, as far as there are vectors.",
 )
 @click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Insist on the configured reranker, or do without it; default: use it if there is one.",
+)
+@click.option(
     "--full", is_flag=True, help="With --json: each hit's whole record, not only the passage that answers."
 )
 @click.option("--follow-links", is_flag=True, help="Also show what the hits are linked with, in any space.")
@@ -56,6 +61,7 @@ def recall(
     query: str,
     *,
     semantic: bool | None,
+    rerank: bool | None,
     explain: bool,
     follow_links: bool,
     no_feedback: bool,
@@ -78,6 +84,7 @@ def recall(
             feedback=not no_feedback,
             explain=explain,
             semantic=semantic,
+            rerank=rerank,
             follow_links=follow_links,
             **options,
         )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.providers.backoff import Backoff
+from hexad.providers.http_requests import Backoff
 
 
 def test_each_pause_is_twice_the_one_before_and_the_last_attempt_has_none() -> None:

@@ -1,0 +1,98 @@
+"""Calls to a reranker within their budgets and their time. Loaded where there is one: a cold recall does without."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+from hexad.core.clock import SystemClock
+from hexad.core.tracing import span
+from hexad.errors import ProviderError
+from hexad.providers.budgets.metering import Prices
+from hexad.providers.rerankers import Reranker, RerankScores, estimate
+from hexad.providers.spending import BudgetBook, Spend
+
+_RERANK: Final = "rerank"
+_AT_ONCE: Final = 8
+"""So many questions a reranker has at once; what came too late for its question is one of them until it ends."""
+
+
+class MeteredReranker:
+    """A reranker whose calls are kept within the budgets and a time: `timeout_s` bounds what a question waits for."""
+
+    def __init__(self, reranker: Reranker, book: BudgetBook, prices: Prices, *, timeout_s: float) -> None:
+        self._reranker, self._book, self._prices, self._timeout_s = reranker, book, prices, timeout_s
+        self._free = threading.BoundedSemaphore(_AT_ONCE)
+
+    @property
+    def name(self) -> str:
+        """`provider:model`."""
+        return f"{self._reranker.provider}:{self._reranker.model}"
+
+    def scores(self, question: str, texts: Sequence[str], *, space: str | None) -> Sequence[float | None]:
+        """Return a score for each text, None where it got none.
+
+        `space` is charged, None when no single one was asked. Raises `BudgetExceeded` before anything is sent,
+        `ProviderError` when there are no scores in time; then what may have been charged stays counted.
+        """
+        provider, model = self._reranker.provider, self._reranker.model
+        worst = self._priced(estimate(question, texts))
+        number = self._book.reserve(
+            space=space, provider=provider, model=model, operation=_RERANK, estimate=worst
+        )
+        try:
+            with span("rerank", provider=provider, model=model, texts=len(texts)) as attributes:
+                scores = self._in_time(question, texts)
+                attributes["input_tokens"] = scores.tokens or worst.input_tokens
+        except ProviderError as error:
+            if error.charged:
+                self._book.settle(number, worst)
+            else:
+                self._book.release(number)
+            raise
+        except BaseException:
+            self._book.settle(number, worst)  # nobody knows how far it came
+            raise
+        self._book.settle(number, worst if scores.tokens is None else self._priced(scores.tokens))
+        return scores.values
+
+    def _in_time(self, question: str, texts: Sequence[str]) -> RerankScores:
+        """Ask in a thread of its own: neither a function nor the search for a host's address can be stopped."""
+        clock = SystemClock()  # a provider takes real time, whatever time the store has
+        ends_at = clock.monotonic() + self._timeout_s
+        if not self._free.acquire(timeout=self._timeout_s):
+            raise ProviderError(
+                f"Reranker {self.name!r} is busy with {_AT_ONCE} earlier questions; raise rerank_timeout_s, or choose "
+                "a faster model.",
+                charged=False,
+            )
+        outcome: list[RerankScores | ProviderError] = []
+        done = threading.Event()
+
+        def ask() -> None:
+            try:
+                left_s = max(ends_at - clock.monotonic(), 0.001)
+                outcome.append(self._reranker.rerank(question, texts, within_s=left_s))
+            except ProviderError as error:
+                outcome.append(error)
+            finally:
+                self._free.release()
+                done.set()
+
+        threading.Thread(target=ask, name="hexad-rerank", daemon=True).start()
+        done.wait(max(ends_at - clock.monotonic(), 0.0))
+        match outcome[:1]:
+            case [RerankScores() as scores]:
+                return scores
+            case [ProviderError() as error]:
+                raise error
+            case _:
+                raise ProviderError(
+                    f"Reranker {self.name!r} gave no scores in {self._timeout_s:g} s; raise rerank_timeout_s, or "
+                    "choose a faster model."
+                )
+
+    def _priced(self, tokens: int) -> Spend:
+        spend = Spend(input_tokens=tokens)
+        return self._prices.of(spend, provider=self._reranker.provider, model=self._reranker.model)
