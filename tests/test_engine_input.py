@@ -551,9 +551,9 @@ def test_a_closed_store_says_so(hx: Hexad) -> None:
     [
         ("query", lambda hx: hx.recall(" ")),
         ("query", lambda hx: hx.recall("q" * 1_000_000)),
-        ("query", lambda hx: hx.plan(" ")),
+        ("query", lambda hx: hx.plan(7)),
         ("text", lambda hx: hx.query(" ")),
-        ("task", lambda hx: hx.context(" ")),
+        ("task", lambda hx: hx.context(7)),
         ("topic", lambda hx: hx.governance.why(" ")),
         ("text", lambda hx: hx.governance.query(" ")),
         ("title", lambda hx: hx.governance.decide("t" * 400)),

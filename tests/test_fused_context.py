@@ -297,12 +297,25 @@ def test_the_query_language_narrows_by_layer_kind_time_and_phrase(hx, clock):
         ("layer:cellar deploy", "layer:cellar is none of session, project"),
         ("since:soon deploy", "since:soon is not a time; give an age"),
         ("is:heavy deploy", "is:heavy is neither"),
-        ("   ", "The question is empty"),
     ],
 )
 def test_a_query_that_cannot_be_understood_says_what_is_wrong(hx, query, message):
     with pytest.raises(InvalidInput, match=message):
         hx.context(query)
+
+
+@pytest.mark.row("A106", "A054")
+@pytest.mark.parametrize("task", ["", " \n"])
+def test_no_task_is_a_general_one_for_all_layers_and_has_the_session_and_the_latest(hx, task):
+    hx.session.start("login feature")
+
+    plan, found = hx.plan(task), hx.context(task, deterministic=True)
+
+    assert ("general", "explain", 6) == (plan.query_class, plan.task_type, len(plan.layers))
+    assert ["session"] == [item.item.layer.value for item in found.system_items][:1]
+    assert len(found.system_items) > 1
+    with pytest.raises(InvalidInput, match="The question is empty"):
+        hx.query(task)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,26 @@ def test_questions_that_the_rules_were_not_made_on_are_mostly_sorted_right(name,
     assert tasks >= least[1], wrong
 
 
+@pytest.mark.row("A054", "A106")
+@pytest.mark.parametrize(
+    ("wrapped", "asked"),
+    [
+        ("Explain how the modules are connected.", "How are the modules connected?"),
+        ("Explain how we deploy.", "How do we deploy?"),
+        ("Tell me about how the importer works.", "How does the importer work?"),
+        ("Explain to me why the cache was removed.", "Why was the cache removed?"),
+        ("Describe briefly how the schema evolved.", "How did the schema evolve?"),
+        ("Help me understand what the scheduler does.", "What does the scheduler do?"),
+    ],
+)
+def test_a_question_that_is_told_as_an_order_is_of_its_own_class(wrapped, asked):
+    assert classify(asked).query_class is not QueryClass.GENERAL
+    assert (classify(asked).query_class, TaskType.EXPLAIN) == (
+        classify(wrapped).query_class,
+        classify(wrapped).task_type,
+    )
+
+
 def test_the_lists_share_no_question_and_name_every_kind():
     made_on, held_out = _listed("routing.tsv"), _listed("routing_held_out.tsv")
     tenses, second = _listed("routing_tenses.tsv"), _listed("routing_held_out_2.tsv")

@@ -334,7 +334,8 @@ class Contexts:
         *,
         argument: str,
     ) -> _RoutedQuestion:
-        question, model = check_query(question, argument), parse_text(model, "model")
+        question = check_query(question, argument, may_be_empty=argument != "text")
+        model = parse_text(model, "model")
         typed = parse_query_text(question, names=NAMES)
         if typed.refused:
             raise InvalidInput(f"{typed.refused[0]}.", argument=argument)

@@ -20,8 +20,11 @@ from hexad.layers.router.question_words import (
     CONTRACTIONS,
     DECISION,
     DESIGN_ASKED,
+    DID,
+    EMBEDDED,
     GENERAL_HEADS,
     HARDLY,
+    HELPING,
     LAST_CLAUSE,
     NEGATED,
     NOUN_FOLLOWS,
@@ -105,6 +108,8 @@ def classify(question: str) -> Classified:
     asks = ordered is None and (QUESTION.match(bare) is not None or text.endswith("?"))
     task, why_task = _task(bare, ordered, reason)
     query_class, why_class = _class(bare, task, asks=asks)
+    if query_class is QueryClass.GENERAL and task is TaskType.EXPLAIN and (told := EMBEDDED.match(bare)):
+        query_class, why_class = _class(_direct(bare[told.end() :]), task, asks=True)
     asks_why = WHY.search(bare) is not None or DECISION.search(bare) is not None
     return Classified(
         task_type=task,
@@ -122,6 +127,24 @@ def _plain(question: str) -> str:
     for pattern, whole in CONTRACTIONS:
         text = pattern.sub(whole, text)
     return text
+
+
+def _direct(clause: str) -> str:
+    """Return an indirect question as a direct one: "how the schema evolved" as "how did the schema evolved".
+
+    The verb keeps its form: rules look for its stem, and for its past.
+    """
+    asking, _, rest = clause.partition(" ")
+    helping = HELPING.search(rest)
+    if asking in ("who", "what", "which") and helping is not None and not rest[: helping.start()].strip():
+        return clause
+    if helping is not None:
+        return f"{asking} {helping[1]} {rest[: helping.start()]}{rest[helping.end() :].lstrip()}"
+    first = rest.partition(" ")[0]
+    if rest.startswith("to "):
+        return clause
+    did = "did" if DID.search(rest) else "do" if first in ("we", "you", "i", "they", "people") else "does"
+    return f"{asking} {did} {rest}"
 
 
 def _ordered(bare: str) -> tuple[TaskType | None, str]:

@@ -110,6 +110,17 @@ CONTRACTIONS: Final = (
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"\b(i|we|you)'ve\b"), r"\1 have"),
 )
+EMBEDDED: Final = re.compile(
+    r"^(?:explain|describe|clarify|outline|(?:help|let) (?:me|us) understand|understand|(?:tell|show|teach) (?:me|us))"
+    r"(?: (?:to (?:me|us)|again|briefly|in (?:short|detail|brief|your own words)|once more|exactly|please"
+    r"|(?:a bit |some |a little )?(?:more )?about)){0,3},? "
+    rf"(?={WH}\b)"
+)
+"""What only wraps a question: "explain to me how …" asks what "how …" asks."""
+HELPING: Final = re.compile(r"\b(is|are|was|were|has|have|had|can|could|should|will|would|must)\b")
+DID: Final = re.compile(
+    r"\b(?!need|feed|embed|speed|shed|red\b|bed\b)[a-z]{2,}ed\b|\b(?:became|chose|came|went|got|broke|built|made|grew)\b"
+)
 UNKNOWN_VERB: Final = re.compile(
     r"^(?!not\b|no\b|all\b|both\b|half\b|what|which|who|where|when|why|how|if\b|as\b|is\b|are\b"
     r"|there\b|here\b|yes\b|good\b)[a-z]{3,}(?<!ing)(?<!tion)(?<!ness)(?<!ment)(?<!ed)(?<!ly) "

@@ -170,14 +170,16 @@ class RecallOptions:
                 )
 
 
-def check_query(query: str, argument: str = "query") -> str:
+def check_query(query: str, argument: str = "query", *, may_be_empty: bool = False) -> str:
     """Return the question; raises `InvalidInput` for an empty one and `LimitExceeded` for one too long.
 
-    `argument` is what the caller calls it.
+    `argument` is what the caller calls it. With `may_be_empty` one without words is returned as an empty text.
     """
     if not is_text(query):
         raise InvalidInput(f"The question must be a string, not {quoted(query)}.", argument=argument)
     if not query.strip():
+        if may_be_empty:
+            return ""
         raise InvalidInput(
             "The question is empty; say what to recall. `hexad memory list` shows everything.",
             argument=argument,
