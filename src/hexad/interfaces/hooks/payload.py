@@ -49,10 +49,10 @@ class HookPayload:
     @property
     def edited_files(self) -> list[str]:
         """The files that a tool changed; none where it failed, or is no tool for that."""
-        given = self.fields.get("tool_input")
-        given = given if isinstance(given, dict) else {}
-        names = [given.get("file_path"), given.get("notebook_path"), self.fields.get("file_path")]
-        patch = given.get("command", given.get("patch", given.get("input")))
+        value = self.fields.get("tool_input")
+        tool_input = value if isinstance(value, dict) else {}
+        names = [tool_input.get("file_path"), tool_input.get("notebook_path"), self.fields.get("file_path")]
+        patch = tool_input.get("command", tool_input.get("patch", tool_input.get("input")))
         patch = patch[-1] if isinstance(patch, list) and patch else patch
         if isinstance(patch, str):
             names += [first or second for first, second in _PATCHED_FILE.findall(patch)]
