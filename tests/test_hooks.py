@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,8 +71,26 @@ def project(tmp_path):
         for number in range(40):
             hx.remember(f"Note {number} about the garden: plant number {number * 7} stands in the sun.")
     yield folder
+    assert until(lambda: not left_over(folder))
     with hexad.open(folder, embedder=None, background=False) as hx:
         assert [] == hx.check()
+
+
+def left_over(folder: Path) -> list[str]:
+    """The processes that hooks have begun for a store, and that have not ended."""
+    commands = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            commands.append(process.read_bytes().decode(errors="replace"))
+    return [command for command in commands if str(folder) in command and "hooks.consolidate" in command]
+
+
+def until(holds: Callable[[], bool]) -> bool:
+    """Wait until something holds; no test is about how long that takes."""
+    deadline = time.monotonic() + 90.0
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return holds()
 
 
 def working_set(folder: Path):
@@ -188,6 +208,57 @@ def test_what_was_said_is_kept_before_it_is_forgotten(project, event):
     turns = working_set(project).turns
     assert ["Please move the cart to Postgres.", "Now the orders."] == [turn.text for turn in turns]
     assert "User said: Now the orders." in hook("session-start", project)
+
+
+def end_task(project: Path) -> None:
+    """Leave an ended task that nothing has consolidated."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.session.start("Move the shop to Postgres", steps=["Copy the orders"])
+        hx.session.note("Decided: orders are copied by night.")
+        hx.session.mark_step("Copy the orders")
+        hx.session.end("Orders are copied by night.")
+
+
+def test_the_end_of_a_session_consolidates_beside_the_hook_and_leaves_no_process(project):
+    (project / ".hexad" / "hexad.toml").write_text("[consolidation]\nsessions = false\n")
+    end_task(project)
+    before = memories(project)
+    (project / ".hexad" / "hexad.toml").unlink()
+
+    hook("session-end", project)
+
+    assert until(lambda: len(memories(project)) > len(before))
+    assert until(lambda: not left_over(project))
+
+
+def test_a_store_that_leaves_consolidation_to_its_owner_gets_no_process(project):
+    (project / ".hexad" / "hexad.toml").write_text("[consolidation]\nsessions = false\n")
+    end_task(project)
+    before = memories(project)
+
+    hook("session-end", project)
+
+    assert [] == left_over(project)
+    assert before == memories(project)
+
+
+def test_a_process_that_consolidates_ends_when_its_time_is_over(project):
+    endless = """
+import sys, time
+from pathlib import Path
+import hexad.interfaces.hooks.consolidate as hooks
+hooks.LIMIT_S = 1
+hooks.hexad.open = lambda *_, **__: time.sleep(100)
+hooks.consolidate(Path(sys.argv[1]))
+"""
+    command = [sys.executable, "-c", endless, str(project)]
+
+    assert -signal.SIGALRM == subprocess.run(command, env=ENVIRONMENT, timeout=60, check=False).returncode
+
+
+def memories(project: Path) -> set[str]:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        return {memory.id for memory in hx.memories(status=None, limit=None)}
 
 
 def test_no_secret_is_written(project):

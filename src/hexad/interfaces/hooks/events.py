@@ -34,6 +34,7 @@ def _flush(payload: HookPayload, store: Path) -> Answer:
 
 def _end(payload: HookPayload, store: Path) -> Answer:
     import_module(f"{_HERE}.session").flush(payload, store, payload.turns(), rest=True)
+    import_module(f"{_HERE}.consolidate").begin(store)
     return None
 
 
