@@ -55,7 +55,7 @@ def _lighten_dataclasses() -> None:
         options |= {"repr": False, "unsafe_hash": options.get("unsafe_hash", False) or (eq and frozen)}
         return whole(cls, eq=eq, **options)
 
-    dataclasses.dataclass = light  # type: ignore[assignment]
+    dataclasses.dataclass = light
 
 
 def _open_closed_streams() -> None:

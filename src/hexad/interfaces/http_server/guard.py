@@ -87,7 +87,7 @@ class Buckets:
         return 0.0 if allowed else (1.0 - level) / self._rate
 
 
-class Places:
+class RequestPlaces:
     """Counts what is under way of each login; none has more than half of the places, so that others find one."""
 
     def __init__(self, limit: int, what: str) -> None:
@@ -137,7 +137,10 @@ class RequestGuard:
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
         self._rate, self._failures = Buckets(limits.rate, clock), Buckets(limits.rate, clock)
-        self._requests, self._streams = Places(limits.waiting, "requests"), Places(limits.streams, "streams")
+        self._requests, self._streams = (
+            RequestPlaces(limits.waiting, "requests"),
+            RequestPlaces(limits.streams, "streams"),
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""

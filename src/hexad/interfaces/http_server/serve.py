@@ -129,7 +129,7 @@ def addresses(options: ServeOptions, listener: socket.socket) -> tuple[str, list
     return f"{scheme}://{_bracketed(host)}:{port}", [*names, *options.allow_hosts], origins
 
 
-class _Connection(H11Protocol):
+class _TimedConnection(H11Protocol):
     """A connection whose client may not take as long as it likes for the head of a request."""
 
     def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:
@@ -171,7 +171,7 @@ def uvicorn_server(app: App, options: ServeOptions) -> uvicorn.Server:
     """Return what answers requests until the process is told to end; what is under way is finished first."""
     config = uvicorn.Config(
         app,
-        http=partial(_Connection, head_s=options.limits.head_s),  # type: ignore[arg-type]
+        http=partial(_TimedConnection, head_s=options.limits.head_s),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         server_header=False,
