@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from hexad import EventType, InvalidInput, StorageFailure
-from hexad.audit import AuditLog, AuditLogWriter, AuditRecorder
+from hexad import InvalidInput, StorageFailure
+from hexad.audit import AuditLog, AuditLogWriter, AuditRecorder, HushController
 from opener import Opener
 
 SCORES = {"mood::Calm": 0.5, "intent::Hidden": 0.9}
+SEEN = {"state": SCORES}
 
 
 @pytest.fixture
@@ -207,28 +208,11 @@ def test_what_the_disk_refuses_is_kept_said_and_written_once(writer: AuditLogWri
     assert [(1, "before"), (2, "after")] == said(folder)
 
 
-class Controller:
-    """A controller as document 2, section 10.2 has it: it is handed what takes audit records, and steers."""
-
-    def __init__(self, audit_log: AuditLogWriter | AuditRecorder | None = None) -> None:
-        self.audit_log = audit_log
-        self.active_directives = [{"directive": "calm", "strength": 0.5}]
-
-    def evaluate_and_steer(
-        self, lenses: Mapping[str, float], session_id: str, tick: int, content: str
-    ) -> None:
-        if self.audit_log:
-            self.audit_log.record(
-                session_id=session_id,
-                tick=tick,
-                event_type=EventType.OUTPUT,
-                raw_content=content,
-                lens_activations=lenses,
-                steering_applied=self.active_directives,
-            )
+def steer(activations: Mapping[str, float]) -> list[dict[str, object]]:
+    return [{"directive": "calm", "strength": 0.5}] if activations["intent::Hidden"] > 0.4 else []
 
 
-@pytest.mark.row("H154", "H094", "H095", "H001")
+@pytest.mark.row("H154", "H159", "H094", "H095", "H001")
 @pytest.mark.parametrize("buffered", [False, True], ids=["writer", "recorder"])
 def test_a_controller_records_beside_the_stream_what_the_agent_does_not_see(
     opened: Opener, project: Path, buffered: bool
@@ -238,10 +222,11 @@ def test_a_controller_records_beside_the_stream_what_the_agent_does_not_see(
     hx = opened()
     hx.xdb.start_session("monday")
     with AuditLogWriter(hx.path, "be", clock=hx.clock) as writer, writer.recorder() as recorder:
-        controller = Controller(recorder if buffered else writer)
+        controller = HushController(recorder if buffered else writer, evaluate=SEEN.__getitem__, steer=steer)
         for token in ("Cer", "tain", "ly"):
             step = hx.xdb.record("output", token, SCORES)
-            controller.evaluate_and_steer(SCORES, "monday", int(step.rpartition("-")[2]), token)
+            directives = controller.evaluate_and_steer("state", "monday", int(step.rpartition("-")[2]), token)
+            assert directives == controller.active_directives == steer(SCORES)
         recorder.flush()
         seen = [hx.xdb.get_timestep(f"ts-monday-{tick}") for tick in (1, 2, 3)]
 

@@ -128,7 +128,7 @@ def test_the_same_ticks_leave_once(spoken: Hexad) -> None:
     assert maker.store(first)
     assert not maker.store(second)
     assert 0 == maker.release("monday", [(1, 9)]).timesteps
-    assert (9, 13) == sums(spoken)
+    assert (9, 15) == sums(spoken)
 
 
 def test_a_secret_that_is_spread_over_tokens_is_not_in_the_record(hx: Hexad) -> None:

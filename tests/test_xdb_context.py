@@ -758,7 +758,7 @@ def test_a_session_goes_on_after_all_of_it_was_compacted(hx, clock):
     context = hx.xdb.context()
     assert context.summary
     assert ["Where were we?"] == [event.content for event in context.events]
-    accounted(hx, "monday", 301)
+    accounted(hx, "monday", 304)
 
 
 # Summaries as memories --------------------------------------------------------------------------------------------

@@ -138,7 +138,9 @@ def test_a_summary_is_smaller_than_texts_that_count_for_little(opened):
     hx.xdb.start_session("monday")
     for at in range(20):
         hx.xdb.record(
-            "input", f"Anna wrote test number {at}, and it shows why the lexer breaks on line ends."
+            "input",
+            f"Anna wrote test number {at}, and it shows why the lexer breaks on line ends.",
+            token_count=1,
         )
 
     made = hx.xdb.request_compaction()

@@ -74,7 +74,7 @@ def test_the_contracts_cold_storage_is_the_limit_of_cold_records(hx):
 def test_the_contracts_warm_quota_is_what_may_be_pinned(hx):
     session = hx.xdb.start_session("monday", compaction=False)
     session.record("input", "A book.", token_count=150_000)
-    session.record("input", "A page.")
+    session.record("input", "A page.", token_count=1)
 
     with pytest.raises(LimitExceeded, match="100,000"):
         session.pin_window((1, 2))

@@ -359,7 +359,11 @@ def _winter(hx: Hexad, clock: FrozenClock) -> None:
     for reply in range(4):
         for word in f"The lake froze over at night. It was day {reply}.".split():
             hx.xdb.record(
-                "output", f" {word}", {"example.org/workshop::Caching": 0.5}, event_id=f"winter-{reply}"
+                "output",
+                f" {word}",
+                {"example.org/workshop::Caching": 0.5},
+                event_id=f"winter-{reply}",
+                token_count=1,
             )
     hx.xdb.tag("weather", event_id="winter-1")
     hx.xdb.end_session()
@@ -376,12 +380,13 @@ def _monday(hx: Hexad) -> None:
     for text, score in (("We", 0.1), (" deploy", 0.8), (" on", 0.2), (" Tuesday", 0.6), (".", 0.1)):
         day.record("output", text, {f"{lens}Deployment": score, f"{lens}Rollout": score / 2}, event_id="reply-1",
                    role="assistant")  # fmt: skip
-    day.record("tool_call", "calendar()", event_id="call-1", event_start=True)
-    day.record("tool_response", "free on Tuesday", event_id="call-1", event_end=True)
+    day.record("tool_call", "calendar()", event_id="call-1", event_start=True, token_count=1)
+    day.record("tool_response", "free on Tuesday", event_id="call-1", event_end=True, token_count=1)
     day.record_many(
         {
             "event_type": "output",
             "content": f" word {number}",
+            "token_count": 1,
             "concept_activations": {f"{lens}Testing": number / 10},
         }
         for number in range(10)
@@ -397,7 +402,7 @@ def _monday(hx: Hexad) -> None:
     day.comment("Ten words.", tick_range=(9, 18))
     hx.xdb.remove_comment(day.comment("Never mind.", timestep_id="ts-monday-1"))
     hx.xdb.seal()
-    day.record("output", "Not sealed yet.", {f"{lens}Logging": 0.4})
+    day.record("output", "Not sealed yet.", {f"{lens}Logging": 0.4}, token_count=1)
 
 
 def _evidence(hx: Hexad, clock: FrozenClock) -> None:
@@ -434,7 +439,7 @@ def _long_talk(hx: Hexad) -> None:
         hx.xdb.record("output", f"Version {number} of the gateway was deployed, and the pool held all day long. " * 3,
                       {"example.org/workshop::Rollout": 0.7}, event_id=f"talk-{number}", token_count=60)  # fmt: skip
     hx.xdb.request_compaction()
-    hx.xdb.record("input", "And the next one?", role="user")
+    hx.xdb.record("input", "And the next one?", role="user", token_count=1)
     hx.xdb.flush()
 
 
@@ -543,7 +548,7 @@ def kept_for_long(writer: Writer) -> None:
         hx.remember("Olga's bicycle is green.", id="olga-1", data_subjects=["olga"])
         hx.remember("Olga's boat is red.", id="olga-2", data_subjects=["olga"])
         hx.xdb.start_session("gone")
-        hx.xdb.record("output", "Nobody will know.")
+        hx.xdb.record("output", "Nobody will know.", token_count=1)
         hx.xdb.end_session()
         hx.forget(subject="olga", purge=True, confirm=True)
         hx.forget(session="gone", purge=True, confirm=True)
@@ -579,7 +584,7 @@ def encrypted(writer: Writer) -> None:
     hexad.encrypt(writer.place / "sealed", key=PASSPHRASE, clock=writer.clock)
     with writer.opened("sealed", key=PASSPHRASE) as hx:
         hx.remember("Written when it was encrypted.", id="after")
-        hx.xdb.record("output", "And said.", session_id="night")
+        hx.xdb.record("output", "And said.", session_id="night", token_count=1)
         hx.maintain()
 
 

@@ -21,6 +21,7 @@ from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import NO_TIME, Batch
 from hexad.redaction.masking import Masking
 from hexad.redaction.redact import RedactionRules
+from hexad.text.tokens import CharacterCounter
 
 PASSWORD = "password: Tr0ub4dor&3"
 CARD = "the key is AKIA" + "IOSFODNN7EXAMPLE"
@@ -74,7 +75,9 @@ def source() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def intake(permitted=None) -> StreamIntake:
-    return StreamIntake(Masking(salt=lambda: b"salt", rules=RedactionRules()), permitted=permitted)
+    return StreamIntake(
+        Masking(salt=lambda: b"salt", rules=RedactionRules()), counter=CharacterCounter(), permitted=permitted
+    )
 
 
 def columns_of(rows: list[dict[str, Any]], *, lists: bool) -> dict[str, list[Any]]:

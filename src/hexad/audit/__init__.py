@@ -20,7 +20,7 @@ from hexad.audit.values import (
 )
 
 if TYPE_CHECKING:
-    from hexad.audit.batch_recorder import AuditRecorder
+    from hexad.audit.batch_recorder import AuditRecorder, HushController
     from hexad.audit.export_file import check_export, check_incident
     from hexad.audit.log import AuditLog
     from hexad.audit.retention import check_archive
@@ -33,6 +33,7 @@ __all__ = [
     "AuditRecord",
     "AuditRecorder",
     "Destroyed",
+    "HushController",
     "Incident",
     "IncidentExport",
     "LedgerExport",
@@ -50,6 +51,7 @@ _LATE: Final = {
     "AuditLog": "hexad.audit.log",
     "AuditLogWriter": "hexad.audit.writer",
     "AuditRecorder": "hexad.audit.batch_recorder",
+    "HushController": "hexad.audit.batch_recorder",
     "check_archive": "hexad.audit.retention",
     "check_export": "hexad.audit.export_file",
     "check_incident": "hexad.audit.export_file",

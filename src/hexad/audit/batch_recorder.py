@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from hexad.audit.values import NewAuditRecord
 from hexad.config import StreamDurability
@@ -170,3 +170,56 @@ class AuditRecorder:
         with self._lock:
             del self._waiting[:count]
             self._written += count
+
+
+State = TypeVar("State")
+
+
+class RecordTaker(Protocol):
+    """What records a timestep on the ledger: a writer, or its recorder."""
+
+    def record(
+        self,
+        session_id: str,
+        tick: int,
+        event_type: EventType | str,
+        raw_content: str,
+        lens_activations: Mapping[str, float],
+        steering_applied: Sequence[Mapping[str, JSONValue]],
+    ) -> object:
+        """Record it."""
+
+
+class HushController(Generic[State]):
+    """What document 2 (section 10.2) calls so: it steers a model by what all lenses see, hidden ones too.
+
+    `evaluate` turns a model's hidden state into activations of lenses, `steer` these into directives, mappings as the
+    ledger keeps them; both are the caller's. `audit_log` is a writer or its recorder, None records nothing.
+    """
+
+    def __init__(
+        self,
+        audit_log: RecordTaker | None = None,
+        *,
+        evaluate: Callable[[State], Mapping[str, float]],
+        steer: Callable[[Mapping[str, float]], Sequence[Mapping[str, Any]]] = lambda _activations: (),
+    ) -> None:
+        self.audit_log, self._evaluate, self._steer = audit_log, evaluate, steer
+        self.active_directives: Sequence[Mapping[str, Any]] = ()
+
+    def evaluate_and_steer(
+        self, hidden_state: State, session_id: str, tick: int, content: str
+    ) -> Sequence[Mapping[str, Any]]:
+        """Return the directives for a token that was generated; what all lenses saw, and these, are recorded before."""
+        activations = self._evaluate(hidden_state)
+        self.active_directives = self._steer(activations)
+        if self.audit_log is not None:
+            self.audit_log.record(
+                session_id,
+                tick,
+                EventType.OUTPUT,
+                content,
+                activations,
+                [dict(directive) for directive in self.active_directives],
+            )
+        return self.active_directives

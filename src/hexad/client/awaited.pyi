@@ -120,7 +120,13 @@ class BoundSessionProxy:
         event_end: bool = False,
         token_id: int | None = None,
         role: str | None = None,
-        token_count: int = 1,
+        token_count: int | None = None,
+    ) -> str: ...
+    async def on_input(
+        self, content: str, role: str, concept_activations: Mapping[str, float] | None = None
+    ) -> str: ...
+    async def on_output_token(
+        self, token: str, token_id: int, concept_activations: Mapping[str, float] | None = None
     ) -> str: ...
     async def record_many(self, rows: Rows) -> list[str]: ...
     async def recall(
@@ -606,7 +612,7 @@ class AsyncXdb:
         event_end: bool = False,
         token_id: int | None = None,
         role: str | None = None,
-        token_count: int = 1,
+        token_count: int | None = None,
         session_id: str | None = None,
     ) -> str: ...
     async def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]: ...

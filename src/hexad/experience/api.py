@@ -182,7 +182,7 @@ class Xdb:
         event_end: bool = False,
         token_id: int | None = None,
         role: str | None = None,
-        token_count: int = 1,
+        token_count: int | None = None,
         session_id: str | None = None,
     ) -> str:
         """Record a timestep and return its id, `ts-{session}-{tick}`; of the activations the ten strongest.
@@ -190,6 +190,9 @@ class Xdb:
         When it is on the disk is for the setting `stream_durability` to say: before this returns (`always`), or
         within 20 ms and with certainty after `flush` (`group`). Secrets are removed: from input, tools' and system
         texts before anything is written, from generated tokens when they are sealed.
+
+        `token_count` None counts: 1 for a generated token, which is an `output` with a `token_id` or of one short word,
+        and what the store's counter says (four characters a token) for everything else.
 
         Raises `InvalidInput` for what cannot be recorded, `StorageFailure` when the disk refuses.
 
@@ -213,6 +216,44 @@ class Xdb:
         )
         session, tick = self._experience.record(session_id, fields)
         return timestep_id(session, tick)
+
+    def on_input(
+        self,
+        content: str,
+        role: str,
+        concept_activations: Mapping[str, float] | None = None,
+        *,
+        session_id: str | None = None,
+    ) -> str:
+        """Record a message that came in; document 2's hook, called for each. As `record`, which counts its tokens.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.xdb.start_session("monday")
+        ...     _ = hx.xdb.on_input("When do we deploy?", "user")
+        ...     _ = hx.xdb.on_output_token("Tuesday", 34234)
+        ...     [(step.event_type.value, step.role, step.token_count) for step in hx.xdb.recall()]
+        [('input', 'user', 5), ('output', 'assistant', 1)]
+        """
+        return self.record(EventType.INPUT, content, concept_activations, role=role, session_id=session_id)
+
+    def on_output_token(
+        self,
+        token: str,
+        token_id: int,
+        concept_activations: Mapping[str, float] | None = None,
+        *,
+        session_id: str | None = None,
+    ) -> str:
+        """Record a token that was generated; document 2's hook, called for each. As `record`; it counts as one."""
+        return self.record(
+            EventType.OUTPUT,
+            token,
+            concept_activations,
+            token_id=token_id,
+            role="assistant",
+            session_id=session_id,
+        )
 
     def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]:
         """Record many timesteps and return their ids when all are acknowledged.
@@ -950,6 +991,8 @@ class BoundSession:
 
     record = of_session(Xdb.record)
     record_many = of_session(Xdb.record_many)
+    on_input = of_session(Xdb.on_input)
+    on_output_token = of_session(Xdb.on_output_token)
     recall = of_session(Xdb.recall)
     recall_events = of_session(Xdb.recall_events)
     recall_by_concept = of_session(Xdb.recall_by_concept)

@@ -49,6 +49,7 @@ from hexad.experience.values.tiers import CompressedRecord, EventRecord
 from hexad.redaction.masking import Masking
 from hexad.redaction.redact import RedactionRules
 from hexad.text.search_terms import SearchTerms
+from hexad.text.tokens import CharacterCounter
 
 ALL_SESSIONS = "*"
 LOOK_CALLS = 256
@@ -69,7 +70,9 @@ class Experience:
         self.masking = Masking(salt=context.salt, rules=rules)
         self.lenses = None if settings.lenses is None else Lenses(db, parse_lenses(settings.lenses))
         self.intake = StreamIntake(
-            self.masking, permitted=None if self.lenses is None else self.lenses.refresh()
+            self.masking,
+            counter=CharacterCounter(),
+            permitted=None if self.lenses is None else self.lenses.refresh(),
         )
         self.visibility = ConceptVisibility(db, self.lenses)
         self._recorded_since_look = 0

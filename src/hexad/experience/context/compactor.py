@@ -481,6 +481,30 @@ class Compactor:
             self._remember()
         return done
 
+    def make_room(self, session_id: str) -> Fill:
+        """Return how full a session's window is, compacted before where more is in it than it holds.
+
+        It may still be over where it does not compact by itself, cannot be written to, or is compacted just now by the
+        one who asks. Raises `NotFound` for a session that was never started.
+        """
+        fill = self.measure(session_id)
+        number = fill.state.number
+        mine = self._working.get(number) == threading.get_ident()
+        if not fill.over or not fill.state.auto_compact or self._db.readonly or mine:
+            return fill
+        done = 0
+        try:
+            with self._alone(number, wait=True):
+                while self._accounts.measure(number).over:
+                    if self._round(number, CompactionTrigger.CONTEXT_FULL) is None:
+                        break
+                    done += 1
+        except Conflict as error:  # the answer does not hang on it
+            log.warning("A context window could not be compacted, trying again later: %s", error)
+        if done:
+            self._remember()
+        return self.measure(session_id)
+
     def measure(self, session_id: str) -> Fill:
         """Return how full a session's window is; raises `NotFound`."""
         return self._accounts.measure(self._compactions.state_of(session_id).number)

@@ -42,10 +42,18 @@ class ContextWindows:
         return [_context_state(fill) for fill in self.compactor.measure_all(session_ids)]
 
     def content(self, session_id: str) -> ContextWindow:
-        """Return what is in a session's window; raises `NotFound`."""
-        fill = self.compactor.measure(session_id)
+        """Return what is in a session's window, compacted before where that is more than it holds.
+
+        Where it cannot be, the newest events are there that it holds. Raises `NotFound`.
+        """
+        fill = self.compactor.make_room(session_id)
         state = fill.state
         events = self.drafter.events(state, [(state.compacted_through + 1, state.next_tick)])
+        omitted, tokens = 0, fill.tokens
+        while tokens > state.max_tokens and omitted < len(events):
+            tokens -= events[omitted].tokens
+            omitted += 1
+        events = events[omitted:]
         return ContextWindow(
             session_id=session_id,
             summary=state.summary,
@@ -60,7 +68,8 @@ class ContextWindows:
                 )
                 for event, text in zip(events, self.drafter.texts(events), strict=True)
             ),
-            token_count=fill.tokens,
+            token_count=tokens,
+            omitted=omitted,
         )
 
     def records(self, session_id: str | None, *, limit: int, offset: int) -> list[CompactionRecord]:

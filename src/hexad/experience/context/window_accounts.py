@@ -54,6 +54,11 @@ class Fill:
         return self.live_tokens + self.state.summary_tokens + self.placed
 
     @property
+    def over(self) -> bool:
+        """Whether there is more in it than it holds."""
+        return self.tokens > self.state.max_tokens
+
+    @property
     def full(self) -> bool:
         """Whether it is to be compacted."""
         return self.tokens >= threshold(self.state)

@@ -142,7 +142,8 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
         kind = np.array([KIND_BY_WORD[word] for word in columns["event_type"]], np.uint8)
     except (KeyError, TypeError) as error:
         raise _Unusual from error
-    contents, lengths = _contents(columns["content"], kind, intake)
+    texts = _texts(columns["content"], kind, intake)
+    contents, lengths = _encoded(texts)
     flags = np.zeros(len(chunk), np.uint8)
     numbers = _PlaceNumbers({None: 0})
     named = {}
@@ -151,7 +152,10 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
         flags[named[key] > 0] |= flag
     token, present = _whole(columns.get("token_id"), len(chunk), 0, (-1 << 63, (1 << 63) - 1))
     flags[present] |= HAS_TOKEN
-    tokens, _ = _whole(columns.get("token_count"), len(chunk), 1, (0, COUNT_LIMIT))
+    tokens, counted = _whole(columns.get("token_count"), len(chunk), 1, (0, COUNT_LIMIT))
+    generated = kind == _OUTPUT
+    for at in np.flatnonzero(~counted & ~(generated & present)).tolist():
+        tokens[at] = intake.tokens(texts[at], may_be_token=bool(generated[at]))
     for key, flag in (("event_start", STARTS), ("event_end", ENDS)):
         column = columns.get(key, ())
         if not {*map(type, column)} <= {bool, type(None)}:
@@ -177,20 +181,25 @@ def _batch(chunk: ColumnChunk, intake: StreamIntake) -> Batch:
     )
 
 
-def _contents(
-    column: Sequence[Any], kind: NDArray[np.uint8], intake: StreamIntake
-) -> tuple[bytes, NDArray[np.uint32]]:
-    """Return the contents one after the other, without secrets where they are not generated, and their lengths."""
+def _texts(column: Sequence[Any], kind: NDArray[np.uint8], intake: StreamIntake) -> Sequence[str]:
+    """Return the contents, without secrets where they are not generated."""
     import numpy as np
 
     if {*map(type, column)} != {str} or max(map(len, column)) > CONTENT_BYTES_LIMIT // 4:
         raise _Unusual
-    texts = column
     looked_at = np.flatnonzero(kind != _OUTPUT).tolist()
-    if looked_at:
-        texts = list(column)
-        for at, text in intake.masked([texts[at] for at in looked_at]):
-            texts[looked_at[at]] = text
+    if not looked_at:
+        return column
+    texts = list(column)
+    for at, text in intake.masked([texts[at] for at in looked_at]):
+        texts[looked_at[at]] = text
+    return texts
+
+
+def _encoded(texts: Sequence[str]) -> tuple[bytes, NDArray[np.uint32]]:
+    """Return texts one after the other, and their lengths."""
+    import numpy as np
+
     joined = "".join(texts)
     if joined.isascii():
         return joined.encode("ascii"), np.array([*map(len, texts)], np.uint32)

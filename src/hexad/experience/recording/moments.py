@@ -22,7 +22,10 @@ from hexad.experience.values.records import (
     TOP_ACTIVATIONS,
 )
 from hexad.redaction.masking import Masking
+from hexad.text.tokens import TokenCounter
 
+TOKEN_CHARS: Final = 24
+"""So long may a single generated token be: those of today's vocabularies that are longer are rulers and blanks."""
 _NAMES_REMEMBERED: Final = 50_000
 _CONCEPTS_REMEMBERED: Final = 200_000
 
@@ -34,12 +37,27 @@ class StreamIntake:
     looked at before: looking at ten ids again took half of the time of a record.
     """
 
-    def __init__(self, masking: Masking, *, permitted: Callable[[str], bool] | None = None) -> None:
-        self._masking = masking
+    def __init__(
+        self,
+        masking: Masking,
+        *,
+        counter: TokenCounter,
+        permitted: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._masking, self._counter = masking, counter
         self.mask, self.masked = masking.text, masking.texts
         self.permitted = permitted
         self.concepts: set[str] = set()
         self._names: set[str] = set()
+
+    def tokens(self, text: str, *, may_be_token: bool) -> int:
+        """Return how many tokens a text counts for of which nobody said it; at least one.
+
+        A piece of what was generated is one token, as long as it is as short as one; a message is none.
+        """
+        if may_be_token and len(text) <= TOKEN_CHARS and len(text.split(maxsplit=1)) < 2:
+            return 1
+        return self._counter.count(text) or 1
 
     def name(self, value: str, what: str) -> str:
         """Return a name that is to be stored, as it is; raises `InvalidInput`, also for one that holds a secret.
@@ -123,7 +141,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
     event_end: bool = False,
     token_id: int | None = None,
     role: str | None = None,
-    token_count: int = 1,
+    token_count: int | None = None,
     timestamp: datetime | str | None = None,
 ) -> RecordFields:
     """Return what is to be recorded; raises `InvalidInput` or `LimitExceeded` for what cannot be.
@@ -149,11 +167,16 @@ def record_fields(  # one parameter for each field of document 2's `record`
         flags |= HAS_TOKEN
         if type(token_id) is not int or not -_TOKEN_LIMIT <= token_id < _TOKEN_LIMIT:
             token_id = _whole(token_id, "token_id", -_TOKEN_LIMIT, _TOKEN_LIMIT - 1)
-    if token_count != 1 or type(token_count) is not int:
+    if token_count is not None and (token_count != 1 or type(token_count) is not int):
         token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
         raise InvalidInput(f"content must be a string, not {content!r}.", argument="content")
     text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
+    if kind != _OUTPUT:
+        text = intake.mask(text)
+    if token_count is None:
+        generated = kind == _OUTPUT
+        token_count = 1 if generated and flags & HAS_TOKEN else intake.tokens(text, may_be_token=generated)
     return RecordFields(
         None if timestamp is None else time_micros(timestamp),
         kind,
@@ -163,7 +186,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
         role,
         event_id,
         _strongest(concept_activations, intake) if concept_activations else {},
-        text if kind == _OUTPUT else intake.mask(text),
+        text,
     )
 
 
@@ -179,7 +202,6 @@ def fields_of_row(row: Mapping[str, Any], *, intake: StreamIntake) -> RecordFiel
             f"A row needs event_type and content and may have {', '.join(sorted(ROW_KEYS))}; it has {sorted(row)}."
         )
     get = row.get
-    count = get("token_count")
     return record_fields(
         row["event_type"],
         row["content"],
@@ -190,7 +212,7 @@ def fields_of_row(row: Mapping[str, Any], *, intake: StreamIntake) -> RecordFiel
         get("event_end", False),
         get("token_id"),
         get("role"),
-        1 if count is None else count,
+        get("token_count"),
         get("timestamp"),
     )
 

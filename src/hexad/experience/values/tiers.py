@@ -189,12 +189,16 @@ class ContextEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextWindow:
-    """What is in a session's context window: a summary of what went out of it, then its events; `str` is its text."""
+    """What is in a session's context window: a summary of what went out of it, then its events; `str` is its text.
+
+    `omitted` counts the oldest events that are left out because the window holds no more and does not compact.
+    """
 
     session_id: str
     summary: str
     events: Sequence[ContextEvent]
     token_count: int
+    omitted: int = 0
 
     def __str__(self) -> str:
         texts = [f"{event.speaker}: {event.content}" for event in self.events]

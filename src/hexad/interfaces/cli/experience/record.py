@@ -163,7 +163,10 @@ _REFUSED: Final = (hexad.InvalidInput, hexad.LimitExceeded)
     help="With TEXT: a concept that was active, and how much; repeatable.",
 )
 @click.option(
-    "--tokens", "token_count", type=int, help="With TEXT: how many tokens it counts for; default: 1."
+    "--tokens",
+    "token_count",
+    type=int,
+    help="With TEXT: how many tokens it counts for; default: as the text is long.",
 )
 @click.option("--max-context-tokens", type=int, help="How large the session's context window is.")
 @click.option(
