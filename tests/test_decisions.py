@@ -190,6 +190,42 @@ def test_a_decision_comes_back_as_prior_context_with_its_age(hx: Hexad, clock: F
     assert (framing, 200.0) == (decision["framing"], decision["age_days"])  # type: ignore[index,call-overload]
 
 
+@pytest.mark.row("A150", "A073")
+def test_a_decision_that_was_taken_in_a_session_is_told_as_one_and_not_as_its_turn(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    said = "We decided to keep the tokens in SQLite because it is local."
+    hx.session.start("login")
+    hx.session.add_turn("user", said)
+    hx.session.end()
+    clock.advance(days=3)
+    hx.session.start("something else")
+
+    context = hx.context("why are the tokens in SQLite?", deterministic=True)
+
+    told = context.render()
+    assert "Prior context, not law: decided 3 days ago by user, in a session." in told
+    assert 1 == told.count("keep the tokens in SQLite because")
+    assert ["session"] == [left.layer.value for left in context.dropped if "the same" in left.reason]
+
+
+def test_decisions_are_filtered_by_tags_of_which_all_must_be_there(hx: Hexad) -> None:
+    both = hx.governance.decide("Charge with Stripe", tags=["Billing", "EU"])
+    one = hx.governance.decide("Charge at night", tags=["billing"])
+    hx.governance.decide("Charge nobody")
+
+    assert [one.id, both.id] == [entry.id for entry in hx.governance.query(tags=["billing"])]
+    assert [both.id] == [entry.id for entry in hx.governance.query(tags=["eu", "BILLING"])]
+    assert [one.id, both.id] == sorted(
+        (entry.id for entry in hx.governance.query("charge", tags=["billing"])), reverse=True
+    )
+    assert [both.id] == [entry.id for entry in hx.governance.query("charge", tags=["EU"], limit=1)]
+    assert [] == hx.governance.query(tags=["nosuch"])
+    assert 3 == len(hx.governance.query(tags=[]))
+    with pytest.raises(InvalidInput, match="tags"):
+        hx.governance.query(tags="billing")
+
+
 def test_why_of_a_path_gives_the_decisions_that_cite_it(hx: Hexad) -> None:
     cited = hx.governance.decide("Parse with ast", links=["./src/parse.py:12"])
     above = hx.governance.decide("One package", links=["src/"])

@@ -508,6 +508,7 @@ class AsyncGovernanceFacade:
         since: datetime | str | None = None,
         until: datetime | str | None = None,
         in_force: bool | None = None,
+        tags: Sequence[str] | None = None,
         limit: int = 50,
     ) -> list[Decision]: ...
     async def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why: ...

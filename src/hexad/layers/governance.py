@@ -40,6 +40,7 @@ from hexad.memory.tables.decisions import Decisions
 from hexad.search.indexer import Indexer
 from hexad.search.recall.query_terms import RecallOptions, check_query
 from hexad.search.recall.recaller import Recaller
+from hexad.text.normalize import slugs
 
 IMPORTANCE: Final = 0.8
 DEPENDS_ON: Final = "depends-on"
@@ -224,12 +225,14 @@ class GovernanceFacade:
         since: datetime | str | None = None,
         until: datetime | str | None = None,
         in_force: bool | None = None,
+        tags: Sequence[str] | None = None,
         limit: int = 50,
     ) -> list[Decision]:
         """Return decisions, the newest first; with `text` those that answer it, best first.
 
-        `in_force` True leaves out what was superseded, archived or erased, False leaves out the rest. What was erased
-        has its id, its time and its receipt. Raises `NotFound` for a space that was never created.
+        `tags` must all be there. `in_force` True leaves out what was superseded, archived or erased, False leaves out
+        the rest. What was erased has its id, its time and its receipt. Raises `NotFound` for a space that was never
+        created.
         """
         parse_whole(limit, "limit", least=1)
         if in_force is not None and not isinstance(in_force, bool):
@@ -237,6 +240,7 @@ class GovernanceFacade:
                 f"in_force must be True, False or None (for both), not {quoted(in_force)}.",
                 argument="in_force",
             )
+        wanted_tags = None if tags is None else slugs(word_list(tags, "tags"))
         if space is not None:
             self._stores.spaces.get(space)
         wanted_decisions = self._decisions.query(
@@ -246,12 +250,13 @@ class GovernanceFacade:
             since=parse_time(since, "since"),
             until=parse_time(until, "until"),
             in_force=in_force,
+            tags=wanted_tags,
             limit=limit if text is None else -1,
         )
         if text is None:
             return wanted_decisions
         by_memory = {decision.memory_id: decision for decision in reversed(wanted_decisions)}
-        decisions = self._recalled(text, space=space, limit=limit)
+        decisions = self._recalled(text, space=space, tags=wanted_tags, limit=limit)
         return [by_memory[decision.memory_id] for decision in decisions if decision.memory_id in by_memory]
 
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
@@ -298,11 +303,16 @@ class GovernanceFacade:
             notes=notes,
         )
 
-    def _recalled(self, text: str, *, space: str | None, limit: int) -> list[Decision]:
+    def _recalled(
+        self, text: str, *, space: str | None, tags: tuple[str, ...] | None = None, limit: int
+    ) -> list[Decision]:
         options = RecallOptions(
             near=True,
             filters=Filters(
-                spaces=None if space is None else (space,), kinds=(DECISION,), roles=self._stores.roles
+                spaces=None if space is None else (space,),
+                kinds=(DECISION,),
+                tags=tags,
+                roles=self._stores.roles,
             ),
             limit=limit,
             max_tokens=None,

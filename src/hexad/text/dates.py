@@ -158,6 +158,7 @@ def _dates() -> re.Pattern[str]:
         r"(?:last|past|previous){S}(?P<p_n>{NUM}|couple of|few){S}(?P<p_u>day|week|month|year)s?\b",
         r"(?P<a_n>{NUM}|(?:a )?couple of|(?:a )?few|several){S}(?P<a_u>day|week|month|year)s?{S}ago\b",
         r"on{S}(?P<k_k>{WEEKDAY})\b",
+        r"(?P<v_v>{WEEKDAY})\b",
         r"(?P<j_y>{YEAR})\b(?![%:/-]|\.[0-9]|\s?(?:lines?|rows?|items?|characters?|tokens?|words?|users?|people"
         r"|requests?|ms|seconds?|steps?|files?|bytes?|times|tests?|points?|memories)\b)",
     )
@@ -173,6 +174,7 @@ _PREPOSITION = re.compile(
 _BEFORE_DAY = re.compile(
     r"(?i)\b(?:on|since|before|after|until|till|by|from|between|and|around|of)\s{1,3}(?:the\s{1,3})?$"
 )
+_SINCE = re.compile(r"(?i)\bsince\s{1,3}$")
 _BARE_ARTICLE = re.compile(r"(?i)\bthe\s{1,3}$")
 _WORD: Final = re.compile(r"[a-z]+")
 _CUES: Final = frozenset(
@@ -365,6 +367,13 @@ def _weekday(match: re.Match[str], _text: str, _now: datetime) -> DatePhrase:
     return DatePhrase(match.span(), "day", weekday=WEEKDAYS.index(match["k_k"][:3].lower()))
 
 
+def _weekday_since(match: re.Match[str], text: str, now: datetime) -> DatePhrase | None:
+    if _SINCE.search(_text_before(match, text)) is None:
+        return None  # "the Monday meeting"
+    back = (now.weekday() - WEEKDAYS.index(match["v_v"][:3].lower())) % 7
+    return DatePhrase(match.span(), "day", unit_span(shift(now, "day", -back), "day"), relative=True)
+
+
 def _year(match: re.Match[str], text: str, _now: datetime) -> DatePhrase | None:
     if not _after_preposition(match, text):
         return None
@@ -385,7 +394,7 @@ def _after_preposition(match: re.Match[str], text: str) -> bool:
 _READERS: Final[dict[str, Callable[[re.Match[str], str, datetime], DatePhrase | None]]] = {
     "i": _iso, "n": _numeric, "d": _day_of_month, "m": _day_of_month, "y": _month_of_year, "b": _bare_month,
     "q": _quarter, "s": _season, "w": _word, "u": _which_unit, "p": _last_units, "a": _units_ago, "k": _weekday,
-    "j": _year,
+    "v": _weekday_since, "j": _year,
 }  # fmt: skip
 
 

@@ -240,3 +240,18 @@ def test_a_text_made_to_be_slow_is_answered(text):
     found = date_range(text, now=NOW)
 
     assert found is None or len(found.text) < 60
+
+
+def test_a_weekday_behind_since_is_the_last_one_that_has_begun() -> None:
+    wednesday = datetime(2026, 7, 1, 12, tzinfo=UTC)
+
+    since = [
+        date_range(f"what broke since {day}?", now=wednesday) for day in ("Monday", "Wednesday", "friday")
+    ]
+
+    assert [("since", "2026-06-29"), ("since", "2026-07-01"), ("since", "2026-06-26")] == [
+        (found.direction, found.start.date().isoformat())
+        for found in since
+        if found is not None and found.start is not None and found.end is None
+    ]
+    assert date_range("the Monday meeting", now=wednesday) is None

@@ -68,13 +68,15 @@ class Deduplicated:
 def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
     """Return the items without those that repeat another, exactly or nearly (MinHash, Jaccard 0.85 or more).
 
-    Of two that say the same the one of the higher layer stays, then the younger, then that of the lower id. The
-    other is evidence for it: its id stands among the duplicates, and its evidence is added. Two items that state
-    different values never are duplicates, however alike their texts are.
+    Of two that say the same a decision stays, which has its reason and its age, over the turn in which it was taken;
+    else the one of the higher layer, then the younger, then that of the lower id. The other is evidence for it: its id
+    stands among the duplicates, and its evidence is added. Two items that state different values never are duplicates,
+    however alike their texts are.
     """
     by_place = sorted(
         ranked,
         key=lambda scored_item: (
+            scored_item.item.kind != DECISION or scored_item.item.layer is not MemoryLayer.GOVERNANCE,
             scored_item.item.layer.rank,
             -scored_item.item.at.timestamp(),
             scored_item.item.id,

@@ -65,12 +65,20 @@ class Decisions:
         since: datetime | None = None,
         until: datetime | None = None,
         in_force: bool | None = None,
+        tags: Sequence[str] | None = None,
         limit: int,
     ) -> list[Decision]:
-        """Return decisions, the newest first. What waits for a review is left out; what is erased matches no name."""
+        """Return decisions, the newest first; of `tags` all must be there.
+
+        What waits for a review is left out; what is erased matches no name and no tag.
+        """
         stands = (
             "(m.status = 'active' AND NOT EXISTS"
             " (SELECT 1 FROM decision_records n WHERE n.supersedes = d.no))"
+        )
+        lacks_tag = (
+            "EXISTS (SELECT 1 FROM json_each(:tags) w WHERE NOT EXISTS"
+            " (SELECT 1 FROM memory_tags t WHERE t.memory_no = m.no AND t.tag = w.value))"
         )
         conditions: list[tuple[str, SQLValue]] = [
             ("s.name = :space", space),
@@ -86,6 +94,9 @@ class Decisions:
             if value is not None:
                 where.append(condition)
                 params[condition.rpartition(":")[2]] = value
+        if tags:
+            where.append(f"NOT {lacks_tag}")
+            params["tags"] = json.dumps(list(tags))
         return self._where(
             f"{' AND '.join(where)} ORDER BY d.created_at DESC, d.no DESC LIMIT :limit", **params
         )
