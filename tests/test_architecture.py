@@ -296,6 +296,10 @@ BROAD_EXCEPTS = {
         "FunctionGenerator.generate",
     ): "the caller's own function may raise anything",
     (
+        "hexad.core.background_loop",
+        "SideCalls.call.run",
+    ): "raised again in the thread that asked",
+    (
         "hexad.providers.rerankers",
         "FunctionReranker.rerank",
     ): "the caller's own function may raise anything",

@@ -50,7 +50,71 @@ def fill(hx: Hexad, count: int = 5) -> None:
         hx.remember(f"Fact {number} about the harbour.", id=f"m{number}")
 
 
+class Held(HashEmbedder):
+    """Computes nothing before it is released; says when it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.released = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+        self.asked.set()
+        assert self.released.wait(60)
+        return super().embed(texts)
+
+
 # When -----------------------------------------------------------------------------------------------------------
+
+
+def test_who_asks_for_vectors_waits_for_those_that_the_background_computes(opened: Opener) -> None:
+    embedder = Held()
+    hx = opened(embedder=embedder, background=True)
+    try:
+        fill(hx, 1)
+        assert embedder.asked.wait(60)
+        threading.Timer(0.3, embedder.released.set).start()
+
+        assert 1 == hx.embed_pending()
+        assert (0, 1) == (hx.status().embeddings_pending, hx.status().vectors)
+        assert "hybrid" == hx.recall("Which fact about the harbour?", semantic=True).mode
+    finally:
+        embedder.released.set()
+
+
+def test_what_the_background_gives_back_is_computed_by_who_waits_for_it(opened: Opener) -> None:
+    class Fails(Held):
+        def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+            vectors = super().embed(texts)
+            if threading.current_thread().name == "hexad-background":
+                raise ProviderError("not here")
+            return vectors
+
+    embedder = Fails()
+    hx = opened(embedder=embedder, background=True)
+    try:
+        fill(hx, 1)
+        assert embedder.asked.wait(60)
+        threading.Timer(0.3, embedder.released.set).start()
+
+        assert 1 == hx.embed_pending()
+        assert 1 == hx.status().vectors
+    finally:
+        embedder.released.set()
+
+
+def test_who_computes_for_ever_is_not_waited_for_without_end(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexad.search.embedding_job.OTHERS_S", 0.2)
+    embedder = Held()
+    hx = opened(embedder=embedder, background=True)
+    try:
+        fill(hx, 1)
+        assert embedder.asked.wait(60)
+
+        assert 0 == hx.embed_pending()
+    finally:
+        embedder.released.set()
 
 
 def test_without_a_background_maintain_computes_what_is_missing(hx: Hexad) -> None:

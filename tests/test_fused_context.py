@@ -17,6 +17,7 @@ from hexad.core.ids import with_short_ids
 from hexad.errors import InvalidInput, NotFound
 from hexad.layers.context.api import ContextFilters
 from hexad.layers.router.plan import RouteRequest
+from hexad.testing import HashEmbedder
 from hexad.text.tokens import estimate_tokens
 from layer_contexts import contexts_with
 
@@ -432,6 +433,47 @@ def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(h
         assert found.system_items
         assert "not_answered[1]: session" in found.render("toon")
         assert "session" in found.notes[0]
+
+
+class SlowQuestions(HashEmbedder):
+    """Has the vector of a question about deploying when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released, self.asked = Event(), []
+
+    def embed_query(self, text):
+        self.asked.append(text)
+        if "deploy" in text:
+            self.released.wait(60)
+        return super().embed_query(text)
+
+
+def test_where_the_questions_vector_is_late_full_text_answers_in_time_and_says_so(opened, project):
+    folder = project / ".hexad"
+    folder.mkdir(exist_ok=True)
+    (folder / "hexad.toml").write_text("[router]\nlayer_ms = 3000\ntotal_ms = 3000\n")
+    embedder = SlowQuestions()
+    hx = opened(embedder=embedder, clock=hexad.SystemClock())
+    hx.remember("We deploy with Nomad on Fridays.")
+    hx.governance.decide("Deploy with Nomad", rationale="It is small.")
+    for number in range(70):
+        hx.remember(f"We deploy the service number {number} by hand.")
+    hx.embed_pending()
+    try:
+        found = hx.context("how do we deploy with Nomad?")
+        assert () == found.late
+        assert "Nomad on Fridays" in found.render("toon")
+        assert any(
+            "Answered from full text alone: the question's vector took longer than 2000 ms" in note
+            for note in found.notes
+        )
+        assert 1 == len([text for text in embedder.asked if "deploy" in text])
+    finally:
+        embedder.released.set()
+
+    found = hx.context("how do we deploy with Nomad?", wait=True)
+    assert not any("full text alone" in note for note in found.notes)
 
 
 @pytest.mark.row("A006")

@@ -1,9 +1,14 @@
-"""A thread of our own that works when it is woken."""
+"""Threads of our own: one that works when it is woken, and those for calls that cannot be stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import TIMEOUT_MAX, Event, Lock, Thread, current_thread
+from threading import TIMEOUT_MAX, BoundedSemaphore, Event, Lock, Thread, current_thread
+from typing import TypeVar
+
+from hexad.core.clock import SystemClock
+
+T = TypeVar("T")
 
 
 class BackgroundLoop:
@@ -90,3 +95,54 @@ class BackgroundLoop:
                         self._thread = None
                         return
             pause_s = min(pause or 0.0, TIMEOUT_MAX)
+
+
+class TooManyCalls(TimeoutError):
+    """There was no thread to be had in time: others of the calls have not ended."""
+
+
+class SideCalls:
+    """Calls of foreign code, each in a thread of its own, at most `most` at once: who asks waits only for a time.
+
+    What is late goes on, and is one of them until it ends; what it gives is thrown away.
+    """
+
+    def __init__(self, name: str, *, most: int) -> None:
+        self._name, self.most = name, most
+        self._free = BoundedSemaphore(most)
+
+    def call(self, work: Callable[[], T], *, within_s: float) -> T:
+        """Return what `work` gives, or raise what it raises.
+
+        Raises `TimeoutError` where that takes longer, `TooManyCalls` where it was not begun.
+        """
+        clock = SystemClock()  # foreign code takes real time, whatever time a store has
+        ends_at = clock.monotonic() + within_s
+        if not self._free.acquire(timeout=within_s):
+            raise TooManyCalls
+        answers: list[T] = []
+        errors: list[BaseException] = []
+        done = Event()
+
+        def run() -> None:
+            try:
+                answers.append(work())
+            except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+                errors.append(error)
+            finally:
+                self._free.release()
+                done.set()
+
+        Thread(target=run, name=self._name, daemon=True).start()
+        if not done.wait(max(ends_at - clock.monotonic(), 0.0)):
+            raise TimeoutError
+        if errors:
+            raise errors[0]
+        return answers[0]
+
+    def wait(self) -> None:
+        """Wait until every call has ended."""
+        for _ in range(self.most):
+            self._free.acquire()
+        for _ in range(self.most):
+            self._free.release()

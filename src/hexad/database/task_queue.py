@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from hexad.database.connection import Database
@@ -114,6 +114,23 @@ class Tasks:
             (json.dumps(list(numbers)),),
         )
         return dict(rows)
+
+    def held(self, kind: str, *, alive: frozenset[str]) -> set[int]:
+        """Return the memories that one of `alive` works on."""
+        rows = self._db.query(
+            "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL"
+            " AND owner IN (SELECT value FROM json_each(?))",
+            (kind, json.dumps(sorted(alive))),
+        )
+        return {row[0] for row in rows}
+
+    def waiting(self, kind: str, numbers: Collection[int]) -> set[int]:
+        """Return which of these memories still wait, or failed."""
+        rows = self._db.query(
+            "SELECT memory_no FROM tasks WHERE kind = ? AND memory_no IN (SELECT value FROM json_each(?))",
+            (kind, json.dumps(list(numbers))),
+        )
+        return {row[0] for row in rows}
 
     def drop(self, memory_no: int) -> None:
         """Forget all work on a memory."""

@@ -35,6 +35,7 @@ class MemoryQuery:
     `now` is the time of the call; `as_of` the time whose state is asked for, None for the present one.
     `asked` is the sentence of which `text` is what its filters left, None where they are one.
     `deterministic` asks for an answer that depends on the stored state alone: no feedback, no clock of its own.
+    `vector_ms` is how long the question's vector is waited for; None as long as it takes.
     """
 
     text: str
@@ -47,6 +48,7 @@ class MemoryQuery:
     as_of: datetime | None = None
     deterministic: bool = False
     asked: str | None = None
+    vector_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

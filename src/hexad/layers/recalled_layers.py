@@ -7,13 +7,16 @@ stood at a time; decisions are framed as prior context, with their age and their
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.background_loop import SideCalls
+from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.values import value_text
 from hexad.layers.router.plan import LIMIT_BESIDE
@@ -48,6 +51,8 @@ SUMMARY_CHARACTERS: Final = 80 * CHARACTERS_PER_TOKEN
 60 four times as many turns are cut, with 120 fewer functions fit."""
 QUESTIONS_KEPT: Final = 64
 QUERIES_KEPT: Final = 8
+_EMBEDDED_AT_ONCE: Final = 8
+"""So many questions an embedder has at once, those included whose answers went out without their vectors."""
 SHARED: Final = 60
 """Hits of one recall that all layers share."""
 ENOUGH: Final = 3
@@ -70,9 +75,19 @@ class SharedRecall:
     """
 
     def __init__(self, recaller: Recaller) -> None:
-        self.recaller = recaller
+        self._vectors: QuestionCache | None = None
+        self.recaller = recaller.with_query_embedder(self._remembering)
         self._lock = Lock()
         self._asked: OrderedDict[int, _SharedQuestion] = OrderedDict()
+
+    def _remembering(self, embed: QueryEmbedder) -> QueryEmbedder:
+        self._vectors = QuestionCache(embed)
+        return self._vectors
+
+    def close(self) -> None:
+        """Wait for vectors that came too late for their questions: what they cost is noted in the store."""
+        if self._vectors is not None:
+            self._vectors.calls.wait()
 
     def hits(self, query: MemoryQuery) -> Sequence[Hit]:
         """Return the best `SHARED` hits of a query, whatever their layer. Raises what a recall raises."""
@@ -104,8 +119,18 @@ class SharedRecall:
             feedback=not query.deterministic,
             as_of=query.as_of,
             asked=query.asked or (None if text == query.text else query.text),
+            semantic=False if self._is_late(query) else None,
         )
-        return self.recaller.recall(text, options)
+        if self._vectors is None:
+            return self.recaller.recall(text, options)
+        with self._vectors.waiting(query.vector_ms):
+            return self.recaller.recall(text, options)
+
+    def _is_late(self, query: MemoryQuery) -> bool:
+        """Whether the question's vector was waited for before, and did not come."""
+        with self._lock:
+            question = self._asked.get(id(query))
+        return question is not None and question.hits is not None and bool(question.hits.late)
 
 
 class _SharedQuestion:
@@ -276,15 +301,42 @@ class QuestionCache:
         self._lock = Lock()
         self._kept: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
         self._going: dict[bytes, Lock] = {}
+        self.calls = SideCalls("hexad-question", most=_EMBEDDED_AT_ONCE)
+        self._patience = local()
+
+    @contextmanager
+    def waiting(self, milliseconds: float | None) -> Iterator[None]:
+        """Let this thread's questions wait so long for their vectors; None as long as it takes."""
+        self._patience.ms = milliseconds
+        try:
+            yield
+        finally:
+            self._patience.ms = None
 
     def __call__(self, text: str, space: str | None) -> NDArray[np.float32]:
-        """Return the vector of a question. Raises what the embedder raises, and keeps nothing then."""
+        """Return the vector of a question. Raises what the embedder raises, and keeps nothing then.
+
+        Raises `ProviderError` where it is waited for too long; it is computed nevertheless, for who asks again.
+        """
         mark = blake2b(f"{space or ''}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
         with self._lock:
             known = self._kept.get(mark)
             if known is not None:
                 self._kept.move_to_end(mark)
                 return known
+        patience_ms: float | None = getattr(self._patience, "ms", None)
+        if patience_ms is None:
+            return self._computed(mark, text, space)
+        try:
+            return self.calls.call(lambda: self._computed(mark, text, space), within_s=patience_ms / 1000)
+        except TimeoutError:
+            raise ProviderError(
+                f"the question's vector took longer than {patience_ms:g} ms; wait for it, or raise total_ms and "
+                "layer_ms of [router]."
+            ) from None
+
+    def _computed(self, mark: bytes, text: str, space: str | None) -> NDArray[np.float32]:
+        with self._lock:
             own = self._going.setdefault(mark, Lock())
         with own:
             with self._lock:

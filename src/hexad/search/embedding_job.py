@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
 from hexad.core.tracing import log, span
+from hexad.database.leases import poll
 from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE, Meta
 from hexad.database.task_queue import LINK
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
@@ -135,6 +136,8 @@ LONG_CHUNKS: Final = 16
 ORDERED_MEMORIES: Final = 1_024
 """So many are taken in one order; then what has come meanwhile is looked at."""
 ATTEMPTS: Final = 3
+OTHERS_S: Final = 60.0
+"""So long it is waited for others who compute vectors and finish none: a batch takes a second or two."""
 MEASURED_S: Final = 10.0
 """So long is computed before the speed is noted, by which it is told when the rest will be done."""
 _OPERATION: Final = "embed"
@@ -183,7 +186,8 @@ class EmbeddingJob:
     ) -> int:
         """Embed up to `limit` memories, or all that wait; returns how many were done.
 
-        Without a limit somebody asked for it: what failed too often is tried again too. Memories of a space
+        Without a limit somebody asked for it: what failed too often is tried again too, and what another thread or
+        process is computing is waited for and counted. Memories of a space
         whose budget is used up go on waiting, and `paused` says why. Raises `ProviderError` when the embedder
         fails; what was claimed is given back first.
         """
@@ -203,6 +207,10 @@ class EmbeddingJob:
         while not stop() and (limit is None or done < limit):
             room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
             numbers = self._claim(room, without=tuple(overruns))
+            if not numbers and limit is None and (finished := self._finished_by_others(stop)) is not None:
+                done += finished
+                turn.beat()
+                continue
             if not numbers:
                 break
             try:
@@ -224,6 +232,26 @@ class EmbeddingJob:
         if done or overruns:
             self._note(next(iter(overruns.values()), None))
         return done
+
+    def _finished_by_others(self, stop: Callable[[], bool]) -> int | None:
+        """Wait for a while until others are done with some of what they hold; return of how many memories.
+
+        None where they hold nothing, or hold all of it still: who hangs is not waited for without end.
+        """
+        alive = frozenset(self._alive())
+        before = self._stores.tasks.held(EMBED, alive=alive)
+        if not before:
+            return None
+        after = before
+
+        def fewer() -> bool:
+            nonlocal after
+            after = self._stores.tasks.held(EMBED, alive=alive)
+            return stop() or not before <= after
+
+        if not poll(fewer, wait_s=OTHERS_S, clock=self._clock) or stop():
+            return None
+        return len(before - after - self._stores.tasks.waiting(EMBED, before))
 
     def store_computed(self) -> int:
         """Store what was computed for questions, of memories that then have all their vectors; return of how many."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hexad.core.background_loop import BackgroundLoop
+from hexad.core.background_loop import BackgroundLoop, SideCalls, TooManyCalls
 
 
 def test_it_works_when_it_is_woken_and_goes_on_while_there_is_more() -> None:
@@ -158,3 +158,36 @@ def test_what_ends_the_thread_does_not_end_the_work(monkeypatch: pytest.MonkeyPa
 
     assert 2 == len(set(threads))
     assert [SystemExit] == ended
+
+
+# Calls that cannot be stopped -------------------------------------------------------------------------------------------
+
+
+def test_a_call_in_a_thread_of_its_own_gives_and_raises_what_it_would_here():
+    calls = SideCalls("test", most=2)
+
+    assert "test" == calls.call(lambda: threading.current_thread().name, within_s=60)
+    with pytest.raises(KeyError):
+        calls.call(lambda: {}["x"], within_s=60)
+
+
+def test_who_asks_waits_only_for_a_time_and_only_so_many_are_begun():
+    calls, released, ended = SideCalls("test", most=2), threading.Event(), []
+
+    def slow():
+        released.wait(60)
+        ended.append(1)
+
+    try:
+        for _ in range(2):
+            with pytest.raises(TimeoutError) as caught:
+                calls.call(slow, within_s=0.05)
+            assert not isinstance(caught.value, TooManyCalls)
+        with pytest.raises(TooManyCalls):
+            calls.call(slow, within_s=0.05)
+    finally:
+        released.set()
+
+    calls.wait()
+    assert [1, 1] == ended
+    assert 5 == calls.call(lambda: 5, within_s=60)

@@ -182,6 +182,9 @@ LIMIT_MOST: Final = 1_000
 FIRST_MS, PATIENCE_MS = 3_000.0, 1_000.0
 """So long a first answer may take, which may load a model, and the late are waited for where nobody had anything."""
 
+VECTOR_PART: Final = 2 / 3
+"""So much of the time of the recall that layers share a question's vector may take."""
+
 Source = Callable[[], LayerSource | None]
 """Gives a layer; None where the store has none."""
 
@@ -377,6 +380,7 @@ class Contexts:
             as_of=parse_time(narrowed.as_of, "as_of"),
             deterministic=request.deterministic,
             asked=None if question == typed.text else question,
+            vector_ms=_vector_ms(found_plan),
         )
         return _RoutedQuestion(plan=found_plan, query=query)
 
@@ -530,6 +534,14 @@ class Contexts:
             if identity is not None:
                 shown.append((identity.no, block.text, block.item.text))
         self._handouts.note_texts(shown, at=self._clock.now())
+
+
+def _vector_ms(found_plan: Plan) -> float | None:
+    """Return how long the recall that layers share waits for the question's vector: what is left is for full text."""
+    if found_plan.deadline_ms is None:
+        return None
+    shared_ms = sum(layer.deadline_ms or 0.0 for layer in found_plan.layers if layer.layer in SHARING)
+    return VECTOR_PART * min(shared_ms, found_plan.deadline_ms)
 
 
 def _ask(source: LayerSource, query: MemoryQuery, limit: int) -> LayerQuestion:

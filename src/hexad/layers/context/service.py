@@ -15,7 +15,6 @@ from hexad.layers.feedback.api import FeedbackService
 from hexad.layers.recalled_layers import (
     GovernanceLayer,
     ProjectLayer,
-    QuestionCache,
     RecalledLayer,
     SharedRecall,
 )
@@ -52,7 +51,7 @@ class ContextService:
     ) -> None:
         self._context, self._stores, self._recaller = context, stores, recaller
         self._session, self._user = session, user
-        self._shared = SharedRecall(recaller.with_query_embedder(QuestionCache))
+        self._shared = SharedRecall(recaller)
         self.router = Contexts(
             context,
             stores,
@@ -141,6 +140,7 @@ class ContextService:
     def close(self) -> None:
         """Wait for what is still asked."""
         self.router.close()
+        self._shared.close()
 
     def _sources(self) -> Mapping[MemoryLayer, Source]:
         """Return what gives each layer that there is; the code graph has none yet."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Final
 
-from hexad.core.clock import SystemClock
+from hexad.core.background_loop import SideCalls, TooManyCalls
 from hexad.core.tracing import span
 from hexad.errors import ProviderError
 from hexad.providers.budgets.metering import Prices
@@ -23,7 +22,7 @@ class MeteredReranker:
 
     def __init__(self, reranker: Reranker, book: BudgetBook, prices: Prices, *, timeout_s: float) -> None:
         self._reranker, self._book, self._prices, self._timeout_s = reranker, book, prices, timeout_s
-        self._free = threading.BoundedSemaphore(_AT_ONCE)
+        self._calls = SideCalls("hexad-rerank", most=_AT_ONCE)
 
     @property
     def name(self) -> str:
@@ -59,39 +58,22 @@ class MeteredReranker:
 
     def _in_time(self, question: str, texts: Sequence[str]) -> RerankScores:
         """Ask in a thread of its own: neither a function nor the search for a host's address can be stopped."""
-        clock = SystemClock()  # a provider takes real time, whatever time the store has
-        ends_at = clock.monotonic() + self._timeout_s
-        if not self._free.acquire(timeout=self._timeout_s):
+        try:
+            return self._calls.call(
+                lambda: self._reranker.rerank(question, texts, within_s=self._timeout_s),
+                within_s=self._timeout_s,
+            )
+        except TooManyCalls:
             raise ProviderError(
                 f"Reranker {self.name!r} is busy with {_AT_ONCE} earlier questions; raise rerank_timeout_s, or choose "
                 "a faster model.",
                 charged=False,
-            )
-        outcome: list[RerankScores | ProviderError] = []
-        done = threading.Event()
-
-        def ask() -> None:
-            try:
-                left_s = max(ends_at - clock.monotonic(), 0.001)
-                outcome.append(self._reranker.rerank(question, texts, within_s=left_s))
-            except ProviderError as error:
-                outcome.append(error)
-            finally:
-                self._free.release()
-                done.set()
-
-        threading.Thread(target=ask, name="hexad-rerank", daemon=True).start()
-        done.wait(max(ends_at - clock.monotonic(), 0.0))
-        match outcome[:1]:
-            case [RerankScores() as scores]:
-                return scores
-            case [ProviderError() as error]:
-                raise error
-            case _:
-                raise ProviderError(
-                    f"Reranker {self.name!r} gave no scores in {self._timeout_s:g} s; raise rerank_timeout_s, or "
-                    "choose a faster model."
-                )
+            ) from None
+        except TimeoutError:
+            raise ProviderError(
+                f"Reranker {self.name!r} gave no scores in {self._timeout_s:g} s; raise rerank_timeout_s, or "
+                "choose a faster model."
+            ) from None
 
     def _priced(self, tokens: int) -> Spend:
         spend = Spend(input_tokens=tokens)
