@@ -612,3 +612,9 @@ def test_too_many_requests_are_told_when_to_ask_again(tmp_path):
     assert {200, 429} == {answer.status_code for answer in answers}
     assert {401, 429} == {answer.status_code for answer in strangers}
     assert large.status_code in (401, 429)  # nobody's body is looked at before the token
+
+
+def test_no_documented_command_shows_a_token_to_who_lists_processes():
+    root = Path(__file__).parents[1]
+    for page in (root / "README.md", *(root / "docs").glob("*.md")):
+        assert "Bearer $(" not in page.read_text(encoding="utf-8"), page
