@@ -50,11 +50,11 @@ def _id_of(value: Hit | Memory | MemoryItem | ScoredItem | EvidenceBlock) -> str
     return item.memory_id or item.id if isinstance(item, MemoryItem) else item.id
 
 
-def query_pairs(parameters: Iterable[Parameter], given: Mapping[str, JSONValue]) -> list[tuple[str, str]]:
+def query_pairs(parameters: Iterable[Parameter], values: Mapping[str, JSONValue]) -> list[tuple[str, str]]:
     """Return arguments as they stand in an address; an empty text is None, and in place of a list none."""
     known = {parameter.name: parameter for parameter in parameters}
     pairs: list[tuple[str, str]] = []
-    for argument, value in given.items():
+    for argument, value in values.items():
         if value is None and known[argument].default is None:
             continue
         name = known[argument].address_name

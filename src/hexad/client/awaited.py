@@ -39,9 +39,9 @@ class _Awaiting:
     async def nothing(self) -> None:
         """Answer without asking."""
 
-    async def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+    async def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Make a call in a thread and return its answer; raises what the call raises."""
-        return await self.pool.run(verb, functools.partial(invoke, self.hx, verb, given))
+        return await self.pool.run(verb, functools.partial(invoke, self.hx, verb, values))
 
     def close(self) -> None:
         """Wait for what is being answered, then close the store."""
@@ -109,10 +109,10 @@ class _AsyncSending:
     async def nothing(self) -> None:
         """Answer without asking."""
 
-    async def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+    async def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
         try:
-            response = await self.client.request(**self.address.request(verb, given))
+            response = await self.client.request(**self.address.request(verb, values))
         except self.refusals as error:
             raise self.address.unreachable(error) from error
         return self.address.answer(response)

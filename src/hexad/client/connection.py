@@ -62,9 +62,9 @@ class Address:
         if certificate is not None:
             self.options["verify"] = _trusting(parse_path(certificate, "certificate"))
 
-    def request(self, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
+    def request(self, verb: Verb, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request that a call is."""
-        arguments = {name: argument_json(value, name) for name, value in given.items()}
+        arguments = {name: argument_json(value, name) for name, value in values.items()}
         if "POST" in (verb.method, verb.alias):
             return {"method": "POST", "url": verb.path, "json": arguments}
         pairs = query_pairs(parameters_of(verb), arguments)
@@ -130,8 +130,8 @@ def _content(file: Path) -> str:
 
 def export_params(scope: str | None, session: str | None, subject: str | None) -> dict[str, str]:
     """Return the parameters of an export that were given."""
-    given = {"scope": scope, "session": session, "subject": subject}
-    return {name: value for name, value in given.items() if value is not None}
+    values = {"scope": scope, "session": session, "subject": subject}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def export_item(line: str) -> ExportItem:
@@ -162,10 +162,10 @@ class _Sending:
     def __repr__(self) -> str:
         return repr(self.address.url)
 
-    def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+    def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
         try:
-            response = self.client.request(**self.address.request(verb, given))
+            response = self.client.request(**self.address.request(verb, values))
         except self.refusals as error:
             raise self.address.unreachable(error) from error
         return self.address.answer(response)

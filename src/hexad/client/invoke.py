@@ -11,12 +11,12 @@ from hexad.errors import Conflict, NotFound
 from hexad.layers.session.handle import SessionHandle
 
 
-def invoke(hx: Hexad, verb: Verb, given: Mapping[str, Any], *, acknowledged: bool = False) -> Any:
+def invoke(hx: Hexad, verb: Verb, values: Mapping[str, Any], *, acknowledged: bool = False) -> Any:
     """Call a store and return its answer as a value that can be sent; raises what the call raises.
 
     With `acknowledged` what the call wrote is on the disk when it returns, also where an open store promises less.
     """
-    arguments = dict(given)
+    arguments = dict(values)
     target: Any = hx
     if takes_session(verb):
         target = session_handle(hx, arguments.pop(SESSION_ID))

@@ -61,7 +61,7 @@ class CurrentSessions:
 class Sender(Protocol):
     """Sends a call, and returns its answer or what to await for it."""
 
-    def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+    def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call with its arguments by name."""
 
 
@@ -100,20 +100,20 @@ class Facade:
             )
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
 
-    def _call(self, verb: Verb, given: dict[str, Any]) -> Any:
+    def _call(self, verb: Verb, values: dict[str, Any]) -> Any:
         sessions = self._sessions
         if takes_session(verb):
             if sessions.working_set is None:
-                return then(self._call(START, {}), lambda _: self._call(verb, given))
-            given[SESSION_ID] = sessions.working_set
-        elif sessions.recorded is not None and _may_name_session(verb) and given.get(SESSION_ID) is None:
-            given[SESSION_ID] = sessions.recorded
+                return then(self._call(START, {}), lambda _: self._call(verb, values))
+            values[SESSION_ID] = sessions.working_set
+        elif sessions.recorded is not None and _may_name_session(verb) and values.get(SESSION_ID) is None:
+            values[SESSION_ID] = sessions.recorded
 
         def follow(answer: Any) -> Any:
             sessions.follow(verb, answer)
             return answer
 
-        return then(self._sender.send(verb, given), follow)
+        return then(self._sender.send(verb, values), follow)
 
 
 @functools.cache
@@ -132,11 +132,11 @@ def _method(verb: Verb, *, local: bool) -> Callable[..., Any]:
 
     @functools.wraps(python_call(verb))
     def method(self: Facade, /, *args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(self, *args, **kwargs).arguments
-        del given["self"]
+        values = signature.bind(self, *args, **kwargs).arguments
+        del values["self"]
         if spread is not None:
-            given.update(given.pop(spread, {}))
-        return self._call(verb, given)
+            values.update(values.pop(spread, {}))
+        return self._call(verb, values)
 
     method.__signature__ = signature  # type: ignore[attr-defined]
     return method

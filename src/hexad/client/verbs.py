@@ -431,24 +431,24 @@ def takes_session(verb: Verb) -> bool:
 @functools.cache
 def parameters_of(verb: Verb) -> tuple[Parameter, ...]:
     """Return what a served call takes, in the order of the Python call."""
-    found: dict[str, Parameter] = {}
+    by_name: dict[str, Parameter] = {}
     for parameter in signature_of(verb).parameters.values():
         if parameter.name == "self" or parameter.name in UNSENT:
             continue
         if parameter.kind is parameter.VAR_KEYWORD:
-            found.update((option.name, option) for option in _options(verb, str(parameter.annotation)))
+            by_name.update((option.name, option) for option in _options(verb, str(parameter.annotation)))
             continue
         spread = parameter.kind is parameter.VAR_POSITIONAL
         kind = resolve_type(parameter.annotation)
-        found[parameter.name] = Parameter(
+        by_name[parameter.name] = Parameter(
             name=parameter.name,
             type=Sequence[kind] if spread else kind,  # type: ignore[valid-type]
             default=parameter.default,
             spread=spread,
         )
     if takes_session(verb):
-        found[SESSION_ID] = Parameter(name=SESSION_ID, type=str)
-    return tuple(found.values())
+        by_name[SESSION_ID] = Parameter(name=SESSION_ID, type=str)
+    return tuple(by_name.values())
 
 
 def _options(verb: Verb, annotation: str) -> Iterator[Parameter]:

@@ -83,14 +83,14 @@ def decode(value: Any) -> Any:
     if not kind.startswith(_MARK):
         return {key: decode(item) for key, item in value.items()}
     if kind == "$type":
-        given = {name: decode(item) for name, item in value.items() if name != kind}
-        return _made(_class_of(value[kind]), given)
+        fields = {name: decode(item) for name, item in value.items() if name != kind}
+        return _made(_class_of(value[kind]), fields)
     return _marked(kind, value[kind])
 
 
-def _made(kind: type, given: dict[str, Any]) -> Any:
+def _made(kind: type, fields: dict[str, Any]) -> Any:
     try:
-        return kind(**given)
+        return kind(**fields)
     except TypeError as error:
         raise IntegrityError(
             f"The server sent a {kind.__name__} of another version ({error}); use the same version on both sides."

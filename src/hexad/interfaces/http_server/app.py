@@ -68,9 +68,9 @@ class Desk:
         """Return the answer to a request; a problem where the call raises."""
         login: Login = request.state.login
 
-        def ask(given: dict[str, Any]) -> Any:
+        def ask(values: dict[str, Any]) -> Any:
             hx = self.store.of(login.role)
-            arguments = within(login, verb, given, lambda memory_id: _space_of(hx, memory_id))
+            arguments = within(login, verb, values, lambda memory_id: _space_of(hx, memory_id))
             return visible(login, verb, lambda: invoke(hx, verb, arguments, acknowledged=True))
 
         return await self._answered(verb, request, ask)
@@ -80,10 +80,10 @@ class Desk:
         login: Login = request.state.login
         credential = request.headers.get(HEADER, "")
 
-        def ask(given: dict[str, Any]) -> Any:
+        def ask(values: dict[str, Any]) -> Any:
             require_reviewer(login)
             require_whole(login, "the ledger")
-            return review(self.store.path, self.store.key, verb, given, credential)
+            return review(self.store.path, self.store.key, verb, values, credential)
 
         return await self._answered(verb, request, ask)
 
@@ -263,9 +263,9 @@ def _route_by_path(app: FastAPI) -> None:
 
     async def by_path(scope: Any, receive: Any, send: Any) -> None:
         for route in routes.get(scope.get("path", ""), ()):
-            match, found = route.matches(scope)
+            match, child_scope = route.matches(scope)
             if match is Match.FULL:
-                scope.update(found)
+                scope.update(child_scope)
                 await route.handle(scope, receive, send)
                 return
         if scope["type"] == "http" and scope["path"] in routes:

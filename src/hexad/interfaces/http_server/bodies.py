@@ -116,7 +116,7 @@ def arguments_of_body(verb: Verb, body: bytes) -> dict[str, Any]:
     try:
         return _arguments(model_of(verb).model_validate_json(body or b"{}"))
     except ValidationError as error:
-        raise _refusal(error, verb, body) from None
+        raise _refusal(error, verb) from None
 
 
 def arguments_of_query(verb: Verb, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -125,16 +125,16 @@ def arguments_of_query(verb: Verb, pairs: Iterable[tuple[str, str]]) -> dict[str
     for name, word in pairs:
         words.setdefault(name, []).append(word)
     known = {parameter.address_name: parameter for parameter in parameters_of(verb)}
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, values in words.items():
         if name in known:
-            given[known[name].name] = _value(known[name], values)
+            arguments[known[name].name] = _value(known[name], values)
         else:  # it is refused with everything else that is not as described
-            given[f"{name} " if name in IN_ADDRESSES else name] = values[0]
+            arguments[f"{name} " if name in IN_ADDRESSES else name] = values[0]
     try:
-        return _arguments(model_of(verb).model_validate(given))
+        return _arguments(model_of(verb).model_validate(arguments))
     except ValidationError as error:
-        raise _refusal(error, verb, given) from None
+        raise _refusal(error, verb) from None
 
 
 def _value(parameter: Parameter, words: list[str]) -> Any:
@@ -187,13 +187,13 @@ def _leaves(kind: Any) -> set[Any]:
 
 
 def _arguments(body: BaseModel) -> dict[str, Any]:
-    given = {name: getattr(body, name) for name in body.model_fields_set}
-    if given.get("citations"):
-        given["citations"] = [Citation(**dict(citation)) for citation in given["citations"]]
-    return given
+    arguments = {name: getattr(body, name) for name in body.model_fields_set}
+    if arguments.get("citations"):
+        arguments["citations"] = [Citation(**dict(citation)) for citation in arguments["citations"]]
+    return arguments
 
 
-def _refusal(error: ValidationError, verb: Verb, given: object) -> MalformedRequest:
+def _refusal(error: ValidationError, verb: Verb) -> MalformedRequest:
     """Return the first of what is wrong, with the parameter's name, and what is known."""
     first = error.errors(include_url=False, include_context=False)[0]
     place = first["loc"]
@@ -209,7 +209,6 @@ def _refusal(error: ValidationError, verb: Verb, given: object) -> MalformedRequ
         )
     if first["type"] == "missing" and len(place) == 1:
         return MalformedRequest(f"{name} is missing;", argument=name, remedy=f"parameters are {known}.")
-    del given
     where = name + "".join(f"[{part}]" for part in place[1:] if isinstance(part, int))
     return MalformedRequest(f"{where} cannot be used: {first['msg']}.", argument=name)
 

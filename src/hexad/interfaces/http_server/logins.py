@@ -36,11 +36,11 @@ SpaceOf = Callable[[str], str | None]
 """Returns the space of the memory that has an id; None where there is none."""
 
 
-def within(login: Login, verb: Verb, given: Mapping[str, Any], space_of: SpaceOf) -> dict[str, Any]:
+def within(login: Login, verb: Verb, values: Mapping[str, Any], space_of: SpaceOf) -> dict[str, Any]:
     """Return the arguments of a call as a login may make it; raises `AccessDenied`, and `NotFound` for an id that is
     not that of a memory in the login's spaces: whether it is another one's is not said.
     """
-    arguments = dict(given)
+    arguments = dict(values)
     if login.spaces is None:
         return arguments
     if verb.reach is Reach.WHOLE:

@@ -38,9 +38,9 @@ def require_reviewer(login: Login) -> None:
         )
 
 
-def review(store: Path, key: Any, verb: Verb, given: Mapping[str, Any], credential: str) -> Any:
+def review(store: Path, key: Any, verb: Verb, values: Mapping[str, Any], credential: str) -> Any:
     """Ask the ledger of a store; raises what the call raises."""
-    arguments = dict(given)
+    arguments = dict(values)
     if CREDENTIAL in signature_of(verb).parameters:
         arguments[CREDENTIAL] = credential
     with AuditLog(store / FOLDER, key=key) as log:

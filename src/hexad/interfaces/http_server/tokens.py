@@ -124,10 +124,10 @@ class TokenFile:
 
     def login(self, token: str) -> Login | None:
         """Return what a token is for; None for one that there is not, or that is over."""
-        found = self._read().get(_hash(token))
-        if found is None or (found.expires_at is not None and found.expires_at <= self._clock.now()):
+        login = self._read().get(_hash(token))
+        if login is None or (login.expires_at is not None and login.expires_at <= self._clock.now()):
             return None
-        return found
+        return login
 
     # Inside -------------------------------------------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ class GraphOffer:
             "delete_observations": self._delete_observations,
             "delete_relations": self._delete_relations,
             "read_graph": lambda _: self._read().to_dict(),
-            "search_nodes": lambda query: self._read().found(query).to_dict(),
+            "search_nodes": lambda query: self._read().search(query).to_dict(),
             "open_nodes": lambda names: self._read().around(names).to_dict(),
         }
 
@@ -138,8 +138,12 @@ class GraphOffer:
 
     def resources(self) -> list[ListedResource]:
         """Return the graph, the one resource."""
-        told = "The full knowledge graph with all entities and relations"
-        return [ListedResource(uri=GRAPH_URI, name="knowledge-graph", description=told, mime_type=JSON_TYPE)]
+        description = "The full knowledge graph with all entities and relations"
+        return [
+            ListedResource(
+                uri=GRAPH_URI, name="knowledge-graph", description=description, mime_type=JSON_TYPE
+            )
+        ]
 
     def read(self, uri: str) -> str:
         """Return the graph."""
@@ -160,8 +164,8 @@ class GraphOffer:
     # The tools --------------------------------------------------------------------------------------------------------
 
     def _create_entities(self, entities: Any) -> dict[str, Any]:
-        given = [GraphEntity(each["name"], each["entityType"], each["observations"]) for each in entities]
-        new = self._graph().create_entities(given)
+        nodes = [GraphEntity(each["name"], each["entityType"], each["observations"]) for each in entities]
+        new = self._graph().create_entities(nodes)
         return {"entities": [entity.to_dict() for entity in new]}
 
     def _create_relations(self, relations: Any) -> dict[str, Any]:
@@ -169,8 +173,8 @@ class GraphOffer:
         return {"relations": [relation.to_dict() for relation in new]}
 
     def _add_observations(self, observations: Any) -> dict[str, Any]:
-        given = [(each["entityName"], each["contents"]) for each in observations]
-        added = self._graph().add_observations(given)
+        additions = [(each["entityName"], each["contents"]) for each in observations]
+        added = self._graph().add_observations(additions)
         return {"results": [{"entityName": name, "addedObservations": new} for name, new in added]}
 
     def _delete_entities(self, names: Any) -> dict[str, Any]:
@@ -178,8 +182,8 @@ class GraphOffer:
         return _done("Entities")
 
     def _delete_observations(self, deletions: Any) -> dict[str, Any]:
-        given = [(each["entityName"], each["observations"]) for each in deletions]
-        self._graph().delete_observations(given)
+        removals = [(each["entityName"], each["observations"]) for each in deletions]
+        self._graph().delete_observations(removals)
         return _done("Observations")
 
     def _delete_relations(self, relations: Any) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class LoginStores:
 
 
 def serve_http(
-    given: Mapping[str, Any],
+    fields: Mapping[str, Any],
     *,
     path: str | None,
     space: str | None,
@@ -87,11 +87,11 @@ def serve_http(
 ) -> None:
     """Serve the store at `path` until the process is told to end; a store that is missing is made.
 
-    `given` are fields of `ServeOptions`.
+    `fields` are fields of `ServeOptions`.
 
     Raises what opening the store raises, what `check_options` does, and `StoreLocked` for a port that is taken.
     """
-    options = ServeOptions(**given)
+    options = ServeOptions(**fields)
     check_options(options)
     listener = open_listener(options.host, options.port)
     stores = LoginStores(path, space)

@@ -76,7 +76,7 @@ class Graph:
             [each for each in self.relations if each.source in chosen or each.target in chosen],
         )
 
-    def found(self, query: str) -> Graph:
+    def search(self, query: str) -> Graph:
         """Return the entities whose name, type or observations hold the words, ignoring case."""
         words = query.lower()
         return self.around(

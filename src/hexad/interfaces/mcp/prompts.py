@@ -73,8 +73,8 @@ def _resume(store: OpenStore, arguments: Mapping[str, str]) -> str:
 def _why(store: OpenStore, arguments: Mapping[str, str]) -> str:
     topic = arguments["topic"]
     hx = store.get()
-    told = hx.governance.why(topic, space=store.space)
-    return f"Why is {topic} as it is?\n\n{_DATA}\n\n{told}"
+    explanation = hx.governance.why(topic, space=store.space)
+    return f"Why is {topic} as it is?\n\n{_DATA}\n\n{explanation}"
 
 
 def _ignore(done: int) -> None:

@@ -34,8 +34,8 @@ def _whole(default: int | None = None) -> Schema:
 
 
 def _flag(*, default: bool = False, description: str | None = None) -> Schema:
-    told = {} if description is None else {"description": description}
-    return {"type": "boolean", "default": default, **told}
+    words = {} if description is None else {"description": description}
+    return {"type": "boolean", "default": default, **words}
 
 
 def _choice(values: list[str], default: str | None = None) -> Schema:

@@ -62,10 +62,10 @@ def _show(hx: Hexad, session_id: str | None) -> dict[str, Any]:
 
 def what_was_left(hx: Hexad) -> str:
     """Return what was left here as text; empty where nothing was."""
-    told = _show(hx, None)
-    if told["session"] is None:
+    answer = _show(hx, None)
+    if answer["session"] is None:
         return ""
-    return json.dumps(told["session"], ensure_ascii=False, indent=2)
+    return json.dumps(answer["session"], ensure_ascii=False, indent=2)
 
 
 def _start(hx: Hexad, arguments: dict[str, Any]) -> WorkingSet:
@@ -122,6 +122,6 @@ def _whole(working_set: WorkingSet) -> dict[str, Any]:
 
 
 def _brief(working_set: WorkingSet) -> dict[str, Any]:
-    told = working_set.to_dict()
+    answer = working_set.to_dict()
     names = ("id", "task", "ticket", "branch", "updated_at", "ended_at", "outcome", "active")
-    return without_blanks({name: told.get(name) for name in names})
+    return without_blanks({name: answer.get(name) for name in names})

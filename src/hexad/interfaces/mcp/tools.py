@@ -26,14 +26,14 @@ _RELEVANCE_DIGITS: Final = 3
 def remember(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Store a text, or the messages of a conversation."""
     del progress
-    given = _with_space(store, {"trust": "agent", **arguments})
-    text = given.pop("text")
+    keywords = _with_space(store, {"trust": "agent", **arguments})
+    text = keywords.pop("text")
     hx = store.get(create=True)
     if isinstance(text, list):
         messages: list[Mapping[str, object]] = text
-        memories = hx.remember(messages, **given)
+        memories = hx.remember(messages, **keywords)
     else:
-        memories = [hx.remember(str(text), **given)]
+        memories = [hx.remember(str(text), **keywords)]
     return {"memories": [_remembered(memory) for memory in memories]}
 
 
@@ -61,9 +61,9 @@ def _remembered(memory: Memory) -> Answer:
 def recall(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Search memory."""
     del progress
-    given = _with_space(store, arguments)
-    query, explain = given.pop("query"), given.get("explain", False)
-    hits = store.get().recall(query, **given)
+    keywords = _with_space(store, arguments)
+    query, explain = keywords.pop("query"), keywords.get("explain", False)
+    hits = store.get().recall(query, **keywords)
     answer = {"hits": _passages(hits, explain=explain), "notes": list(hits.notes), "late": list(hits.late)}
     if hits.linked:
         answer["linked"] = [linked.to_dict() for linked in hits.linked]
@@ -88,10 +88,10 @@ def _passages(hits: Hits, *, explain: bool) -> list[Answer]:
 def context(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Put together what all layers know of a task."""
     del progress
-    given = _with_space(store, arguments)
-    task = given.pop("task")
+    keywords = _with_space(store, arguments)
+    task = keywords.pop("task")
     # An agent's turn takes seconds: a layer that is waited for costs less than one that is missing.
-    fused = store.get().context(task, **given, wait=True)
+    fused = store.get().context(task, **keywords, wait=True)
     notes = [*fused.notes, *(f"{layer.value} failed: {reason}" for layer, reason in fused.failed.items())]
     answer = {
         "text": fused.render(),
@@ -106,51 +106,51 @@ def context(store: OpenStore, arguments: Arguments, progress: Progress) -> Answe
 def expand(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Give the whole text of one item."""
     del progress
-    given = dict(arguments)
-    item = store.get().expand(given.pop("id"), **given)
+    keywords = dict(arguments)
+    item = store.get().expand(keywords.pop("id"), **keywords)
     return without_blanks(item.to_dict())
 
 
 def forget(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Archive or purge what is named or selected."""
-    given = _with_space(store, arguments)
-    named = given.get("id_or_path")
+    keywords = _with_space(store, arguments)
+    target = keywords.get("id_or_path")
     if not arguments:
         raise hexad.InvalidInput(
             "forget needs something to forget; give id_or_path, or a condition such as tag or before.",
             argument="id_or_path",
         )
-    if named is not None and not set(given) - {"id_or_path", "space"}:
-        memory = store.get().forget(named, space=given.get("space"))
+    if target is not None and not set(keywords) - {"id_or_path", "space"}:
+        memory = store.get().forget(target, space=keywords.get("space"))
         return {"archived": {"id": memory.id, "path": memory.path, "status": memory.status.value}}
     hx = store.get()
-    receipt: ErasureReceipt = hx.forget(**{**given, "dry_run": True})
-    if not given.get("dry_run", False):
-        if not receipt.erased and named is None:
+    receipt: ErasureReceipt = hx.forget(**{**keywords, "dry_run": True})
+    if not keywords.get("dry_run", False):
+        if not receipt.erased and target is None:
             raise hexad.NotFound(
                 "Nothing is selected by that, and nothing was changed; recall shows what there is."
             )
-        receipt = hx.forget(**given, progress=progress)
+        receipt = hx.forget(**keywords, progress=progress)
     return {"receipt": without_blanks(receipt.to_dict())}
 
 
 def decide(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Record a decision."""
     del progress
-    given = _with_space(store, {"trust": "agent", **arguments})
+    keywords = _with_space(store, {"trust": "agent", **arguments})
     hx = store.get(create=True)
-    decision = hx.governance.decide(given.pop("title"), **given)
+    decision = hx.governance.decide(keywords.pop("title"), **keywords)
     return without_blanks(decision.to_dict(hx.clock.now()))
 
 
 def why(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     """Say what was decided about a path or a topic."""
     del progress
-    given = _with_space(store, arguments)
-    told = store.get().governance.why(given.pop("topic"), **given)
-    answer: Answer = dict(told.to_dict())
+    keywords = _with_space(store, arguments)
+    explanation = store.get().governance.why(keywords.pop("topic"), **keywords)
+    answer: Answer = dict(explanation.to_dict())
     decisions = [without_blanks(decision) for decision in answer["decisions"]]
-    return {"decisions": decisions, **without_blanks({"path": told.path, "notes": answer["notes"]})}
+    return {"decisions": decisions, **without_blanks({"path": explanation.path, "notes": answer["notes"]})}
 
 
 CALLS: Final[Mapping[str, Callable[[OpenStore, Arguments, Progress], Answer]]] = {
