@@ -700,8 +700,65 @@ def test_a_store_from_before_the_marks_gets_them_when_it_is_opened(
     place = chat.path / "memory.db"
     chat.close()
     con = apsw.Connection(str(place))
-    con.execute("DROP TABLE standing; DELETE FROM schema_migrations WHERE number = 16")
+    con.execute("DROP TABLE standing; ALTER TABLE vectors DROP COLUMN sentences")
+    con.execute("DELETE FROM schema_migrations WHERE number >= 16")
     con.close()
 
     hits = opened().recall("Could you write a parser for the harbour notes?", limit=5)
     assert {ORDER, LIKING} <= {hit.text for hit in hits}
+
+
+ASIDE = "The ferry to Arran was late again because of the fog over the firth."
+SAID = "My sister Beth keeps four alpacas behind the old mill near Selkirk."
+TELLING = f"{ASIDE} {SAID} Could you look at the table of the tides for me?"
+
+
+@pytest.fixture
+def sundays(opened: Opener, tmp_path: Path) -> Hexad:
+    source = tmp_path / "talk.jsonl"
+    texts = [TELLING, *(f"{about} is what I read about on Sunday evening." for about in MANY_SUBJECTS)]
+    turns = [
+        {"id": str(at), "conversation": "c", "session": "s", "speaker": "user", "text": text}
+        for at, text in enumerate(texts)
+    ]
+    source.write_text("\n".join(map(json.dumps, turns)))
+    hx = opened()
+    hx.ingest(source, embed=True)
+    return hx
+
+
+MANY_SUBJECTS = [f"{what} of {where}" for what in ("The weather", "The trains", "A castle", "The wool")
+                 for where in ("Peebles", "Oban", "Ayr", "Perth", "Dundee", "Leith", "Kelso", "Skye", "Mull")]  # fmt: skip
+ASKED = "What animals does my sister look after?"
+
+
+def test_a_sentence_that_stands_among_others_speaks_for_its_turn(sundays: Hexad) -> None:
+    hit = sundays.recall(ASKED, limit=1, min_relevance=0).items[0]
+
+    assert TELLING == hit.text
+    assert hit.parts["sentence"] > 0
+    assert "a sentence of it comes nearer than the whole" in hit.why
+    assert sum(hit.parts.values()) == pytest.approx(hit.score)
+
+
+def test_a_store_from_before_sentences_answers_as_it_did_until_it_is_reindexed(
+    sundays: Hexad, opened: Opener
+) -> None:
+    before = sundays.recall(ASKED, limit=10, min_relevance=0).items
+    place = sundays.path / "memory.db"
+    sundays.close()
+    con = apsw.Connection(str(place))
+    con.execute("ALTER TABLE vectors DROP COLUMN sentences; DELETE FROM schema_migrations WHERE number = 17")
+    con.close()
+
+    hx = opened()
+    old = {hit.id: hit for hit in hx.recall(ASKED, limit=10, min_relevance=0)}
+    assert len(old) == 10
+    for hit in before:
+        if hit.id in old:
+            parts = {name: amount for name, amount in hit.parts.items() if name != "sentence"}
+            assert old[hit.id].parts == pytest.approx(parts)
+    hx.reindex(vectors=True)
+    hx.embed_pending()
+    anew = hx.recall(ASKED, limit=10, min_relevance=0).items
+    assert [(hit.id, pytest.approx(hit.score)) for hit in before] == [(hit.id, hit.score) for hit in anew]

@@ -166,6 +166,7 @@ class Services:
             rings=self._rings,
             successions=Successions(_overdue, _likely_successors, _fitting),
             reranking=self._reranking(),
+            split=_sentences,
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -660,6 +661,13 @@ def _fitting(
     from hexad.search.recall.standing import fitting
 
     return fitting(texts, question, embed)
+
+
+def _sentences(text: str) -> Iterable[tuple[int, int]]:
+    """Find the sentences of a text; loaded where turns of conversations are embedded."""
+    from hexad.text.summary.sentences import iter_sentences
+
+    return iter_sentences(text)
 
 
 def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:

@@ -14,7 +14,7 @@ from hexad.search.indexer import EMBED
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.service import SearchService
 from hexad.search.vectors.check import check_vectors
-from hexad.search.vectors.table import Vectors
+from hexad.search.vectors.table import SENTENCES_DDL, Vectors
 
 
 class SearchSystems(Protocol):
@@ -55,7 +55,11 @@ def _check_vectors(context: StoreContext) -> Iterator[str]:
 
 COMPONENT: Final = Component(
     name="search",
-    schema=(script(1, CHUNK_FTS_DDL, place=2), script(9, CHUNK_FTS_FORGETS, place=1)),
+    schema=(
+        script(1, CHUNK_FTS_DDL, place=2),
+        script(9, CHUNK_FTS_FORGETS, place=1),
+        script(17, SENTENCES_DDL, "vectors of sentences"),
+    ),
     jobs=(
         Job(
             name="note recalls",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
@@ -34,6 +35,10 @@ BEGINNING_TOKENS: Final = 256
 """How much of a memory its own vector reads: as much as the default embedder can."""
 BEFORE_CHARACTERS: Final = 200
 """So much of the turn before it a turn's vector may read at least; of a longer turn as much as it has itself."""
+SENTENCES: Final = 12
+"""So many of a turn's sentences have vectors of their own, beside the turn's."""
+SENTENCE_CHARACTERS: Final = 20
+"""What is shorter says nothing alone."""
 
 
 _COMMIT: Final = "commit"
@@ -46,12 +51,13 @@ _FILE_LIST: Final = re.compile(rf"((?:{_FILE_LINE}){{{_FILES_READ}}})(?:{_FILE_L
 class Passage:
     """One text to embed; `chunk_no` None is the beginning of the whole memory.
 
-    Several passages of one chunk make one vector, their mean.
+    Several passages of one chunk make one vector, their mean; a `sentence` has its own beside it.
     """
 
     memory_no: int
     chunk_no: int | None
     text: str
+    sentence: bool = False
 
 
 def passages(
@@ -81,14 +87,33 @@ def passages(
     return passages
 
 
-def passages_of(stores: Stores, numbers: Sequence[int]) -> tuple[list[int], list[Passage]]:
-    """Return which of these memories are active, and what to embed of them."""
+SplitText = Callable[[str], Iterable[tuple[int, int]]]
+"""Finds where the sentences of a text begin and end."""
+
+
+def sentence_passages(
+    no: int, memory: Memory, chunks: Sequence[StoredChunk], split: SplitText
+) -> list[Passage]:
+    """Return the first sentences of a turn of one chunk: its vector tells little of one that stands among others."""
+    if memory.turn is None or len(chunks) != 1:
+        return []
+    texts = (" ".join(memory.raw[start:end].split()) for start, end in split(memory.raw))
+    telling = islice((text for text in texts if len(text) >= SENTENCE_CHARACTERS), SENTENCES)
+    return [Passage(memory_no=no, chunk_no=chunks[0].no, text=text, sentence=True) for text in telling]
+
+
+def passages_of(
+    stores: Stores, numbers: Sequence[int], *, split: SplitText | None = None
+) -> tuple[list[int], list[Passage]]:
+    """Return which of these memories are active, and what to embed of them: with `split` sentences of turns, too."""
     memories, chunks = stores.memories.by_no(numbers), stores.memories.chunks_of(numbers)
     active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
     before = stores.places.previous([no for no in active if memories[no].turn is not None])
     texts: list[Passage] = []
     for no in active:
         texts.extend(passages(no, memories[no], chunks.get(no, []), before=before.get(no)))
+        if split is not None:
+            texts.extend(sentence_passages(no, memories[no], chunks.get(no, []), split))
     return active, texts
 
 
@@ -160,13 +185,14 @@ class EmbeddingJob:
         embedder: Embedder,
         *,
         wanted: WantedVectors,
+        split: SplitText,
         clock: Clock,
         owner: str,
         alive: Callable[[], Collection[str]],
     ) -> None:
         """`wanted` says what questions asked for, and has what was computed for them."""
         self._stores = stores
-        self._wanted, self._clock = wanted, clock
+        self._wanted, self._clock, self._split = wanted, clock, split
         self._tokens, self._seconds = 0, 0.0
         self._order: list[int] = []  # of the next claims, the last first
         self.embedder = embedder
@@ -349,18 +375,29 @@ class EmbeddingJob:
             yield group
 
     def _embed(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
-        active, texts = passages_of(self._stores, numbers)
+        active, texts = passages_of(self._stores, numbers, split=self._split)
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
         rows = self._vectors(numbers, texts, space, turn)
         if rows is None:
             return False
         places: dict[tuple[int, int | None], list[int]] = {}
+        sentences: dict[int, list[FloatRow]] = {}
         for place, passage in enumerate(texts):
-            places.setdefault((passage.memory_no, passage.chunk_no), []).append(place)
+            if passage.sentence:
+                sentences.setdefault(passage.memory_no, []).append(rows[place])
+            else:
+                places.setdefault((passage.memory_no, passage.chunk_no), []).append(place)
         for (memory_no, chunk_no), parts in places.items():
             # Not normalised again: a mean is shorter the less its parts agree, and says less (R@10 -.013 if it is).
             vector = mean_of([rows[part] for part in parts])
-            by_memory[memory_no].append(NewVector(memory_no=memory_no, chunk_no=chunk_no, vector=vector))
+            by_memory[memory_no].append(
+                NewVector(
+                    memory_no=memory_no,
+                    chunk_no=chunk_no,
+                    vector=vector,
+                    sentences=sentences.get(memory_no, ()),
+                )
+            )
         with self._stores.db.transaction():
             for no in numbers:
                 # A task that was queued anew while we computed is about a newer text: leave it alone.

@@ -14,7 +14,7 @@ from hexad.providers.budgets.metering import query_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.embedders.first_vectors import FirstVectorModel
 from hexad.providers.embedders.minilm import MiniLmEmbedder
-from hexad.search.embedding_job import EmbeddingJob
+from hexad.search.embedding_job import EmbeddingJob, SplitText
 from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_vectors import CandidateVectors
@@ -44,6 +44,7 @@ class SearchService:
         rings: Rings,
         successions: Successions,
         reranking: Reranking | None,
+        split: SplitText,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -58,6 +59,7 @@ class SearchService:
                 everything,
                 embedder,
                 wanted=wanted,
+                split=split,
                 clock=context.clock,
                 owner=context.owner,
                 alive=context.alive,

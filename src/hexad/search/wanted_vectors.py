@@ -41,13 +41,13 @@ class WantedVectors:
             return list(self._numbers)[: -limit - 1 : -1]
 
     def complete(self, numbers: Iterable[int]) -> None:
-        """Note memories of which every passage has a vector here: storing them costs no computing."""
+        """Note memories of which every passage has a vector here: storing them computes sentences of turns alone."""
         with self._lock:
             self._complete.update(dict.fromkeys(numbers))
             _forget(self._complete, WANTED)
 
     def take_complete(self) -> list[int]:
-        """Return the memories that can be stored without computing, and forget that they can."""
+        """Return the memories that were noted as complete, and forget them."""
         with self._lock:
             numbers, self._complete = list(self._complete), {}
             return numbers

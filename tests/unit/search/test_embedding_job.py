@@ -12,6 +12,7 @@ import hexad
 from hexad.memory.store import Stores
 from hexad.providers.embedders.minilm import WordPiece, load_vocabulary
 from hexad.search.embedding_job import passages_of
+from hexad.text.summary.sentences import iter_sentences
 
 REPLY = "Of course. " + " ".join(
     f"Step {step}: turn the wheel, wait, and look at the gauge." for step in range(120)
@@ -71,13 +72,42 @@ def test_every_passage_of_a_chat_with_an_assistant_holds_words_of_its_own_turn(
         hx.ingest(source)
         stores = Stores(hx._services.context.db)
         memories = {stores.memories.number(memory.id): memory for memory in hx.memories(limit=None)}
-        numbers, passages = passages_of(stores, list(memories))
+        numbers, passages = passages_of(stores, list(memories), split=iter_sentences)
 
     assert set(numbers) == {passage.memory_no for passage in passages} == set(memories)
     whole = {no: runs_of_whole(tokenizer, memory.raw) for no, memory in memories.items()}
     assert [] == [
         passage.text[:80] for passage in passages if not runs(passage.text) & whole[passage.memory_no]
     ]
+    assert any(passage.sentence for passage in passages)
+
+
+def test_the_sentences_of_a_turn_are_embedded_beside_it_but_no_more_than_a_dozen(tmp_path: Path) -> None:
+    said = "It rained.  The barometer fell\nto a record low. " + " ".join(
+        f"Gauge number {at} was read." for at in range(20)
+    )
+    turns = [("user", said), ("assistant", REPLY), ("user", "Zephyr barometers!")]
+    source = tmp_path / "talk.jsonl"
+    source.write_text(
+        "\n".join(
+            json.dumps({"id": str(at), "conversation": "c", "session": "s", "speaker": who, "text": text})
+            for at, (who, text) in enumerate(turns)
+        ),
+        encoding="utf-8",
+    )
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.ingest(source)
+        hx.remember("The barometer is in the hall. It is an old one of brass.")
+        stores = Stores(hx._services.context.db)
+        numbers = [stores.memories.number(memory.id) for memory in hx.memories(limit=None)]
+        _, passages = passages_of(stores, numbers, split=iter_sentences)
+
+    sentences = [passage.text for passage in passages if passage.sentence]
+    assert [
+        "The barometer fell to a record low.",
+        *(f"Gauge number {at} was read." for at in range(11)),
+    ] == sentences
 
 
 def runs_of_whole(tokenizer: WordPiece, text: str) -> set[tuple[int, ...]]:

@@ -1,10 +1,14 @@
-"""Vectors for a question's best full-text candidates that have none yet, as many as fit into a moment."""
+"""Vectors for a question's best full-text candidates that have none yet, as many as fit into a moment.
+
+And the sentences of the best candidates, which the search by vectors leaves out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from heapq import nlargest
 from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +24,7 @@ from hexad.search.embedding_job import BEGINNING_TOKENS, Passage, mean_of, passa
 from hexad.search.fulltext import TextMatch
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.index import VectorAnswer
+from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
 
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 BUDGET_MS: Final = 120
 """How long a question computes vectors of its candidates at most, but for what was begun."""
 CANDIDATES: Final = 100
+COMPARED_BY_SENTENCE: Final = 100
+"""So many of the best candidates are compared with a question sentence by sentence."""
 _READ_AT_ONCE: Final = 8
 """Candidates that are read and embedded together; among these the shortest first."""
 _FIRST_TEXTS: Final = 4
@@ -154,6 +161,21 @@ def candidates_of(matches: Mapping[int, TextMatch], first: VectorAnswer | None) 
             if candidate is not None:
                 chunks.setdefault(*candidate)
     return chunks
+
+
+def of_sentences(
+    stores: Stores, question: NDArray[np.float32] | None, order: Sequence[int], scores: Sequence[float]
+) -> dict[int, float]:
+    """Return the cosines of the best candidates' nearest sentences, by their places in `order`."""
+    if question is None:
+        return {}
+    best = nlargest(COMPARED_BY_SENTENCE, range(len(order)), key=scores.__getitem__)
+    seats = {order[seat]: seat for seat in best}
+    owners, rows = Vectors(stores.db).of_sentences(seats, dimensions=len(question))
+    nearest: dict[int, float] = {}
+    for no, cosine in zip(owners, (rows @ question).tolist(), strict=True):
+        nearest[seats[no]] = max(cosine, nearest.get(seats[no], cosine))
+    return nearest
 
 
 class _Budget:

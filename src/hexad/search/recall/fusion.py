@@ -23,6 +23,9 @@ class FusionWeights:
     gap_rank: int = 10  # the gap is measured between the best and this rank
     neighbour: float = 0.3  # share of the adjacent turns' bm25
     vector: float = 0.25  # times the peak, times z
+    sentence: float = (
+        0.5  # as the vector, of this share of the way from a text's cosine to its nearer sentence's
+    )
     crowding: float = 0.3  # share of a vector's mean cosine with its nearest others that is taken away
     session: float = 4.0  # times gap: what the best turn of the session adds to its turns
     speaker: float = 3.0
@@ -106,11 +109,27 @@ class Fusion:
             floor = weights.small_deviation if small else 1e-6
             self._z = _standardised(candidates, spread, floor=floor, crowding=weights.crowding)
             self.peak = weights.small_peak if small else max(0.0, max(self._z, default=0.0))
+            self._deviation = max(spread.deviation, floor)
+        self._sentences: Mapping[int, float] = {}
         self._added: Sequence[float] = ()
         self._boosted: Mapping[int, float] = {}
         self._lifted: Mapping[int, float] = {}
         self._placed: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
+
+    def weigh_sentences(self, nearest: Mapping[int, float]) -> None:
+        """Add to candidates that have a sentence nearer to the question than they are: it stands among others there.
+
+        `nearest` are the cosines of their nearest sentences, by their places.
+        """
+        weights = self._weights
+        self._sentences = {
+            index: weights.vector * self.peak * weights.sentence * (cosine - own) / self._deviation
+            for index, cosine in nearest.items()
+            if (own := self._candidates[index].cosine) is not None and cosine > own
+        }
+        for index, amount in self._sentences.items():
+            self.scores[index] += amount
 
     def associate(self, neighbours: Sequence[Sequence[tuple[int | None, float]]], *, share: float) -> None:
         """Add to each candidate `share` × the mean of its neighbours' scores, weighed by their edges.
@@ -158,6 +177,8 @@ class Fusion:
         parts = {"lexical": self._lexical_weight * (self._lexical[index] / self._best)}
         if self._z is not None:
             parts["vector"] = weights.vector * self.peak * self._z[index]
+        if index in self._sentences:
+            parts["sentence"] = self._sentences[index]
         if candidate.session is not None:
             parts["session"] = self._session_weight * (self._sessions[candidate.session] / self._best)
         if candidate.speaker:

@@ -26,7 +26,7 @@ from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.first_vectors import FirstVectors, with_first
 from hexad.search.fulltext import FullText, IndexPart, TextMatch, bm25_weight
-from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
+from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates, of_sentences
 from hexad.search.recall.empty_filters import why_none_passes
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
 from hexad.search.recall.query_terms import (
@@ -406,6 +406,7 @@ class Recaller:
             answer=answer,
             evidence=evidence,
             literals=literals,
+            vector=vector,
             required=None if options.near else required,  # what is about a task need not hold its quotations
             standing=()
             if vector is None or answer is None
@@ -576,6 +577,7 @@ class Recaller:
         spread = CosineSpread(answer.mean, answer.deviation) if answer is not None else None
         evidence = found_candidates.evidence
         fusion = Fusion(candidates, spread, rows=evidence.rows, share=evidence.share)
+        fusion.weigh_sentences(of_sentences(self._stores, found_candidates.vector, order, fusion.scores))
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._rings(order)

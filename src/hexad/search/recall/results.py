@@ -62,6 +62,7 @@ class Candidates:
     )  # by memory: what it holds, how rare
     required: frozenset[int] | None = None
     standing: Sequence[StandingText] = ()
+    vector: NDArray[np.float32] | None = None  # of the question
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -175,6 +176,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append(f"vector rank {rank} ({'first estimate of the ' if estimated else ''}cosine {cosine:.2f})")
     if no in candidates.literals:
         why.append(f"holds {', '.join(candidates.literals[no])} as written")
+    if parts.get("sentence"):
+        why.append("a sentence of it comes nearer than the whole")
     if parts.get("session"):
         why.append("its session speaks of it")
     if parts.get("speaker", 0.0) > 0:

@@ -1,11 +1,15 @@
-"""Vectors as stored: float16 blobs, one per chunk and one per memory of several chunks."""
+"""Vectors as stored: float16 blobs, one per chunk and one per memory of several chunks.
+
+A turn's vector has those of its sentences beside it, in half-bytes: they are compared and neither searched nor added
+up, so that their directions are enough.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Database
@@ -15,13 +19,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+SENTENCES_DDL: Final = "ALTER TABLE vectors ADD COLUMN sentences BLOB"
+"""NULL where a text has none of its own, or was embedded before there were any."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVector:
-    """A vector to store; `chunk_no` None means the beginning of the whole memory."""
+    """A vector to store; `chunk_no` None means the beginning of the whole memory.
+
+    `sentences` are those of the text's sentences.
+    """
 
     memory_no: int
     chunk_no: int | None
     vector: NDArray[np.float32]
+    sentences: Sequence[NDArray[np.float32]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +56,16 @@ class Vectors:
         """Store vectors in the caller's transaction."""
         with self._db.joined() as con:
             con.executemany(
-                "INSERT INTO vectors(memory_no, chunk_no, vector) VALUES(?,?,?)",
-                [(v.memory_no, v.chunk_no, v.vector.astype("<f2").tobytes()) for v in vectors],
+                "INSERT INTO vectors(memory_no, chunk_no, vector, sentences) VALUES(?,?,?,?)",
+                [
+                    (
+                        v.memory_no,
+                        v.chunk_no,
+                        v.vector.astype("<f2").tobytes(),
+                        half_bytes(v.sentences) or None,
+                    )
+                    for v in vectors
+                ],
             )
             bump(con, "vectors")
 
@@ -129,6 +149,20 @@ class Vectors:
         )
         return [(row[0], np.frombuffer(row[1], dtype="<f2").astype(np.float32)) for row in rows]
 
+    def of_sentences(
+        self, numbers: Collection[int], *, dimensions: int
+    ) -> tuple[list[int], NDArray[np.float32]]:
+        """Return the vectors of the sentences of these memories as rows of length one, and whose each row is."""
+        rows = self._db.query(
+            "SELECT memory_no, sentences FROM vectors WHERE memory_no IN (SELECT value FROM json_each(?))"
+            " AND sentences IS NOT NULL",
+            (json.dumps(sorted(numbers)),),
+        )
+        width = (dimensions + 1) // 2
+        whole = [(no, blob) for no, blob in rows if len(blob) % width == 0]
+        owners = [no for no, blob in whole for _ in range(len(blob) // width)]
+        return owners, of_half_bytes(b"".join(blob for _, blob in whole), dimensions=dimensions)
+
     def blob(self, vector_no: int) -> bytes | None:
         """Return a vector as it is stored, None when it is gone."""
         row = self._db.query_one("SELECT vector FROM vectors WHERE no = ?", (vector_no,))
@@ -145,3 +179,35 @@ class Vectors:
         """Return the number of the newest removal, 0 when there was none."""
         row = self._db.query_one("SELECT coalesce(max(no), 0) FROM vector_removals")
         return row[0] if row else 0
+
+
+_HALF_BYTE: Final = 7
+"""A half-byte is a number from -7 to 7; of two in a byte, the first is the higher one."""
+
+
+def half_bytes(rows: Sequence[NDArray[np.float32]]) -> bytes:
+    """Return vectors as half a byte a number, each scaled by its largest one: their directions are left."""
+    import numpy as np
+
+    if not len(rows):
+        return b""
+    exact = np.stack(rows)
+    most = np.maximum(np.abs(exact).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    steps = (np.rint(exact / most * _HALF_BYTE) + _HALF_BYTE + 1).astype(np.uint8)
+    if steps.shape[1] % 2:
+        steps = np.pad(steps, ((0, 0), (0, 1)))
+    packed: NDArray[np.uint8] = steps[:, ::2] << 4 | steps[:, 1::2]
+    return packed.tobytes()
+
+
+def of_half_bytes(data: bytes, *, dimensions: int) -> NDArray[np.float32]:
+    """Return vectors of length one with the directions of what `half_bytes` was given."""
+    import numpy as np
+
+    pairs = np.frombuffer(data, dtype=np.uint8).reshape(-1, (dimensions + 1) // 2)
+    steps = np.empty((len(pairs), 2 * pairs.shape[1]), dtype=np.float32)
+    steps[:, ::2], steps[:, 1::2] = pairs >> 4, pairs & 15
+    rows = steps[:, :dimensions] - np.float32(_HALF_BYTE + 1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    unit: NDArray[np.float32] = rows / np.maximum(lengths, 1.0)[:, None]
+    return unit

@@ -38,6 +38,8 @@ def test_parts_always_add_up_to_the_score(
     candidates: list[Candidate], spread: CosineSpread | None, rows: int
 ) -> None:
     fusion = Fusion(candidates, spread, rows=rows)
+    if spread is not None:
+        fusion.weigh_sentences(dict.fromkeys(range(0, len(candidates), 2), 0.5))
 
     assert len(candidates) == len(fusion.scores)
     for seat, score in enumerate(fusion.scores):
@@ -125,3 +127,18 @@ def test_without_candidates_there_is_nothing() -> None:
 )  # fmt: skip
 def test_the_gap_is_how_far_the_best_stands_above_a_rank(scores: list[float], expected: float) -> None:
     assert expected == lexical_gap(scores, rank=3)
+
+
+def test_a_sentence_counts_where_it_is_nearer_than_its_turn_and_never_against_it() -> None:
+    told = [Candidate(cosine=cosine, words=LONG) for cosine in (0.3, 0.3, 0.3, None)]
+    fusion = Fusion(told, CosineSpread(0.1, 0.1), rows=100)
+    before = list(fusion.scores)
+    fusion.weigh_sentences({0: 0.5, 1: 0.2, 3: 0.9})
+
+    assert [True, False, False, False] == [
+        score > was for score, was in zip(fusion.scores, before, strict=True)
+    ]
+    assert before[1:] == fusion.scores[1:]
+    half_way = Fusion([Candidate(cosine=0.4, words=LONG), *told[1:]], CosineSpread(0.1, 0.1), rows=100)
+    own_peak, peak = fusion.peak, half_way.peak
+    assert fusion.scores[0] / own_peak == pytest.approx(half_way.scores[0] / peak)
