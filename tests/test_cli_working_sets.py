@@ -198,3 +198,44 @@ def test_what_of_a_session_reads_as_instructions_is_marked_where_it_stands(store
         line.split()[0] for line in shown.out.splitlines() if "[reads as instructions" in line
     ]
     assert "override" in told.data["instruction_like"]
+
+
+@pytest.mark.row("A134")
+def test_a_list_of_a_session_names_what_a_wipe_of_it_would_remove(store: Run) -> None:
+    begun = store("session", "start", "login feature", "--step", "tokens", "--step", "tests", "--json").data[
+        "id"
+    ]
+    store("session", "note", "halfway")
+    of_it = ("--scope", "session", "--session", begun)
+
+    listed = store("memory", "list", *of_it)
+    rows = store("memory", "list", *of_it, "--json").data
+
+    assert (0, f"working set  {begun}  login feature (2 steps, 1 note)\n") == (listed.code, listed.out)
+    assert [("working_sets", begun, "login feature")] == [
+        (row["list"], row["id"], row["task"]) for row in rows
+    ]
+    assert "working sets: 1" in store("memory", "wipe", *of_it, "--dry-run").err
+    store("memory", "wipe", *of_it, "--yes")
+    gone = store("memory", "list", *of_it)
+    assert gone.code != 0
+    assert begun in gone.err
+
+
+@pytest.mark.row("A134")
+def test_a_list_of_the_scope_session_without_an_id_has_all_sessions_and_a_wipe_needs_one(store: Run) -> None:
+    nothing = store("memory", "list", "--scope", "session")
+    assert 0 == nothing.code
+    first = store("session", "start", "login feature", "--json").data["id"]
+    store("session", "end")
+    second = store("session", "start", "billing", "--json").data["id"]
+
+    listed = store("memory", "list", "--scope", "session")
+
+    assert 0 == listed.code
+    assert {first, second} == {line.split()[2] for line in listed.out.splitlines() if "working set" in line}
+    assert 1 == len(store("memory", "list", "--scope", "session", "--limit", "1", "--json").data)
+    for verb in (("wipe", "--yes"), ("export",)):
+        refused = store("memory", verb[0], "--scope", "session", *verb[1:])
+        assert 2 == refused.code
+        assert "`hexad memory list --scope session` lists them" in refused.err

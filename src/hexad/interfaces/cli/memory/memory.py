@@ -91,9 +91,10 @@ def list_(
 ) -> None:
     """List memories, the last changed first.
 
-    With --scope, all memories of the scope whatever their status; only --limit and --offset select among them.
+    With --scope, all memories of the scope whatever their status; only --limit and --offset select among them. Of a
+    session its working set is listed too; without --session all working sets are.
     """
-    check_scope(scope, session)
+    check_scope(scope, session, names_one=False)
     if scope is not None:
         _refuse_others(allowed=("scope", "session", "limit", "offset"))
         list_scope(scope, session, limit=limit, offset=options["offset"])

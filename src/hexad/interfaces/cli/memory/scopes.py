@@ -17,7 +17,7 @@ from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, show, table_room
 
 if TYPE_CHECKING:
-    from hexad import Amount, ErasureReceipt, ExportItem, Hexad, Memory, WipeReport
+    from hexad import Amount, ErasureReceipt, ExportItem, Hexad, Memory, WipeReport, WorkingSet
 
 _NAMED: Final = 10
 SCOPES: Final = [scope.value for scope in hexad.Scope]
@@ -41,12 +41,14 @@ def scope_options(function: Function) -> Function:
     )(function)
 
 
-def check_scope(scope: str | None, session: str | None) -> None:
-    """Raise `UsageError` where a session is named without its scope, or the other way round."""
+def check_scope(scope: str | None, session: str | None, *, names_one: bool = True) -> None:
+    """Raise `UsageError` where a session is named without its scope or, with `names_one`, the other way round."""
     if session is not None and scope != "session":
         raise click.UsageError("--session goes with --scope session.")
-    if scope == "session" and session is None:
-        raise click.UsageError("--scope session needs --session ID; `hexad xdb sessions` lists them.")
+    if scope == "session" and session is None and names_one:
+        raise click.UsageError(
+            "--scope session needs --session ID; `hexad memory list --scope session` lists them."
+        )
 
 
 def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> None:
@@ -55,16 +57,37 @@ def list_scope(scope: str, session: str | None, *, limit: int, offset: int) -> N
         _list_user(limit=limit, offset=offset)
         return
     with state().opened() as hx:
-        memories = hx.memories_in(scope, session=session, limit=limit, offset=offset)
+        memories: list[Memory] = []
+        if scope == hexad.Scope.SESSION and session is None:
+            working_sets = hx.session.list(limit=limit, offset=offset)
+        else:
+            memories = hx.memories_in(scope, session=session, limit=limit, offset=offset)
+            working_sets = [] if session is None or offset else _working_set_of(hx, session)
         amounts = hx.xdb.session_totals()
-    show(memories, table=_list_scope_lines(memories, offset, session, amounts, limit))
+    rows = [*memories, *({"list": "working_sets", **each.to_dict()} for each in working_sets)]
+    show(rows, table=_list_scope_lines(memories, working_sets, offset, session, amounts, limit))
+
+
+def _working_set_of(hx: Hexad, session: str) -> list[WorkingSet]:
+    try:
+        return [hx.session.get(session)]
+    except hexad.NotFound:
+        return []  # recorded, or of a conversation
 
 
 def _list_scope_lines(
-    memories: list[Memory], offset: int, session: str | None, amounts: dict[str, Amount], limit: int
+    memories: list[Memory],
+    working_sets: list[WorkingSet],
+    offset: int,
+    session: str | None,
+    amounts: dict[str, Amount],
+    limit: int,
 ) -> Iterator[str]:
-    yield from memory_table(memories, room=table_room(), status=True)
-    if not memories:
+    if memories or not working_sets:
+        yield from memory_table(memories, room=table_room(), status=True)
+    for working_set in working_sets:
+        yield from _working_set_lines(working_set)
+    if not memories and not working_sets:
         note(f"No memory of it comes after the first {offset:,}." if offset else "No memory is of it.")
     records = sum(amount.records for name, amount in amounts.items() if session in (None, name))
     sessions = sum(1 for name in amounts if session in (None, name))
@@ -74,8 +97,26 @@ def _list_scope_lines(
             f"the session {clean(session)}" if session is not None else count(sessions, "session", "sessions")
         )
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
-    if len(memories) == limit:
-        note_more(count(limit, "memory", "memories"))
+    if len(memories) == limit or len(working_sets) == limit:
+        note_more(count(limit, "memory", "memories") if memories else count(limit, "session"))
+
+
+def _working_set_lines(working_set: WorkingSet) -> Iterator[str]:
+    """Yield what a session is about, and how much of each kind its working set holds."""
+    parts = {
+        "step": len(working_set.substeps),
+        "open file": len(working_set.open_files),
+        "edit": working_set.edits_total,
+        "turn": working_set.turns_total,
+        "note": len(working_set.scratchpad),
+    }
+    held = ", ".join(count(number, name) for name, number in parts.items() if number)
+    line = f"working set  {working_set.id}  {working_set.subject}" + (f" ({held})" if held else "")
+    room = table_room()
+    if room is None:
+        yield clean(line)
+    else:
+        yield from hanging(line, indent=0, room=room)
 
 
 def _list_user(*, limit: int, offset: int) -> None:
