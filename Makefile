@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: demo test check format bench stress capabilities clean
+.PHONY: demo test check format bench mutants stress capabilities clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -37,9 +37,13 @@ capabilities: $(STAMP)  ## Rewrite docs/capabilities.md from the tests' markers
 bench: $(STAMP)  ## Measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks $(ARGS)
 
+mutants: $(STAMP)  ## Put small mistakes into the code of a sample of capability rows; a test of each must notice
+	$(BIN)/python tests/mutation $(ARGS)
+
 stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files, many examples
 	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 $(ARGS)
 	TEST_EXAMPLES_TIMES=10 $(BIN)/python -m pytest -p no:xdist --timeout 0 tests/property $(ARGS)
+	$(BIN)/python tests/mutation --all
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

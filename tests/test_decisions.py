@@ -46,6 +46,16 @@ def test_a_decision_keeps_who_when_why_and_instead_of_what(hx: Hexad, clock: Fro
     assert ("Louvain", {"name": "Leiden", "rejected": "needs tuning"}) == found.alternatives
     assert ("docs/adr/7.md", "https://example.org/paper") == found.links
     assert ("ada", clock.now(), True) == (found.created_by, found.created_at, found.in_force)
+    assert [
+        "Infomap for slices", "", "Slices are found by Infomap.", "", "Why: Better for small dense graphs.", "",
+        "Instead of: Louvain; Leiden (rejected: needs tuning)", "", "See: docs/adr/7.md, https://example.org/paper",
+    ] == hx.get(found.memory_id).raw.splitlines()  # fmt: skip
+    for link in found.links:
+        assert [found] == list(hx.governance.why(link).decisions)
+    again = hx.governance.decide(
+        "Leiden for slices", description="Leiden for slices", links=["docs/adr/7.md"]
+    )
+    assert ["Leiden for slices", "", "See: docs/adr/7.md"] == hx.get(again.memory_id).raw.splitlines()
 
 
 @pytest.mark.row("A048")

@@ -100,6 +100,13 @@ def test_the_filter_narrows_the_list_while_it_is_typed(shelf):
         "30 memories",
         "1 memory",
     ] == totals
+    assert [
+        "/ filters: words kind: tag: path: status: is:pinned", "filter: item", "filter: item kind:decision",
+        "filter: item kind:decision is:pinned", "filter: item kind:decision", "filter: item kind:decision",
+        "filter: item kind:decision  is:pinned",
+    ] == [text.splitlines()[1].strip() for text in shown]  # fmt: skip
+    empty = ["Nothing matches; Esc clears the filter." in text for text in shown]
+    assert [False, False, False, True, False, False, False] == empty
 
 
 @pytest.mark.row("L172")
