@@ -49,6 +49,36 @@ def test_every_call_is_described_with_its_parameters(server):
     assert [] == [name for name in VERBS if not described[name]["description"]]
 
 
+def test_answers_are_as_they_are_described(server):
+    jsonschema = pytest.importorskip("jsonschema")
+    for path, body in (
+        ("governance/decide", {"title": "Use Postgres", "rationale": "Row-level security"}),
+        ("layers/session/start", {"task": "Move the shop", "steps": ["schema"]}),
+        ("layers/user/prefer", {"key": "db", "value": "Postgres"}),
+        ("xdb/start-session", {"session_id": "s"}),
+        ("xdb/record", {"event_type": "output", "content": "noon", "session_id": "s"}),
+        ("memories", {"text": "Ann lives in Bonn.", "subject": "Ann", "attribute": "home", "value": "Bonn"}),
+    ):
+        assert 200 == server.post(f"/v1/{path}", body).status_code
+    document = server.get("/openapi.json").json()
+    wrong, checked = [], 0
+    for path, operations in document["paths"].items():
+        described = operations.get("get")
+        if described is None or any(parameter["required"] for parameter in described.get("parameters", ())):
+            continue
+        answer = server.get(path)
+        if answer.status_code == 200:
+            schema = described["responses"]["200"]["content"]["application/json"]["schema"]
+            validator = jsonschema.Draft202012Validator({**schema, "components": document["components"]})
+            wrong += [(path, error.message) for error in validator.iter_errors(answer.json())]
+            checked += "$ref" in str(schema)
+
+    assert [] == wrong
+    assert checked > 20
+    memory = document["components"]["schemas"]["Memory"]["properties"]
+    assert ({"type": "string"}, {"type": "boolean"}) == (memory["raw"], memory["pinned"])
+
+
 def ask_everything(server: HttpServer, *options: str, token: str | None = None) -> str:
     """Run schemathesis and return what it says; it ends with 0 where it found nothing. None is the owner's token."""
     program = shutil.which("st", path=str(Path(sys.executable).parent))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+import hexad
 from hexad.client.problems import PROBLEM_TYPE
-from hexad.client.verbs import Verb, python_call, signature_of
+from hexad.client.verbs import VERBS, Verb, python_call, signature_of
 from hexad.honeycomb.values import Safety
 from hexad.interfaces.http_server.bodies import body_schema, query_schema
 
@@ -76,8 +78,12 @@ def refusals() -> dict[str, Any]:
     }
 
 
+def _answer_kind(verb: Verb) -> str:
+    return _ANSWERS.get(verb.name, str(signature_of(verb).return_annotation))
+
+
 def _answer(verb: Verb) -> dict[str, Any]:
-    kind = _ANSWERS.get(verb.name, str(signature_of(verb).return_annotation))
+    kind = _answer_kind(verb)
     schema = answer_schema(kind)
     return {
         "description": f"What the Python call returns: `{kind}`.",
@@ -110,7 +116,45 @@ def _schema(node: ast.expr) -> dict[str, Any]:
         return {"type": _PLAIN[name]}
     if name in _ENUMS:
         return {"type": "string", "enum": [str(member.value) for member in _ENUMS[name]]}
+    if _class_of(name) is not None:
+        return {"$ref": f"#/components/schemas/{name}"}
     return {"type": "object", **({} if name in ("dict", "Mapping") else {"title": name})}
+
+
+def _class_of(name: str) -> type | None:
+    """Return the dataclass that an answer is named by; None for a name that is none of the public ones."""
+    kind = getattr(hexad, name, None)
+    return kind if isinstance(kind, type) and is_dataclass(kind) else None
+
+
+def class_schema(kind: type) -> dict[str, Any]:
+    """Return the schema of an answer's class: the fields whose type is the same in JSON.
+
+    What is empty may be left out, and what is written otherwise than it is held is described by its name alone.
+    """
+    properties = {
+        entry.name: _field_schema(ast.parse(str(entry.type), mode="eval").body) for entry in fields(kind)
+    }
+    words = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
+    return {"type": "object", "title": kind.__name__, "description": words, "properties": properties}
+
+
+def _field_schema(node: ast.expr) -> dict[str, Any]:
+    if isinstance(node, ast.BinOp):
+        members = [_field_schema(node.left), _field_schema(node.right)]
+        return {"anyOf": members} if all(members) else {}
+    if isinstance(node, ast.Constant) and node.value is None:
+        return {"type": "null"}
+    if isinstance(node, ast.Name):
+        if node.id == "datetime":
+            return {"type": "string", "format": "date-time"}
+        return {"type": _PLAIN[node.id]} if node.id in _PLAIN else {}
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("list", "Sequence", "tuple"):
+        item = node.slice
+        if isinstance(item, ast.Tuple):
+            item = item.elts[0] if ast.unparse(item.elts[-1]) == "..." else ast.Name("Any")
+        return {"type": "array", "items": _field_schema(item)}
+    return {}
 
 
 def described(app: FastAPI) -> dict[str, Any]:
@@ -125,6 +169,11 @@ def described(app: FastAPI) -> dict[str, Any]:
         schemas.pop(name, None)
     schemas.update(_COMPONENTS)
     schemas["CitationBody"] = _citation()
+    for verb in VERBS.values():
+        for node in ast.walk(ast.parse(_answer_kind(verb))):
+            kind = _class_of(node.id) if isinstance(node, ast.Name) else None
+            if kind is not None:
+                schemas[kind.__name__] = class_schema(kind)
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"token": []}]
     return document
