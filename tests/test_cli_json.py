@@ -13,6 +13,7 @@ import sys
 import click
 import pytest
 
+import hexad
 from hexad.interfaces.cli.app.main import main, root
 
 CALLS = {
@@ -166,6 +167,13 @@ CALLS = {
     "audit incident export": ("audit", "incident", "export", "outage", "--out", "again.json"),
     "prefs list": ("prefs", "list"),
     "prefs show": ("prefs", "show", "db"),
+    "project facts": ("project", "facts"),
+    "project todos": ("project", "todos"),
+    "project components": ("project", "components"),
+    "project confirm": ("project", "confirm", "convention", "commit_messages"),
+    "project done": ("project", "done", "paint"),
+    "project detect": ("project", "detect"),
+    "project forget-detected": ("project", "forget-detected"),
     "prefs set": ("prefs", "set", "orm", "Prisma"),
     "prefs suggest": ("prefs", "suggest"),
     "prefs accept": ("prefs", "accept", "db", "Postgres"),
@@ -242,6 +250,9 @@ def filled(tmp_path_factory):
             assert 0 == main([*args])
         with contextlib.redirect_stdout(io.StringIO()) as said:
             assert 0 == main(["audit", "reviewer", "add", "rita"])
+        with hexad.open(folder, embedder=None, background=False) as hx:
+            hx.project.observe(category="convention", key="commit_messages", value="imperative mood")
+            hx.project.remember(category="todo", key="paint", value="The gate")
         credential = said.getvalue().strip()
         patch.setenv("HEXAD_REVIEWER_CREDENTIAL", credential)
         assert 0 == main([*incident, "mark", "outage", "--reason", "It burned.", "--session", "monday"])

@@ -148,6 +148,12 @@ COMMANDS = {
     "session start": "session.start",
     "consolidate": "consolidate",
     "memory list": "memories",
+    "project facts": "project.get",
+    "project todos": "project.get_todos",
+    "project components": "project.components",
+    "project confirm": "project.confirm",
+    "project done": "project.done",
+    "project forget-detected": "project.forget_detected",
 }
 """The commands whose verb is a call's, by name."""
 SAME: dict[str, dict[str, str]] = {
@@ -160,6 +166,7 @@ SAME: dict[str, dict[str, str]] = {
     "forget": {"yes": "confirm"},
     "use-context": {"no_metadata": "include_metadata"},
     "session start": {"subjects": "data_subjects"},
+    "project facts": {"no_drafts": "drafts"},
 }
 """Parameters of commands that are another name, or the negative, of what Python has: a flag is off unless it is given."""
 SHELL = {

@@ -150,6 +150,8 @@ READS: dict[str, Call] = {
         hx.project.get_decisions(),
         hx.project.get_tech_stack(space="plans"),
         hx.project.components(space="plans"),
+        hx.project.forget_detected(space="plans", dry_run=True),
+        hx.project.forget_detected(space="plans"),
     ],
     "quarantine": lambda hx, _: [_outcome(hx.quarantine.list), _outcome(lambda: hx.quarantine.get("bad"))],
 }  # fmt: skip
@@ -258,7 +260,7 @@ GOVERNANCE = {
     "supersede": "as decide",
 }  # fmt: skip
 PROJECT = """
-    get get_patterns get_conventions get_todos get_decisions get_tech_stack components component remember
+    forget_detected get get_patterns get_conventions get_todos get_decisions get_tech_stack components component remember
     remember_decision remember_component observe confirm done detect
 """
 """All of them read memories as `get`, or write as `remember` does."""

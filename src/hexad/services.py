@@ -480,6 +480,15 @@ class Services:
         """Compute the vectors and the links that are missing; return of how many memories each."""
         return self.search.embed(progress=progress), self.link()
 
+    def look_at_project(self) -> tuple[str, ...]:
+        """Note what changed in what the repository gives away, and return it."""
+        from hexad.layers.project.upkeep import look_again
+
+        if not self.may_consolidate:
+            return ()
+        look = look_again(self.project(), self.stores.meta, self.context.directory.parent)
+        return () if look is None else tuple(fact.text for fact in (*look.new, *look.changed))
+
     def flush_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works; return how many rest now."""
         session = self.session.loaded

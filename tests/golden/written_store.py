@@ -301,7 +301,19 @@ def facts(writer: Writer) -> None:
         hx.project.observe(category="convention", key="quotes", value="double", seen_in=["a.py"])
         hx.project.confirm("convention", "quotes")
         hx.project.remember_component("gateway", "Sends what ships say.", files=["src/harbour/gateway.py"])
-        hx.project.detect(writer.place / "project")
+        detect_as_then(hx, writer.place / "project")
+
+
+def detect_as_then(hx: Hexad, root: Path) -> None:
+    """Note what the revision that wrote the store found: it read no tables of tools, and marked nothing as detected."""
+    findings = hx.project.detect(root, dry_run=True).findings
+    with hx._services.db.transaction():
+        for finding in findings:
+            if finding.key not in ("linter", "test_framework"):
+                hx.project.observe(
+                    category=finding.category, key=finding.key, value=finding.value,
+                    seen_in=finding.seen_in, confidence=finding.confidence,
+                )  # fmt: skip
 
 
 def worked(writer: Writer) -> None:

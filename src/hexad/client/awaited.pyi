@@ -55,7 +55,11 @@ from hexad.ingest.report import IngestReport, Progress
 from hexad.ingest.sources.checkout import Workplace
 from hexad.ingest.structured_calls import OptionsText, RawOptions, StructuredOptions
 from hexad.layers.contract import FusedContext, MemoryItem, Plan, ScoredItem
-from hexad.layers.project.values import ComponentSummary, Detected, ProjectFact
+from hexad.layers.project.values import (
+    ComponentSummary,
+    Detected,
+    ProjectFact,
+)
 from hexad.layers.session.working_set import Resumable, WorkingSet
 from hexad.layers.user.layer import UserStatement
 from hexad.layers.user.values import (
@@ -410,6 +414,7 @@ class AsyncProjectFacade:
     async def detect(
         self, root: str | Path | None = None, *, space: str = ..., dry_run: bool = False
     ) -> Detected: ...
+    async def forget_detected(self, *, space: str = ..., dry_run: bool = False) -> list[ProjectFact]: ...
     async def get(
         self,
         category: str | None = None,

@@ -208,6 +208,7 @@ project.remember_decision   POST /layers/project/remember-decision  space
 project.observe             POST /layers/project/observe            space
 project.confirm             POST /layers/project/confirm            space
 project.done                POST /layers/project/done               space
+project.forget_detected     POST /layers/project/forget-detected    space
 project.get                 GET  /layers/project                    space
 project.get_conventions     GET  /layers/project/conventions        space
 project.get_decisions       GET  /layers/project/decisions          space

@@ -51,8 +51,15 @@ class LayersSystems(Protocol):
 
     user: Lazy[UserService]
 
+    def look_at_project(self) -> tuple[str, ...]:
+        """Note what changed in what the repository gives away, and return it."""
+
     def flush_sessions(self) -> int:
         """Write what waits of working sets, and let those rest on which nobody works."""
+
+
+def _detect(systems: LayersSystems, report: Report) -> None:
+    report["detected"] = systems.look_at_project()
 
 
 def _learn(systems: LayersSystems, report: Report) -> None:
@@ -68,6 +75,7 @@ COMPONENT: Final = Component(
     schema=(script(15, WORKING_SET_DDL, "layers"), script(15, FEEDBACK_DDL, place=3)),
     jobs=(
         Job(name="rest sessions", place=4, maintain=lambda systems, _report: systems.flush_sessions()),
+        Job(name="detect", place=5, maintain=_detect),
         Job(name="learn", place=6, maintain=_learn),
         Job(name="learn when due", place=15, step=lambda systems, _stop: systems.user().learn_when_due()),
         Job(name="tell of the user layer", place=17, maintain=_tell_of_user),

@@ -34,6 +34,7 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.layers.project.upkeep import is_project
 from hexad.layers.user.database import UserInventory, is_there
 from hexad.lifecycle.key_change import (
     Key,
@@ -55,11 +56,13 @@ def init(
     encrypt: bool = False,
     provider: str | None = None,
     key: Key = None,
+    detect: bool = False,
     clock: Clock | None = None,
 ) -> Path:
     """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
 
-    With `encrypt`, or a `key` or a `provider`, it is encrypted from its first byte: `encrypt` says whose key it is. A
+    With `encrypt`, or a `key` or a `provider`, it is encrypted from its first byte: `encrypt` says whose key it is.
+    With `detect` what the repository gives away is noted (`hx.project.detect`), where the folder is the root of one. A
     store without a `hexad.toml` gets one, and stays as it is otherwise. Raises `Conflict` for a store with one, or one
     that is to be encrypted, `NotFound` when the folder is not there.
     """
@@ -81,9 +84,11 @@ def init(
     ensure_dir(directory)
     if encrypt:
         _begin(directory, provider, key, clock=clock)
-    with open(directory, embedder=None, generator=None, clock=clock, background=False, key=key):
+    with open(directory, embedder=None, generator=None, clock=clock, background=False, key=key) as hx:
         if not config.exists():
             atomic_write(config, TEMPLATE.encode())
+        if detect and is_project(directory.parent):
+            hx.project.detect()
     return directory
 
 

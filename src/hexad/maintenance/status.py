@@ -79,6 +79,7 @@ class MaintenanceReport:
     compressed: int = 0  # COLD records of it that became part of coarser ones
     problems: tuple[str, ...] = ()  # logs that are damaged and stay, with the remedy
     consolidated: int = 0  # changes that consolidation made, where it was due
+    detected: tuple[str, ...] = ()  # facts that a look at the repository noted, where it says something new
     user_layer: str = ""  # what became of what is known across projects
     links_pending: int = (
         0  # memories that still wait for their links: another process makes some, and did not get on

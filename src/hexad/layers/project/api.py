@@ -25,6 +25,7 @@ from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
 from hexad.layers.governance import IMPORTANCE, GovernanceFacade, parse_details
 from hexad.layers.project.detection import scan_folder
+from hexad.layers.project.upkeep import note_look, switch_off
 from hexad.layers.project.values import (
     INFERRED_MOST,
     Category,
@@ -77,6 +78,8 @@ def key_of(key: object, name: str = "key") -> str:
     return key.strip()
 
 
+DETECTED: Final = "detected"
+"""Name in a memory's metadata: true for a fact that a look at the repository noted."""
 _INFERRED: Final = 0.4
 _CITED_MOST: Final = 10
 
@@ -303,7 +306,7 @@ class ProjectFacade:
         again. What somebody said is not changed: where the files say something else, `differs` tells it. `root` is
         by default the folder of the project. `dry_run` notes nothing.
 
-        Raises `NotFound` when there is no such folder.
+        `forget_detected` takes it back. Raises `NotFound` when there is no such folder.
         """
         folder = (
             self._context.directory.parent if root is None else expanded(parse_path(root, "root"), "root")
@@ -322,11 +325,13 @@ class ProjectFacade:
         differs: list[Finding] = []
         with self._stores.db.transaction():
             for finding in looked.findings:
-                outcome, fact = self._observed(finding, space=space)
+                outcome, fact = self._observed(finding, space=space, detected=True)
                 if fact is None:
                     differs.append(finding)
                 else:
                     facts[outcome].append(fact)
+            if folder.resolve() == self._context.directory.parent.resolve():
+                note_look(self._stores.meta, looked.findings)
         self._context.wake()
         return replace(
             report,
@@ -336,6 +341,34 @@ class ProjectFacade:
             known=tuple(facts["known"]),
             differs=tuple(differs),
         )
+
+    def forget_detected(self, *, space: str = PROJECT_SPACE, dry_run: bool = False) -> list[ProjectFact]:
+        """Archive what looks at the repository noted and nobody confirmed, and return it.
+
+        `hx.restore` brings a fact back. `maintain` looks no more until `detect` is called. `dry_run` only returns it.
+
+        >>> import hexad, pathlib, tempfile
+        >>> root = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (root / "requirements.txt").write_text("flask")
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     _ = hx.project.detect(root)
+        ...     [fact.key for fact in hx.project.forget_detected()], hx.project.get()
+        (['web_framework'], [])
+        """
+        kinds = [kind.kind for kind in Category]
+        with self._stores.db.transaction():
+            memories = [
+                memory
+                for memory in self._memories(kinds, space)
+                if memory.metadata.get(DETECTED) is True and memory.metadata.get(DRAFT) is True
+            ]
+            if not dry_run:
+                for memory in memories:
+                    self._indexer.archive(
+                        self._stores.memories.number(memory.id), at=self._context.clock.now()
+                    )
+                switch_off(self._stores.meta)
+        return sorted(map(project_fact, memories), key=lambda fact: (fact.category, fact.key, fact.memory_id))
 
     def get(
         self,
@@ -494,7 +527,12 @@ class ProjectFacade:
         return project_fact(self._stores.memories.get(decision.memory_id))
 
     def _observed(
-        self, finding: Finding, *, component: str | None = None, space: str = PROJECT_SPACE
+        self,
+        finding: Finding,
+        *,
+        component: str | None = None,
+        space: str = PROJECT_SPACE,
+        detected: bool = False,
     ) -> tuple[str, ProjectFact | None]:
         """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
         name = self._standing_name(finding.category, finding.key, component=component, space=space)
@@ -507,7 +545,7 @@ class ProjectFacade:
             value=finding.value,
             confidence=finding.confidence,
             trust=Trust.TOOL,
-            metadata={DRAFT: True},
+            metadata={DRAFT: True, DETECTED: True} if detected else {DRAFT: True},
         )
         with self._stores.db.transaction():
             standing = self._standing(draft)

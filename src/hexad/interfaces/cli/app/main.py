@@ -40,6 +40,7 @@ _COMMANDS: Final = {
     "docs": f"{_HERE}.experience.docs:docs",
     "decide": f"{_HERE}.layers.decisions:decide",
     "why": f"{_HERE}.layers.decisions:why",
+    "project": f"{_HERE}.layers.project:project",
     "honeycomb": f"{_HERE}.layers.honeycomb:honeycomb",
     "check": f"{_HERE}.store.store:check",
     "reindex": f"{_HERE}.store.store:reindex",

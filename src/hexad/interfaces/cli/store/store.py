@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -33,13 +33,18 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("folder", required=False)
 @click.option("--encrypt", is_flag=True, help="Encrypt all of it, from its first byte.")
+@click.option("--no-detect", is_flag=True, help="Do not note what the repository's files give away.")
 @provider_options
-def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: Path | None) -> None:
-    """Create a store in FOLDER.
+def init(
+    folder: str | None, *, encrypt: bool, no_detect: bool, provider: str | None, key_file: Path | None
+) -> None:
+    """Create a store in FOLDER, and note what the repository there gives away.
 
     Default: the current folder. Writes a hexad.toml in which every setting is explained, also into a store that is
     there without one. With --encrypt, or an option that says where its key is, everything in it is encrypted; the key
-    comes from --provider, else what the environment names, else the system's keyring, or a key file without one.
+    comes from --provider, else what the environment names, else the system's keyring, or a key file without one. What
+    the files of a repository give away (its stack, how it is worked on) is noted as drafts, which `hexad project` lists
+    and `hexad project forget-detected` takes back.
     """
     store = folder if folder is not None else state().store
     if store == "":
@@ -50,23 +55,39 @@ def init(folder: str | None, *, encrypt: bool, provider: str | None, key_file: P
     is_new = not there.exists()
     encrypt = encrypt or provider is not None or key_file is not None
     key = new_key(provider, key_file) if encrypt and is_new else None
-    path = hexad.init(store, encrypt=encrypt, provider=provider, key=key)
+    path = hexad.init(store, encrypt=encrypt, provider=provider, key=key, detect=not no_detect)
+    detected = _facts(path, key) if is_new and not no_detect else []
     encryption_state = hexad.encryption_state(path) if is_new else None
     encryption = {} if encryption_state is None else {"encryption": encryption_state}
     show(
-        {"path": path, "created": is_new, **encryption},
-        table=_created_lines(path, encryption_state, key_file)
+        {"path": path, "created": is_new, "detected": detected, **encryption},
+        table=_created_lines(path, encryption_state, key_file, detected)
         if is_new
         else f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was",
     )
 
 
-def _created_lines(path: Path, encryption: EncryptionState | None, key_file: Path | None) -> Iterator[str]:
+def _facts(path: Path, key: str | Path | None) -> list[str]:
+    with hexad.open(path, embedder=None, background=False, key=key) as hx:
+        return [fact.text for fact in hx.project.get()]
+
+
+def _detected_lines(facts: Sequence[str]) -> Iterator[str]:
+    for fact in facts:
+        yield f"Detected: {clean(fact)}"
+    if facts:
+        note("`hexad project` lists what was detected, and `hexad project forget-detected` takes it back.")
+
+
+def _created_lines(
+    path: Path, encryption: EncryptionState | None, key_file: Path | None, detected: Sequence[str]
+) -> Iterator[str]:
     yield f"Created {clean(str(path))}"
     if encryption is not None:
         yield said_key(encryption.provider, encryption.key_file)
         warn_of_variable(encryption.key_file)
         warn_of_place(path, key_file)
+    yield from _detected_lines(detected)
 
 
 @click.command(cls=Command)
@@ -126,11 +147,11 @@ def _reindex_lines(report: ReindexReport, embedded: int) -> Iterator[str]:
 def maintain(ctx: click.Context) -> None:
     """Run the pending background work.
 
-    Queued sources are ingested, what is due is consolidated (`hexad consolidate` does it at any time), what is past the
-    time that a policy gives it is archived or purged, missing vectors are computed, and what was recalled is noted. Of
-    experience, large or old logs are sealed, context windows that were left full, or in which nothing was recorded for
-    long, are compacted, and COLD records become coarser where they are over their limit. Exit code 5 when a log is
-    damaged: it stays, and is named.
+    Queued sources are ingested, what changed of what the repository gives away is noted, what is due is consolidated
+    (`hexad consolidate` does it at any time), what is past the time that a policy gives it is archived or purged,
+    missing vectors are computed, and what was recalled is noted. Of experience, large or old logs are sealed, context
+    windows that were left full, or in which nothing was recorded for long, are compacted, and COLD records become
+    coarser where they are over their limit. Exit code 5 when a log is damaged: it stays, and is named.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
@@ -154,6 +175,7 @@ def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
         yield f"{count(report.consolidated, 'change')} by consolidation (`hexad audit` lists them)"
     if report.user_layer:
         yield f"user layer: {clean(report.user_layer)}"
+    yield from _detected_lines(report.detected)
     if report.linked:
         yield f"{count(report.linked, 'memory', 'memories')} linked with others"
     experience = (

@@ -1,0 +1,130 @@
+"""`hexad project`, and the looks at the repository that `hexad init` and `hexad maintain` take by themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hexad
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = ["flask"]\n')
+    return folder
+
+
+@pytest.mark.row("A028")
+def test_init_shows_what_the_repository_gives_away_and_one_command_takes_it_back(run, root):
+    told = run("init")
+
+    assert 0 == told.code
+    assert "Detected: Tech stack: web framework is Flask." in told.out
+    assert "hexad project forget-detected" in told.err
+    listed = run("project")
+    assert "web_framework" in listed.out
+    assert "pyproject.toml" in listed.out
+    assert (
+        "would be archived  Tech stack: web framework is Flask."
+        in run("project", "forget-detected", "--dry-run").out
+    )
+    assert "archived  Tech stack: web framework is Flask." in run("project", "forget-detected").out
+    assert "Nothing is known of the project" in run("project").err
+
+
+def test_init_looks_at_nothing_where_it_is_told_so_and_where_there_is_no_repository(run, root, tmp_path):
+    assert [] == json.loads(run("init", "--no-detect", "--json").out)["detected"]
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for number in range(9):
+        (plain / f"some_note{number}.py").write_text("")
+    assert [] == json.loads(run("init", str(plain), "--json").out)["detected"]
+
+
+def test_maintain_notes_what_changed_and_nothing_else(run, root):
+    run("init")
+    with hexad.open(root, embedder=None) as hx:
+        before = {fact.key: (fact.confidence, fact.evidence) for fact in hx.project.get()}
+    assert "Detected" not in run("maintain").out
+    with hexad.open(root, embedder=None) as hx:
+        assert before == {fact.key: (fact.confidence, fact.evidence) for fact in hx.project.get()}
+
+    (root / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = ["fastapi"]\n')
+
+    assert "Detected: Tech stack: web framework is FastAPI." in run("maintain").out
+    assert "Detected" not in run("maintain").out
+
+
+def test_what_was_taken_back_is_not_found_again_until_somebody_looks(run, root):
+    run("init")
+    run("project", "forget-detected")
+    (root / "requirements.txt").write_text("redis\n")
+
+    assert "Detected" not in run("maintain").out
+    assert "Nothing is known" in run("project").err
+    assert "new  Tech stack: database is Redis." in run("project", "detect").out
+    assert "database" in run("project").out
+
+
+def test_what_was_said_or_confirmed_or_inferred_by_others_is_not_taken_back(run, root):
+    run("init")
+    with hexad.open(root, embedder=None) as hx:
+        hx.project.observe(category="pattern", key="data_access", value="repositories")
+        hx.project.remember(category="tech_stack", key="database", value="PostgreSQL")
+    assert (
+        "confirmed  Tech stack: web framework is Flask."
+        in run("project", "confirm", "tech_stack", "web_framework").out
+    )
+
+    assert "Flask" not in run("project", "forget-detected").out
+
+    kept = json.loads(run("project", "facts", "--json").out)["facts"]
+    assert {"data_access", "database", "web_framework"} == {fact["key"] for fact in kept}
+    drafts = json.loads(run("project", "facts", "--no-drafts", "--json").out)["facts"]
+    assert {"database", "web_framework"} == {fact["key"] for fact in drafts}
+
+
+@pytest.mark.row("A027")
+def test_todos_and_components_are_listed_and_a_todo_is_done(run, root):
+    run("init")
+    with hexad.open(root, embedder=None) as hx:
+        hx.project.remember(category="todo", key="retries", value="back off in the client")
+        hx.project.remember_component("billing", "Turns orders into invoices.")
+
+    assert "retries  Todo: retries is back off in the client." in run("project", "todos").out
+    assert "billing  Turns orders into invoices." in run("project", "components").out
+    assert "done  Todo: retries" in run("project", "done", "retries").out
+    assert "No todo is open" in run("project", "todos").err
+    assert 3 == run("project", "done", "retries").code
+
+
+def test_a_dry_look_notes_nothing(run, root):
+    run("init", "--no-detect")
+
+    assert "tech_stack  web_framework = Flask  pyproject.toml" in run("project", "detect", "--dry-run").out
+    assert "Nothing is known" in run("project").err
+
+
+def test_who_may_not_see_everything_notes_nothing_when_it_maintains(root):
+    hexad.init(root, detect=True)
+    (root / "requirements.txt").write_text("redis\n")
+
+    with hexad.open(root, embedder=None, actor={"role": "analyst"}) as hx:
+        assert () == hx.maintain().detected
+    with hexad.open(root, embedder=None) as hx:
+        assert ("Tech stack: database is Redis.",) == hx.maintain().detected
+
+
+def test_a_store_at_whose_folder_nobody_looked_is_maintained_without_a_look(root, tmp_path):
+    hexad.init(root)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "requirements.txt").write_text("redis\n")
+
+    with hexad.open(root, embedder=None) as hx:
+        hx.project.detect(tmp_path / "away")
+        assert () == hx.maintain().detected
