@@ -357,8 +357,10 @@ def test_every_filter_holds_for_sealed_and_unsealed_alike(hx, clock, sealed):
     assert [1, 4, 7, 10] == words(event_types=["output", EventType.STEERING])
     assert [4, 5, 6, 7] == words(event_id="event 1")
     assert [1, 10, 11] == words(text_search="wORD 1")
-    assert [0, 2, 4, 6, 8, 10] == words(concepts=["pack::Even"])
-    assert [0, 2, 4, 6, 8, 10] == words(concepts=["pack::Even", "pack::All"])
+    assert [0, 2, 4, 6, 8, 10] == words(concepts={"pack::Even": (0, 1)})
+    assert [0, 2, 4, 6, 8, 10] == words(concepts={"pack::Even": (0, 1), "pack::All": (0.5, 1)})
+    assert [10] == words(concepts=["pack::Even"]) == words(concepts=["pack::Even", "pack::All"])
+    assert [0, 2, 4, 6, 8, 10] == words(concepts=["pack::All"])
     assert [] == words(concepts=["pack::Even", "pack::Odd"])
     assert [4, 6] == words(concepts={"pack::Even": (0.2, 0.3), "pack::All": (0.7, 0.7)})
     assert [] == words(concepts=["pack::Never"])
@@ -367,6 +369,27 @@ def test_every_filter_holds_for_sealed_and_unsealed_alike(hx, clock, sealed):
     )
     assert ids(everything)[3:7] == ids(hx.xdb.recall(limit=4, offset=3))
     assert [] == words(offset=12)
+
+
+@pytest.mark.row("H142")
+def test_recall_by_concept_covers_all_sessions_unless_one_is_named(hx, clock):
+    fill(hx, clock)
+    hx.xdb.start_session("now")
+    hx.xdb.record("output", "Later.", {"pack::All": 0.4, "pack::Odd": 0.9})
+
+    found = hx.xdb.recall_by_concept("pack::Odd")
+
+    assert {"now": ["Later."], "monday": ["Word 11"]} == {
+        session: [record.content for record in found if record.session_id == session]
+        for session in ("now", "monday")
+    }
+    assert found == hx.xdb.recall_by_concept("pack::Odd", session_id="*")
+    assert ["Later."] == [
+        record.content for record in hx.xdb.recall_by_concept("pack::Odd", session_id="now")
+    ]
+    assert ["Later."] == [record.content for record in hx.xdb.session("now").recall_by_concept("pack::Odd")]
+    assert [] == hx.xdb.recall(concepts=["pack::All"])  # in the current session, and weakly
+    assert ["Later."] == [record.content for record in hx.xdb.recall(concepts={"pack::All": (0, 1)})]
 
 
 @pytest.mark.row("H142")

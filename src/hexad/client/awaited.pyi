@@ -148,7 +148,7 @@ class BoundSessionProxy:
         offset: int = 0,
     ) -> list[TimestepRecord]: ...
     async def recall_by_concept(
-        self, concept_id: str, *, min_activation: float = 0.5, limit: int = 100
+        self, concept_id: str, *, min_activation: float = ..., limit: int = 100
     ) -> list[TimestepRecord]: ...
     async def recall_surprising(self, *, limit: int = 50) -> list[TimestepRecord]: ...
     async def recall_events(
@@ -639,7 +639,7 @@ class AsyncXdb:
         offset: int = 0,
     ) -> list[TimestepRecord]: ...
     async def recall_by_concept(
-        self, concept_id: str, *, min_activation: float = 0.5, session_id: str | None = None, limit: int = 100
+        self, concept_id: str, *, min_activation: float = ..., session_id: str | None = None, limit: int = 100
     ) -> list[TimestepRecord]: ...
     async def recall_surprising(
         self, *, session_id: str | None = None, limit: int = 50

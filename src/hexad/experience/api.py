@@ -15,6 +15,7 @@ from hexad.core.arguments import all_texts_checked, parse_choice, parse_offset, 
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.experience.arguments import (
+    MIN_ACTIVATION,
     activation_ranges,
     event_types_of,
     level_of,
@@ -307,7 +308,8 @@ class Xdb:
         """Return the timesteps for which everything given holds, in the order of sessions and ticks.
 
         `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions. All of
-        `concepts` must be among a timestep's ten strongest, as a mapping with scores from lowest to highest.
+        `concepts` must be among a timestep's ten strongest, with a score of 0.5 or more; as a mapping, with scores from
+        lowest to highest.
         `tags` are ids or names: a timestep carries a tag by itself, by its event, by a range that holds it, or by a
         concept below the tag's; all of them are asked for, or with `match="any"` one.
         `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
@@ -326,15 +328,15 @@ class Xdb:
         self,
         concept_id: str,
         *,
-        min_activation: float = 0.5,
+        min_activation: float = MIN_ACTIVATION,
         session_id: str | None = None,
         limit: int = 100,
     ) -> list[TimestepRecord]:
-        """Return where a concept was strongly active, strongest first."""
+        """Return where a concept was strongly active, strongest first: in all sessions, unless one is named."""
         ranges = activation_ranges({check_name(concept_id, "concept_id"): (min_activation, float("inf"))})
         return self._experience.query(
             StepQuery(
-                session_id=self._experience.scope(session_id),
+                session_id=self._experience.scope(ALL_SESSIONS if session_id is None else session_id),
                 activations=ranges,
                 strongest=concept_id,
                 limit=whole_number(limit, "limit", low=1),

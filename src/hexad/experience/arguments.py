@@ -98,10 +98,14 @@ def level_of(value: CompressionLevel | str) -> CompressionLevel:
     return level
 
 
+MIN_ACTIVATION: Final = 0.5
+"""From this score on a concept that is asked for by name alone counts as active (document 2, section 8)."""
+
+
 def activation_ranges(
     value: Mapping[str, tuple[float, float]] | Sequence[str] | None,
 ) -> dict[str, tuple[float, float]]:
-    """Return what `recall` asks of concepts: by name alone, any activation will do."""
+    """Return what `recall` asks of concepts: by name alone, that they were strongly active."""
     if value is None:
         return {}
     if not isinstance(value, Mapping) and not _is_list(value):
@@ -109,7 +113,7 @@ def activation_ranges(
             f'concepts = {value!r} must be a list of concepts; write ["{value}"].', argument="concepts"
         )
     if not isinstance(value, Mapping):
-        return {check_name(concept, "a concept"): (float("-inf"), float("inf")) for concept in value}
+        return {check_name(concept, "a concept"): (MIN_ACTIVATION, float("inf")) for concept in value}
     ranges = {}
     for concept, bounds in value.items():
         try:

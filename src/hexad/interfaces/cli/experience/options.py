@@ -68,15 +68,17 @@ class ConceptParam(click.ParamType):  # type: ignore[type-arg]
         return ConceptRange(match[1], low, high)
 
 
+MIN_ACTIVATION: Final = 0.5
+"""What a concept without MIN is asked for, as in the library."""
 TICKS: Final = Ticks()
 CONCEPT: Final = ConceptParam()
 
 
 def concept_ranges(concept_ranges: tuple[ConceptRange, ...]) -> dict[str, tuple[float, float]] | None:
-    """Return what `recall` takes; None where no concept was named."""
+    """Return what `recall` takes, of a name alone what its list form means; None where no concept was named."""
     return {
         concept_range.name: (
-            float("-inf") if concept_range.low is None else concept_range.low,
+            MIN_ACTIVATION if concept_range.low is None else concept_range.low,
             float("inf") if concept_range.high is None else concept_range.high,
         )
         for concept_range in concept_ranges

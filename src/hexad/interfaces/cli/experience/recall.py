@@ -12,6 +12,7 @@ from hexad.interfaces.cli.app.base import Command, note, note_more, several, sta
 from hexad.interfaces.cli.app.completion import concept_ids, session_ids, tag_names
 from hexad.interfaces.cli.experience.options import (
     CONCEPT,
+    MIN_ACTIVATION,
     TICKS,
     ConceptRange,
     concept_ranges,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hexad import EventRecord, Hexad, TimestepRecord
 
 _TYPES: Final = [event_type.value for event_type in hexad.EventType]
-_MIN_ACTIVATION: Final = 0.5
 
 
 @click.command(cls=Command)
@@ -160,7 +160,7 @@ def _special(
             low = concepts[0].low
             steps = hx.xdb.recall_by_concept(
                 concepts[0].name,
-                min_activation=_MIN_ACTIVATION if low is None else low,
+                min_activation=MIN_ACTIVATION if low is None else low,
                 session_id=session,
                 limit=limit,
             )
