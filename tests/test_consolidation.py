@@ -326,7 +326,7 @@ def test_a_recall_counts_as_a_read(hx, clock):
 def test_what_was_untouched_for_a_year_is_archived_unless_it_matters(hx, clock):
     old = hx.remember("The build printed a warning about a locale.", importance=0.3)
     stays = [
-        hx.remember("The api answers in JSON alone.", importance=0.5),
+        hx.remember("The api answers in JSON alone.", importance=0.6),
         hx.remember("We take PostgreSQL.", kind="decision", importance=0.3),
         hx.remember("Ports are listed in the wiki.", importance=0.3, pinned=True),
         hx.remember("The limit is in code.", importance=0.3, citations=[hexad.Citation(path="limits.py")]),
@@ -349,6 +349,91 @@ def test_what_was_untouched_for_a_year_is_archived_unless_it_matters(hx, clock):
     } == {skip.reason for skip in report.skipped}
     assert "active" == hx.restore(old.id).status.value
     assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A083")
+def test_what_was_written_with_defaults_grows_old_as_well(hx, clock):
+    old = [hx.remember("The build printed a warning about a locale.")]
+    old += [hx.remember("Lunch is at noon.", relevance="low")]
+    stays = [
+        hx.remember("Releases need two signatures.", relevance="high"),
+        hx.remember("Ports are listed in the wiki.", pinned=True),
+        hx.remember("The limit of uploads is 10 MB.", subject="uploads", attribute="limit", value="10 MB"),
+    ]
+    used = hx.remember("Deploys happen on Tuesday.")
+    assert [0.5, 0.2, 0.8] == [memory.importance for memory in (*old, stays[0])]
+    clock.advance(days=300)
+    assert used.id == hx.recall("when do deploys happen?", limit=1)[0].id
+    clock.advance(days=66)
+
+    report = hx.consolidate("project")
+
+    assert sorted(("archived", (memory.id,), None) for memory in old) == sorted(done(report))
+    assert {"active"} == {hx.get(memory.id).status.value for memory in (*stays, used)}
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A083")
+def test_logs_grow_old_sooner_and_nothing_does_where_that_is_switched_off(hx, clock):
+    log = hx.remember("2026-01-01 08:00 ERROR gateway: upstream closed the connection", kind="log")
+    hx.remember("The gateway closes idle connections.")
+    clock.advance(days=183)
+
+    assert () == hx.consolidate("project", archive_months=0, dry_run=True).changes
+    report = hx.consolidate("project")
+
+    assert [("archived", (log.id,), None)] == done(report)
+    assert "neither read nor changed for 6 months" == report.changes[0].reason
+
+
+@pytest.mark.row("A083")
+def test_a_memory_of_an_older_store_that_says_it_matters_stays(hx, clock):
+    hx.remember("Releases need two signatures.", relevance="high", importance=0.5)  # as it was written before
+    clock.advance(days=800)
+
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A083")
+def test_what_was_brought_along_from_long_ago_has_its_time_here_first(hx, clock):
+    brought = hx.remember_structured(
+        "default", {"raw": "Ports are listed in the wiki."}, freeze_clock="2020-01-01"
+    )
+    assert 2020 == brought.updated_at.year
+
+    assert () == hx.consolidate("project").changes
+    clock.advance(days=366)
+    assert [("archived", (brought.id,), None)] == done(hx.consolidate("project"))
+
+
+@pytest.mark.parametrize(("relevance", "expected"), [("low", 0.2), ("medium", 0.5), ("high", 0.8)])
+def test_importance_follows_relevance_until_somebody_gives_it(hx, relevance, expected):
+    hx.remember("A text.", id="one")
+    assert expected == hx.remember("A text.", id="one", relevance=relevance).importance
+    assert 0.7 == hx.remember("A text.", id="one", importance=0.7).importance
+    assert 0.7 == hx.remember("A text.", id="one", relevance=relevance).importance
+
+    raw = hx.remember_structured("default", {"raw": "Another text.", "relevance": relevance})
+    assert expected == raw.importance
+
+
+def test_a_space_file_brings_every_importance_back(hx):
+    for relevance in ("low", "medium", "high"):
+        hx.remember(f"A {relevance} text.", id=relevance, space="s", relevance=relevance)
+        hx.remember(
+            f"Another {relevance} text.",
+            id=f"{relevance}-half",
+            space="s",
+            relevance=relevance,
+            importance=0.5,
+        )
+    file = hx.spaces.write_file("s")
+    with hexad.open(":memory:", embedder=None) as other:
+        other.spaces.read_file(file)
+
+        assert {memory.id: memory.importance for memory in hx.memories(space="s")} == {
+            memory.id: memory.importance for memory in other.memories(space="s")
+        }
 
 
 @pytest.mark.row("A083")

@@ -41,6 +41,10 @@ NOTED = re.compile(
 """The old store's note of a contract has all that this says; now it has the limits."""
 USED = re.compile(r'((?:last_used_at|uses)\\*": )(?:null|\d+|\\*"[^"\\]*\\*")')
 """What a recall hands out counts as used, and it hands out more than the old one did."""
+IMPORTANCE = re.compile(
+    r""",(?:\\*n)?\s*\\*"importance\\*": 0\.[258]\b|(?<='high', )0\.[58]\b|(?<='low', )0\.[52]\b"""
+)
+"""What says how relevant it is matters as that says; in the old store it mattered as everything did."""
 ANEW = re.compile(
     r"\b(dec_|(?:selection_)?mac\W+|place\W+|\w*bytes\W+|stream\W+|memory\.db(?:-wal)?\W+)(?:[0-9a-f]{32,64}|[0-9A-F]{26}|\d+)\b"
 )
@@ -105,7 +109,10 @@ def test_a_store_written_today_answers_as_the_old_one(group: str, today: Path, t
     now = [text.replace(str(today.parent / "before"), str(PLACE)) for text in answers(group, reader)]
 
     old, new = (
-        [NOTED.sub("", USED.sub(r"\g<1>null", ANEW.sub(r"\g<1>0", text))) for text in texts]
+        [
+            IMPORTANCE.sub("", NOTED.sub("", USED.sub(r"\g<1>null", ANEW.sub(r"\g<1>0", text))))
+            for text in texts
+        ]
         for texts in (recorded(group), now)
     )
     assert_same(old, new, exact=group not in VECTORS)
@@ -160,6 +167,8 @@ def unnumbered(table: str, rows: Sequence[str]) -> list[str]:
         return [NOTED.sub("", row) for row in rows]
     if table == "entries":  # how many bytes a record has that says more
         return [re.sub(r"^(\(\d+), \d+(?=, 32, \d+, 'set_contract')", r"\1, #", row) for row in rows]
+    if table == "memories":
+        return [IMPORTANCE.sub("", row) for row in rows]
     if table == "vector_removals":
         return [""] * len(rows)
     if table == "honeycomb_nodes":

@@ -29,6 +29,11 @@ class Relevance(StrEnum):
     MEDIUM = "medium"
     LOW = "low"
 
+    @property
+    def importance(self) -> float:
+        """How much a memory of this relevance matters in a number, where nobody gives one."""
+        return {Relevance.HIGH: 0.8, Relevance.MEDIUM: 0.5, Relevance.LOW: 0.2}[self]
+
 
 class Trust(StrEnum):
     """Who vouches for a text, from the most to the least trusted."""

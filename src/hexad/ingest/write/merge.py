@@ -22,6 +22,7 @@ from hexad.memory.memory import (
     QUARANTINE,
     Memory,
     Outcome,
+    Relevance,
     Status,
     Trust,
     least_trust,
@@ -40,6 +41,8 @@ def new_memory(write: PreparedDraft, memory_id: str) -> Memory:
     """Return the memory that a draft describes, as if there were none yet."""
     draft, meaning = write.draft, write.meaning
     importance = draft.importance if draft.importance is not None else importance_of(draft.metadata or {})
+    if importance is None:  # a file that says nothing of it means the middle
+        importance = Relevance.MEDIUM.importance if draft.imported else meaning.relevance.importance
     created, updated = _times(write)
     return Memory(
         id=memory_id,
@@ -53,7 +56,7 @@ def new_memory(write: PreparedDraft, memory_id: str) -> Memory:
         tags=meaning.tags,
         metadata=_metadata(write, write.project or write.home),
         relevance=meaning.relevance,
-        importance=0.5 if importance is None else importance,
+        importance=importance,
         confidence=1.0 if draft.confidence is None else draft.confidence,
         pinned=bool(write.pinned if draft.pinned is None else draft.pinned),
         created_at=created,
@@ -142,7 +145,7 @@ def merged(old: Memory, new: Memory, write: PreparedDraft) -> Memory:
         summary_short=new.summary_short if rewritten or draft.summary_short else old.summary_short,
         summary_long=new.summary_long if rewritten or draft.summary_long else old.summary_long,
         relevance=old.relevance if draft.relevance is None and not write.fresh else new.relevance,
-        importance=new.importance if _gives_importance(draft) else old.importance,
+        importance=_merged_importance(old, new, draft),
         confidence=old.confidence if draft.confidence is None else new.confidence,
         citations=old.citations if draft.citations is None else new.citations,
         data_subjects=old.data_subjects if draft.data_subjects is None else new.data_subjects,
@@ -177,8 +180,12 @@ def _merged_trust(old: Memory, new: Memory, write: PreparedDraft) -> Trust:
     return old.trust
 
 
-def _gives_importance(draft: Draft) -> bool:
-    return draft.importance is not None or importance_of(draft.metadata or {}) is not None
+def _merged_importance(old: Memory, new: Memory, draft: Draft) -> float:
+    """Return what is given, else what it was; one that followed the relevance follows it on."""
+    if draft.importance is not None or importance_of(draft.metadata or {}) is not None:
+        return new.importance
+    follows = draft.relevance is not None and old.importance == old.relevance.importance
+    return new.relevance.importance if follows else old.importance
 
 
 def _merged_metadata(old: Memory, new: Memory, write: PreparedDraft) -> dict[str, JSONValue]:

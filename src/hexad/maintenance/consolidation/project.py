@@ -83,6 +83,7 @@ class ProjectConsolidation:
                     if parse_stored(space.policies).allow_delete is False
                 ),
                 sizes=sizes,
+                begun=self._rows.made_at(),
             )
             return plan(consolidation_input, settings, now=now)
 

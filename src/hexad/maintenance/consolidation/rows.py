@@ -11,7 +11,7 @@ from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row
 from hexad.maintenance.consolidation.values import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
-from hexad.memory.memory import Trust
+from hexad.memory.memory import Relevance, Trust
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 
 EXPERIENCE: Final = "experience"
@@ -50,7 +50,7 @@ _COLUMNS: Final = (
     f"  '$.{SESSION}'),"
     f" coalesce(m.metadata ->> '$.{SESSION}', '') || coalesce((SELECT group_concat(source_id) FROM"
     "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
-    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}"
+    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}, m.relevance"
 )
 _FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -104,6 +104,7 @@ class ConsolidationCandidate(NamedTuple):
     subject: str = ""
     attribute: str = ""
     lowered_at: datetime | None = None
+    relevance: str = Relevance.MEDIUM
 
 
 class ConsolidationRows:

@@ -23,10 +23,12 @@ from hexad.maintenance.consolidation.values import (
 )
 from hexad.memory.confidence import decayed, risen
 from hexad.memory.fact import family_of
+from hexad.memory.memory import Relevance
 from hexad.text.similarity.containment import Telling, adds_nothing, puts_otherwise, telling
 
-IMPORTANT: Final = 0.5
-"""What matters at least so much is not archived for its age."""
+LOGS: Final = frozenset({"log", "trace"})
+LOG_SHARE: Final = 0.5
+"""What a program noted is archived after this part of the time for others."""
 DRAFT_GRACE: Final = timedelta(days=30)
 """So long a draft stays as sure as it is without being seen again."""
 DRAFT_HALF_LIFE_DAYS: Final = 90.0
@@ -73,7 +75,8 @@ class ConsolidationPlan:
 class ConsolidationInput:
     """What the rules look at. `keeping` are spaces whose policy forbids deletion: nothing of them is taken.
 
-    `texts` gives what memories say, `evidence` how often and when last they were said again.
+    `texts` gives what memories say, `evidence` how often and when last they were said again. `begun` is when the store
+    was made: what was brought along from elsewhere could not be read here before.
     """
 
     rows: Sequence[ConsolidationCandidate]
@@ -82,6 +85,7 @@ class ConsolidationInput:
     evidence: Mapping[int, tuple[int, datetime]]
     keeping: frozenset[str]
     sizes: Mapping[str, LayerSize]
+    begun: datetime | None = None
 
 
 def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
@@ -293,11 +297,11 @@ def _grown_old(
     for row in consolidation_input.rows:
         if row.no in removed_numbers:
             continue
-        step = _dropped(row, settings, now) or _archived(row, settings, now)
+        step = _dropped(row, settings, now) or _archived(row, settings, consolidation_input.begun, now)
         if step is None:
             continue
         objection = _protection(row, consolidation_input)
-        if objection is None and step[0] is ConsolidationAction.ARCHIVED and row.importance >= IMPORTANT:
+        if objection is None and step[0] is ConsolidationAction.ARCHIVED and _matters(row):
             objection = "important"
         if objection is not None:
             plan.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
@@ -323,12 +327,27 @@ def _dropped(
 
 
 def _archived(
-    row: ConsolidationCandidate, settings: ConsolidationSettings, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, begun: datetime | None, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
-    if after is None or now - row.touched < after:
+    share = LOG_SHARE if row.kind in LOGS else 1.0
+    if after is None or now - max(row.touched, begun or row.touched) < after * share:
         return None
-    return ConsolidationAction.ARCHIVED, f"neither read nor changed for {settings.archive_months:g} months"
+    months = settings.archive_months * share
+    return ConsolidationAction.ARCHIVED, f"neither read nor changed for {months:g} months"
+
+
+def _matters(row: ConsolidationCandidate) -> bool:
+    """Whether a memory matters too much to be archived for its age: more than one of which nobody said how much.
+
+    A fact stands until another takes its place, and an item of a source as long as that has it: both go by their age
+    only where they matter less than usual.
+    """
+    usual = Relevance.MEDIUM.importance
+    stands = row.look is not None or row.layer == "vector"
+    if stands and row.kind not in LOGS:
+        return row.importance >= usual
+    return row.importance > usual or (row.importance == usual and row.relevance == Relevance.HIGH)
 
 
 # Quotas -------------------------------------------------------------------------------------------------------------
