@@ -493,6 +493,7 @@ class AsyncGovernanceFacade:
         alternatives: Iterable[JSONValue] = ...,
         links: Iterable[str] = ...,
         by: str | None = None,
+        key: str | None = None,
         supersedes: str | None = None,
         depends_on: Iterable[str] = ...,
         space: str = ...,

@@ -46,7 +46,18 @@ IMPORTANCE: Final = 0.8
 DEPENDS_ON: Final = "depends-on"
 _TEXT_LIMIT: Final = 16_000
 _LIST_LIMIT: Final = 50
+_KEY_LIMIT: Final = 200
 _LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
+
+
+def key_of(key: object, name: str = "key") -> str:
+    """Return a key as it is stored; raises `InvalidInput` for what cannot be one."""
+    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or not key.isprintable():
+        raise InvalidInput(
+            f"{name} = {quoted(key)} cannot be used; give 1 to {_KEY_LIMIT} printable characters.",
+            argument=name,
+        )
+    return key.strip()
 
 
 @all_texts_checked
@@ -79,6 +90,7 @@ class GovernanceFacade:
         alternatives: Iterable[JSONValue] = (),
         links: Iterable[str] = (),
         by: str | None = None,
+        key: str | None = None,
         supersedes: str | None = None,
         depends_on: Iterable[str] = (),
         space: str = PROJECT_SPACE,
@@ -91,9 +103,9 @@ class GovernanceFacade:
         `alternatives` are what was not chosen: texts, or objects with a `name` and the reason against it. `links` are
         paths of the repository, documents or addresses that it rests on or is about: `why` finds it by them. `by` is
         who decided, by default whoever opened the store, with a `trust` below `user` the agent, the tool or the web.
-        `supersedes` names the decision, or the memory, whose place it takes; both stay, and what rests on the
-        old one is marked for a review. `depends_on` are ids or paths of memories that it rests on. Secrets
-        are removed from all of it.
+        `key` says what it decides (`orm`): it takes the place of what was decided under that key before. `supersedes`
+        names the decision, or the memory, whose place it takes; both stay, and what rests on the old one is marked for
+        a review. `depends_on` are ids or paths of memories that it rests on. Secrets are removed from all of it.
 
         Raises `InvalidInput` for a value that cannot be used, `NotFound` for a decision or memory that is not there,
         `Conflict` for one that was superseded already or says the same; then nothing was stored.
@@ -110,6 +122,8 @@ class GovernanceFacade:
             text="",
             space=space,
             kind=DECISION,
+            subject=None if key is None else self._context.project,
+            attribute=None if key is None else key_of(key),
             tags=None if tags is None else word_list(tags, "tags"),
             importance=importance,
             trust=parse_choice(Trust, trust, "trust"),

@@ -188,6 +188,7 @@ DECIDE: Final = ToolSchema(
         "alternatives": {**_TEXTS, "description": "What was not chosen."},
         "links": {**_TEXTS, "description": "Paths or addresses it is about."},
         "by": _TEXT,
+        "key": _text("What it decides, such as `orm`; replaces the last one of that key."),
         "supersedes": _text("Id of a decision or memory."),
         "depends_on": {**_TEXTS, "description": "Ids"},
         "space": {**_TEXT, "default": "project"},

@@ -9,14 +9,17 @@ from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.layers.contract import LeftOut, MemoryItem, ScoredItem
+from hexad.layers.project.stack import named_key
 from hexad.layers.scoring import age_days, order
 from hexad.memory.decision import DECISION
-from hexad.memory.fact import KINDS_APART
+from hexad.memory.fact import KINDS_APART, STACK
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import safe_line
 from hexad.search.recall.successors import put_current_first
+from hexad.text.key_names import canonical_key
 from hexad.text.normalize import fold, slug
+from hexad.text.same_values import names, plain_text, same_value
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 
 NEAR: Final = 0.85
@@ -254,19 +257,22 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
     same as what a project says of that key, but not of somebody or something in it. What this project chose goes
     before what its user usually does. Among the rest the better vouched for goes first (the user or an agent before a
     tool, the web or nobody), then the younger by whole days, the surer, the one with more evidence, the higher layer,
-    and the id. Lists do not contradict.
+    and the id. Values are compared as people mean them (`same_value`), lists do not contradict each other, and a
+    decision gives way to nothing: it carries reasons.
     """
     dropped: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     for group in _groups(ranked):
         best, *others = sorted(group, key=_precedence)
-        differing = [scored_item for scored_item in others if _value(scored_item.item) != _value(best.item)]
+        differing = [scored_item for scored_item in others if not _agree(scored_item.item, best.item)]
         if differing:
             notes[best.item.id] = tuple(_note(best.item, scored_item.item) for scored_item in differing)
         for scored_item in differing:
-            dropped[scored_item.item.id] = (
-                f"contradicted by {best.item.id}, which {_reason(best.item, scored_item.item)}"
-            )
+            reason = f"contradicted by {best.item.id}, which {_reason(best.item, scored_item.item)}"
+            if scored_item.item.kind == DECISION:
+                notes[scored_item.item.id] = (f"It is {reason}; its reasons are told all the same.",)
+            else:
+                dropped[scored_item.item.id] = reason
     kept_scored_items = tuple(
         replace(scored_item, notes=(*scored_item.notes, *notes.get(scored_item.item.id, ())))
         for scored_item in ranked
@@ -283,25 +289,35 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
 
 
 def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
-    """Return items that are about the same and say something different."""
+    """Return items that are about the same. A decision without a key is about what it names, where only the user says
+    anything of that.
+    """
     users: dict[str, list[ScoredItem]] = {}
+    unkeyed: dict[str, list[ScoredItem]] = {}  # decisions by the key of what they name
     groups: dict[tuple[str, str, str], list[ScoredItem]] = {}
     for scored_item in ranked:
         item = scored_item.item
-        if item.key is None or item.value is None or isinstance(item.value, list | tuple):
+        key = item.key
+        if key is None and item.kind == DECISION:
+            key = named_key(str(_decision_part(item, "title")))
+        if key is None or item.value is None:
             continue
-        key = slug(item.key) or fold(item.key)
         if item.layer is MemoryLayer.USER:
-            users.setdefault(key, []).append(scored_item)
+            users.setdefault(canonical_key(key), []).append(scored_item)
+        elif item.key is None:
+            unkeyed.setdefault(canonical_key(key), []).append(scored_item)
         else:
-            groups.setdefault((key, item.space or "", fold(item.group or "")), []).append(scored_item)
+            own = canonical_key(key) if item.kind in (DECISION, STACK) else slug(key) or fold(key)
+            groups.setdefault((own, item.space or "", fold(item.group or "")), []).append(scored_item)
     keys = set()
     for (key, _, _), members in groups.items():
         if any(_is_the_projects(member.item) for member in members):
-            keys.add(key)  # what its user does everywhere is beside each of this project's
-            members.extend(users.get(key, ()))
-    groups.update({(key, "", ""): members for key, members in users.items() if key not in keys})
-    return [members for members in groups.values() if len({_value(member.item) for member in members}) > 1]
+            keys.add(canonical_key(key))  # what its user does everywhere is beside each of this project's
+            members.extend(users.get(canonical_key(key), ()))
+    for key, members in users.items():
+        if key not in keys:
+            groups[key, "", ""] = [*members, *unkeyed.get(key, ())]
+    return [members for members in groups.values() if len(members) > 1]
 
 
 def _is_the_projects(item: MemoryItem) -> bool:
@@ -356,13 +372,33 @@ def _sure(item: MemoryItem) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _value(item: MemoryItem) -> str:
-    value = item.value
-    if isinstance(value, str):
-        return fold(value)
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+def _agree(item: MemoryItem, other: MemoryItem) -> bool:
+    """Whether two items say the same of their key."""
+    if isinstance(item.value, list | tuple) and isinstance(other.value, list | tuple):
+        return True
+    if item.kind == DECISION and other.kind == DECISION:
+        return all(_decision_part(item, name) == _decision_part(other, name) for name in ("title", "value"))
+    if other.kind == DECISION:
+        return _chooses(other, item.value)
+    return _chooses(item, other.value) if item.kind == DECISION else same_value(item.value, other.value)
+
+
+def _chooses(decision: MemoryItem, value: JSONValue) -> bool:
+    """Whether a decision chose a value: it says so, or names it in its title or its description."""
+    chosen = _decision_part(decision, "value")
+    if chosen is not None and same_value(chosen, value):
+        return True
+    values = value if isinstance(value, list | tuple) else [value]
+    said = [str(_decision_part(decision, name) or "") for name in ("title", "description")]
+    return any(names(text, plain_text(each)) for each in values for text in said)
+
+
+def _decision_part(decision: MemoryItem, name: str) -> JSONValue:
+    return decision.value.get(name) if isinstance(decision.value, Mapping) else None
 
 
 def _line_of(value: JSONValue) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("title"), str):
+        value = value["title"]  # of a decision: its reasons stand in its own text
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return safe_line(text, _SHOWN)

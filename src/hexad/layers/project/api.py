@@ -23,7 +23,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
-from hexad.layers.governance import IMPORTANCE, GovernanceFacade, parse_details
+from hexad.layers.governance import IMPORTANCE, GovernanceFacade, key_of, parse_details
 from hexad.layers.project.detection import scan_folder
 from hexad.layers.project.upkeep import note_look, switch_off
 from hexad.layers.project.values import (
@@ -51,7 +51,6 @@ from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 COMPONENT: Final = "component"
 SUMMARY: Final = "summary"
-_KEY_LIMIT: Final = 200
 _MOST: Final = 1_000
 
 
@@ -66,16 +65,6 @@ def component_of(memory: Memory) -> ComponentSummary:
         replaces=memory.supersedes,
         needs_review=memory.metadata.get("needs_review") is True,
     )
-
-
-def key_of(key: object, name: str = "key") -> str:
-    """Return a key as it is stored; raises `InvalidInput` for what cannot be one."""
-    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or not key.isprintable():
-        raise InvalidInput(
-            f"{name} = {quoted(key)} cannot be used; give 1 to {_KEY_LIMIT} printable characters.",
-            argument=name,
-        )
-    return key.strip()
 
 
 DETECTED: Final = "detected"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -12,6 +13,7 @@ from hexad.core.json_types import JSONValue
 from hexad.layers.project.code_imports import needed_modules
 from hexad.layers.project.manifests import DependencyManifest
 from hexad.layers.project.values import Category, Finding
+from hexad.text.same_values import without_version, words_of
 
 DECLARED: Final = 0.6
 CONFIGURED: Final = 0.55
@@ -321,3 +323,38 @@ def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
             if isinstance(version, str) and _VERSIONS.fullmatch(version.strip()) and key not in findings:
                 findings[key] = _finding(key, {version.strip(): [manifest.path]}, DECLARED)[0]
     return list(findings.values())
+
+
+_CHOOSING: Final = frozenset(
+    words_of(
+        "we will should use using choose chose choosing adopt adopting take pick picked go going with on to let's"
+        " lets switch switching move moving migrate migrating the"
+    )
+)
+_INSTEAD: Final = frozenset("instead over rather not from".split())
+
+
+@cache
+def _keys_by_words() -> Mapping[tuple[str, ...], frozenset[str]]:
+    keys: dict[tuple[str, ...], frozenset[str]] = {}
+    for key, technologies in _TECHNOLOGIES.items():
+        for technology in technologies:
+            words = tuple(words_of(technology))
+            keys[words] = keys.get(words, frozenset()) | {key}
+    return keys
+
+
+def named_key(text: str) -> str | None:
+    """Return the key under which the technology is filed that a short decision chooses for the whole project.
+
+    None where it names none, several, or says of what part of the project it speaks.
+
+    >>> named_key("Use Prisma"), named_key("Switch to Drizzle instead of Prisma"), named_key("Use Redis for sessions")
+    ('orm', 'orm', None)
+    """
+    words = words_of(text)
+    while words and words[0] in _CHOOSING:
+        words = words[1:]
+    end = next((at for at, word in enumerate(words) if word in _INSTEAD), len(words))
+    keys = _keys_by_words().get(tuple(without_version(words[:end])), frozenset())
+    return next(iter(keys)) if len(keys) == 1 else None

@@ -12,6 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
 from hexad.ingest.sources.checkout import checkout
+from hexad.layers.project.stack import named_key
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
 from hexad.memory.decision import DECISION
@@ -70,11 +71,15 @@ class PublishingProject:
         return [facts[no] for no in numbers]
 
     def decided(self) -> frozenset[str]:
-        """Return the attributes for which the project has a fact or a decision."""
+        """Return the attributes of the facts and decisions; a decision without one has that of what it names."""
         memories = self._stores.memories
         numbers = memories.numbers(Filters(kinds=(*PUBLISHED_KINDS, DECISION)))
         facts = memories.by_no(numbers).values()
-        return frozenset(fact.attribute for fact in facts if fact.attribute is not None)
+        attributes = (
+            named_key(str(fact.metadata.get("title") or "")) if fact.attribute is None else fact.attribute
+            for fact in facts
+        )
+        return frozenset(attribute for attribute in attributes if attribute is not None)
 
     def has_facts(self) -> bool:
         """Whether there is any fact that says how it is built."""

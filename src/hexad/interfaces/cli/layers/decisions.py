@@ -88,6 +88,7 @@ def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iter
     metavar="PATH",
     help="A path, document or address it is about; repeatable.",
 )
+@click.option("--key", help="What it decides, such as `orm`; supersedes the one decided before under it.")
 @click.option(
     "--supersedes", metavar="ID", help="The decision, or its memory, that it supersedes; both are kept."
 )

@@ -1,0 +1,188 @@
+"""Decisions beside facts and preferences: what agrees is no contradiction, and no reason is lost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import product
+
+import pytest
+
+import hexad
+from hexad import Hexad, MemoryLayer
+from hexad.layers.context.selection import reconcile
+from hexad.layers.contract import MemoryItem
+from hexad.layers.project.stack import named_key
+from hexad.layers.scoring import DEFAULT_WEIGHTS, rank
+from hexad.text.same_values import names, same_value
+from ran import Run
+
+SAME = [
+    ("Prisma", " prisma "), ("pytest", "pytest 8"), ("Postgres", "PostgreSQL 16"), ("PostgreSQL on RDS", "postgres"),
+    (["pytest", "Hypothesis"], "Pytest 8.2"), ({"name": "Redis", "version": 7}, "redis"), ("k8s", "Kubernetes"),
+    (["pytest"], "pytest"), (8080, "8080"), (2, 2.0), ("ruff, with the defaults", "Ruff"),
+]  # fmt: skip
+OTHER = [
+    ("Prisma", "Drizzle"), ("pytest 7", "pytest 8"), ("Java", "JavaScript"), ("2 spaces", "2 tabs"),
+    (["pytest", "Hypothesis"], "unittest"), ("Redis", "Redis without persistence"), (80, 443), (True, 1),
+    ("retry three times", "retry three times a day"), ({"a": 1, "b": 2}, {"a": 1}), ("100", "100 200"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "other"), SAME)
+def test_values_are_the_same_as_people_mean_them(value: object, other: object) -> None:
+    assert same_value(value, other) and same_value(other, value)
+
+
+@pytest.mark.parametrize(("value", "other"), OTHER)
+def test_other_values_are_others(value: object, other: object) -> None:
+    assert not same_value(value, other) and not same_value(other, value)
+
+
+def test_a_text_names_what_it_chooses_and_not_what_it_turns_down() -> None:
+    chosen = (
+        "Use Prisma",
+        "We will use Prisma 5 for orders.",
+        "Prisma over Drizzle",
+        "Use Prisma instead of raw SQL",
+    )
+    rejected = ("Use Drizzle instead of Prisma", "Drop Prisma", "No Prisma", "Migrate from Prisma to Drizzle",
+                "Drizzle over Prisma", "Stop using Prisma", "Use prismatic colours")  # fmt: skip
+
+    assert [True] * len(chosen) == [names(text, "prisma") for text in chosen]
+    assert [False] * len(rejected) == [names(text, "Prisma 5") for text in rejected]
+
+
+@pytest.mark.parametrize(
+    ("title", "key"),
+    [
+        ("Use Prisma", "orm"), ("We go with PostgreSQL 16", "database"), ("Drizzle over Prisma", "orm"),
+        ("Use Redis for sessions", None), ("Use Prisma and Drizzle", None), ("Write tests first", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_short_decision_is_about_the_key_of_what_it_names(title: str, key: str | None) -> None:
+    assert key == named_key(title)
+
+
+def item(name: str, layer: str = "project", *, days: float = 0.0, **fields) -> MemoryItem:
+    values = {"text": f"{name} says something of its own.", "relevance": 0.5, "kind": "note", **fields}
+    at = datetime(2026, 1, 1, tzinfo=UTC) - timedelta(days=days)
+    return MemoryItem(id=name, layer=MemoryLayer(layer), recency=days, at=at, **values)
+
+
+def resolved(*items: MemoryItem) -> tuple[list[str], list[str], list[str]]:
+    found = reconcile(rank(items, DEFAULT_WEIGHTS))
+    notes = [note for entry in found.items for note in entry.notes]
+    return (
+        sorted(entry.item.id for entry in found.items),
+        [entry.item.id for entry, _ in found.gave_way],
+        notes,
+    )
+
+
+def decided(
+    name: str, title: str, *, key: str | None = "orm", rationale: str = "It has types.", days: int = 3
+):
+    value = {"title": title, "description": "", "rationale": rationale, "alternatives": []}
+    return item(name, "governance", days=days, key=key, value=value, kind="decision", group=key and "shop")
+
+
+@pytest.mark.row("A113", "A114")
+@pytest.mark.parametrize(("fact_days", "title"), [*product((1, 90), ("Use Prisma", "Prisma 5 over Drizzle"))])
+def test_a_decision_that_agrees_with_the_fact_stands_beside_it(fact_days: int, title: str) -> None:
+    fact = item("fact", days=fact_days, key="orm", value="Prisma", group="shop", kind="tech-stack")
+    user = item("user", "user", key="orm", value="prisma")
+
+    assert (["d", "fact", "user"], [], []) == resolved(fact, decided("d", title), user)
+
+
+@pytest.mark.row("A113")
+def test_a_decision_that_says_something_else_keeps_its_reasons_and_says_so() -> None:
+    fact = item("fact", days=1, key="orm", value="Drizzle", group="shop", kind="tech-stack")
+
+    kept, gave_way, notes = resolved(fact, decided("d", "Use Prisma", days=90))
+
+    assert (["d", "fact"], []) == (kept, gave_way)
+    assert any("contradicted by fact, which is more recent" in note for note in notes)
+    assert any("Another memory has orm: Use Prisma (d" in note for note in notes)
+
+
+@pytest.mark.row("A113")
+def test_an_older_fact_gives_way_to_a_decision_that_says_something_else() -> None:
+    fact = item("fact", days=90, key="orm", value="Drizzle", group="shop", kind="tech-stack")
+
+    assert (["d"], ["fact"]) == resolved(fact, decided("d", "Use Prisma"))[:2]
+
+
+@pytest.mark.row("A114")
+def test_a_plain_preference_is_held_against_a_list() -> None:
+    stack = item(
+        "stack", key="test_framework", value=["pytest", "Hypothesis"], group="shop", kind="tech-stack"
+    )
+
+    assert (["stack", "u"], [], []) == resolved(stack, item("u", "user", key="testing", value="pytest 8"))
+    kept, gave_way, notes = resolved(stack, item("u", "user", key="testing", value="unittest"))
+    assert (["stack"], ["u"]) == (kept, gave_way)
+    assert "exception" in notes[0]
+
+
+@pytest.mark.row("A114")
+def test_a_decision_without_a_key_is_held_against_what_its_user_prefers() -> None:
+    user = item("u", "user", key="orm", value="Prisma")
+
+    assert (["d", "u"], [], []) == resolved(user, decided("d", "Use Prisma", key=None))
+    kept, gave_way, notes = resolved(user, decided("d", "Use Drizzle", key=None))
+    assert (["d"], ["u"]) == (kept, gave_way)
+    assert "usually has orm: Prisma" in notes[0]
+    assert (["d", "u"], [], []) == resolved(user, decided("d", "Use Drizzle for reports", key=None))
+
+
+@pytest.mark.row("A113", "A114", "A099")
+def test_a_context_has_the_reason_of_a_decision_beside_fact_and_preference(hx: Hexad) -> None:
+    hx.user.prefer("orm", "Prisma")
+    hx.project.remember(category="tech_stack", key="orm", value="Prisma")
+    hx.governance.decide("Use Prisma", key="orm", rationale="Its migrations are reviewed as SQL.")
+
+    context = hx.context("which orm do we use, and why?", wait=True)
+
+    assert "Its migrations are reviewed as SQL." in context.render("markdown")
+    assert not [entry for entry in context.dropped if "contradicted" in entry.reason]
+    assert "exception" not in context.render("markdown")
+
+
+@pytest.mark.row("A092", "A099")
+def test_a_decision_under_a_key_takes_the_place_of_the_one_before(hx: Hexad) -> None:
+    old = hx.governance.decide("Use Prisma", key="orm", rationale="It was there.")
+    new = hx.governance.decide("Use Drizzle", key="orm", rationale="It runs at the edge.")
+
+    assert [False, True] == [hx.governance.get(decision.id).in_force for decision in (old, new)]
+    assert ["orm"] == [fact.key for fact in hx.project.get("decision")]
+    for key in ("", " ", "a\nb", "k" * 201):
+        with pytest.raises(hexad.InvalidInput, match="key = "):
+            hx.governance.decide("Use Kysely", key=key)
+    assert 2 == len(hx.governance.query())
+
+
+@pytest.mark.row("A099")
+def test_what_an_unkeyed_decision_names_is_not_suggested(hx: Hexad) -> None:
+    hx.user.prefer("orm", "Prisma")
+    hx.governance.decide("Use Redis for sessions")
+    assert 1 == len(hx.user.suggestions())
+
+    hx.governance.decide("Use Drizzle", rationale="It runs at the edge.")
+
+    assert [] == hx.user.suggestions()
+
+
+@pytest.mark.row("A051")
+def test_decide_takes_a_key_on_the_command_line(run: Run) -> None:
+    first = run("decide", "Use Prisma", "--key", "orm", "--because", "It was there.")
+    second = run("decide", "Use Drizzle", "--key", "orm", "--because", "It runs at the edge.")
+    refused = run("decide", "Use Kysely", "--key", " ")
+
+    assert (0, 0, 2) == (first.code, second.code, refused.code)
+    told = run("why", "which orm do we use?").out
+    assert (
+        told.index("Use Drizzle") < told.index("Superseded by")
+        if "Superseded by" in told
+        else "Use Drizzle" in told
+    )
