@@ -356,12 +356,13 @@ def _answered(context: FusedContext) -> set[MemoryLayer]:
 
 def _spent(hx: Hexad, asked: Sequence[str], budget: int) -> dict[str, float]:
     seen = [hx.context(text, budget, deterministic=True) for text in asked]
+    same = [hx.context(text, PLENTY, deterministic=True) for text in asked]  # in every form the same rows
     return {
         "budget": budget,
         "used": sum(context.tokens for context in seen) / (budget * len(seen)),
         "most": max(context.tokens for context in seen) / budget,
-        "toon": 1 - _sum(seen, "toon") / _sum(seen, "json"),
-        "markdown": 1 - _sum(seen, "toon") / _sum(seen, "markdown"),
+        "toon": 1 - _sum(same, "toon") / _sum(same, "json"),
+        "markdown": 1 - _sum(same, "toon") / _sum(same, "markdown"),
         "chosen": sum(context.format == "toon" for context in seen) / len(seen),
         "items": sum(len(context.system_items) + len(context.evidence_blocks) for context in seen)
         / len(seen),

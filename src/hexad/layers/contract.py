@@ -242,7 +242,8 @@ class FusedContext:
     `system_context` says where the session, the project and the user stand; `evidence_blocks` what speaks to the
     task, in the order of authority. `late` names layers that did not answer in time, `failed` those that could not
     and why, `absent` those that the store does not have. `rendered` maps `toon`, `json` and `markdown` to the text
-    for a model; the same stored state gives the same bytes.
+    for a model, each of at most `max_tokens`: a form that needs more than `format` for the same items leaves out the
+    weakest. The same stored state gives the same bytes.
     """
 
     task: str

@@ -194,7 +194,7 @@ def pack(
 
     Summaries come first, all that fit by the layers' quotas; then, with `details`, the best are told whole, in the room
     that is left and in that of weaker blocks which are worth less than the whole adds. A context whose head alone does
-    not fit is empty.
+    not fit is empty. The other forms have the same blocks, without the weakest where they need more tokens for them.
     """
     if form is not None and form not in FORMATS:
         raise InvalidInput(
@@ -202,11 +202,16 @@ def pack(
         )
     ranked = fuse(answered, plan)
     rows = ContextRows()
-    packing = _Packing(task, plan, answered, ranked, counter, form or "toon", rows, details=details)
-    best = packing.packed()
+    packings = {
+        name: _Packing(task, plan, answered, ranked, counter, name, rows, details=details) for name in FORMATS
+    }
+    best = packings[form or "toon"].packed()
     if form is None and counter.count(_render("json", task, best.blocks, answered, rows)) < best.tokens:
-        best = _Packing(task, plan, answered, ranked, counter, "json", rows, details=details).packed()
-    return _context(task, plan, answered, best, counter, rows, timings_ms=timings_ms or {}, notes=notes)
+        best = packings["json"].packed()
+    rendered = dict.fromkeys(FORMATS, "")
+    if best.head_fits and best.blocks:
+        rendered = {name: packing.rendered(best.blocks) for name, packing in packings.items()}
+    return _context(plan, answered, best, counter, rendered, task, timings_ms=timings_ms or {}, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +281,16 @@ class _Packing:
             tokens=self._rendered_tokens(blocks),
             head_fits=True,
         )
+
+    def rendered(self, blocks: Sequence[EvidenceBlock]) -> str:
+        """Return blocks that were packed for some form in this one, without the weakest where they do not fit."""
+        most, fitting = self._plan.max_tokens, sorted(blocks, key=lambda block: order(block.scored))
+        while fitting and (over := self._rendered_tokens(fitting) - most) > 0:
+            while over > 0 and fitting:
+                weakest = fitting.pop()
+                over -= max(self._price(weakest.scored, weakest.shown), 1)
+        fitting = fitting or self._cut_best()
+        return self._render(fitting) if fitting else ""
 
     def _cut_best(self) -> list[EvidenceBlock]:
         """Return the beginning of the best item's summary where nothing fits whole, as long as some of it does."""
@@ -360,7 +375,10 @@ class _Packing:
         return self._prices[key]
 
     def _rendered_tokens(self, blocks: Sequence[EvidenceBlock]) -> int:
-        return self._counter.count(_render(self._form, self._task, blocks, self._answered, self._rows))
+        return self._counter.count(self._render(blocks))
+
+    def _render(self, blocks: Sequence[EvidenceBlock]) -> str:
+        return _render(self._form, self._task, blocks, self._answered, self._rows)
 
 
 SUMMARY_WORTH: Final = 0.7
@@ -410,23 +428,18 @@ def _too_small(scored_item: ScoredItem, price: int, most: int, head: int) -> Lef
 
 
 def _context(
-    task: str,
     plan: Plan,
     answered: LayerAnswers,
     best: _Packed,
     counter: TokenCounter,
-    rows: ContextRows,
+    rendered: Mapping[str, str],
+    task: str,
     *,
     timings_ms: Mapping[str, float],
     notes: Sequence[str],
 ) -> FusedContext:
     state = [block for block in best.blocks if block.item.layer in STATE_LAYERS]
     evidence = [block for block in best.blocks if block.item.layer not in STATE_LAYERS]
-    rendered = (
-        {form: _render(form, task, best.blocks, answered, rows) for form in FORMATS}
-        if best.head_fits and best.blocks
-        else dict.fromkeys(FORMATS, "")
-    )
     by_layer = {layer: 0 for layer in MemoryLayer if answered.items.get(layer)}
     for block in best.blocks:
         by_layer[block.item.layer] = by_layer.get(block.item.layer, 0) + block.tokens
