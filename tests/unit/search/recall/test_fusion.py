@@ -142,3 +142,15 @@ def test_a_sentence_counts_where_it_is_nearer_than_its_turn_and_never_against_it
     half_way = Fusion([Candidate(cosine=0.4, words=LONG), *told[1:]], CosineSpread(0.1, 0.1), rows=100)
     own_peak, peak = fusion.peak, half_way.peak
     assert fusion.scores[0] / own_peak == pytest.approx(half_way.scores[0] / peak)
+
+
+def test_vectors_are_no_surer_for_what_lies_far_from_the_question() -> None:
+    told = [Candidate(cosine=0.8, words=LONG), Candidate(cosine=0.3, words=LONG)]
+
+    alone, among_others = (Fusion(told, CosineSpread(mean, 0.1), rows=100) for mean in (0.2, 0.0))
+    alike = Fusion(told, CosineSpread(0.5, 0.1), rows=100)
+
+    assert 5.0 == alone.peak == among_others.peak
+    assert 3.0 == pytest.approx(alike.peak)
+    leads = [fusion.scores[0] - fusion.scores[1] for fusion in (alone, among_others)]
+    assert leads[0] == pytest.approx(leads[1])
