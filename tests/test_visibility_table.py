@@ -232,7 +232,14 @@ SPACES = {
     "gc": "whole", "read_file": "whole", "read_folder": "whole", "restore": "whole", "set_metadata": "whole",
     "set_policy": "whole", "verify": "whole", "write_file": "whole",
 }  # fmt: skip
-QUARANTINE = {"list": "owner", "count": "owner", "get": "owner", "release": "owner", "reject": "owner"}
+QUARANTINE = {
+    "list": "owner",
+    "count": "owner",
+    "get": "owner",
+    "sentences": "owner",
+    "release": "owner",
+    "reject": "owner",
+}
 STREAM = """
     activity browse_concepts check_and_compress comment compactions compressed_records context context_manager contract
     create_bud_tag create_entity_tag documents edit_comment end_session experience_log export_submission find_concept

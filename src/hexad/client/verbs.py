@@ -164,6 +164,7 @@ spaces.budget           GET    /spaces/budget
 quarantine.list         GET    /quarantine
 quarantine.count        GET    /quarantine/count
 quarantine.get          GET    /quarantine/get
+quarantine.sentences    GET    /quarantine/sentences
 quarantine.release      POST   /quarantine/release
 quarantine.reject       POST   /quarantine/reject
 

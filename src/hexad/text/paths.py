@@ -97,8 +97,8 @@ def _match_segments(segments: list[str], patterns: list[str]) -> bool:
 def validate_space(name: str) -> str:
     """Return `name` unchanged when a space can be called so.
 
-    Letters and digits of any script, `_`, `.`, `-` and inner `/`; no `..`, no segment that is empty or begins
-    with a dot, at most 128 characters, and no name that a file system would open as a device. A bad name
+    Letters and digits of any script, `_`, `.`, `-` and inner `/`, `@` and `+`; no `..`, no segment that is empty or
+    begins with a dot, at most 128 characters, and no name that a file system would open as a device. A bad name
     raises `InvalidSpace`; it is never folded into another.
     """
     value: object = name
@@ -119,8 +119,10 @@ def _space_problem(name: str) -> str | None:
         return f"the name has {len(name)} characters; the limit is {SPACE_NAME_LIMIT}: shorten it."
     for at, character in enumerate(name):
         is_mark = at > 0 and unicodedata.category(character)[0] == "M"
-        if not (character.isalnum() or character in "_.-/" or is_mark):
-            return f"{character!r} is not allowed; use letters, digits, '_', '.', '-' and inner '/'."
+        # Spaces are called after people, and people after their e-mail addresses.
+        is_inner = at > 0 and name[at - 1] != "/" and character in "@+"
+        if not (character.isalnum() or character in "_.-/" or is_inner or is_mark):
+            return f"{character!r} is not allowed; use letters, digits, '_', '.', '-' and inner '/', '@' and '+'."
     if ".." in name:
         return "'..' is not allowed; use single dots."
     if any(not segment or segment[0] == "." for segment in name.split("/")):

@@ -57,7 +57,8 @@ def _show(tag: hexad.Tag, *, done: str) -> None:
 
 @bud.command()
 @click.argument("name")
-@click.argument("description")
+@click.argument("description", required=False)
+@click.option("--description", "described", metavar="TEXT", help="What is meant, in place of DESCRIPTION.")
 @click.option(
     "--concept",
     "concepts",
@@ -66,13 +67,16 @@ def _show(tag: hexad.Tag, *, done: str) -> None:
     shell_complete=concept_ids,
     help="A concept that it is near to; repeatable.",
 )
-def create(name: str, description: str, *, concepts: tuple[str, ...]) -> None:
+def create(name: str, description: str | None, *, described: str | None, concepts: tuple[str, ...]) -> None:
     """Create a bud with the status collecting.
 
     Then put it on experience with `hexad xdb tag`.
     """
+    text = description if described is None else described
+    if text is None or None not in (description, described):
+        raise click.UsageError("Say once what is meant: as DESCRIPTION, or with --description.")
     with state().opened() as hx:
-        tag = hx.xdb.create_bud_tag(name, description, related_concepts=concepts)
+        tag = hx.xdb.create_bud_tag(name, text, related_concepts=concepts)
     _show(tag, done="bud")
 
 

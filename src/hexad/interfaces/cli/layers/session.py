@@ -246,13 +246,14 @@ def close(path: str, session_id: str | None) -> None:
 @session.command(cls=Command)
 @click.argument("place", metavar="FILE[:LINE]")
 @click.argument("summary", required=False)
+@click.option("--line", type=int, metavar="N", help="The line, in place of :LINE.")
 @_of
-def edit(place: str, summary: str | None, session_id: str | None) -> None:
+def edit(place: str, summary: str | None, line: int | None, session_id: str | None) -> None:
     """Note a change of a file; SUMMARY says what was changed."""
-    path, line, _ = _parted(place)
+    path, named, _ = _parted(place) if line is None else (place, line, None)
     _change(
         session_id,
-        lambda hx: hx.session.record_edit(_from_here(path, hx), line=line, summary=summary),
+        lambda hx: hx.session.record_edit(_from_here(path, hx), line=named, summary=summary),
         "noted",
     )
 

@@ -49,12 +49,15 @@ def show_(memory_id: str) -> None:
     """Show a record that waits, and why."""
     with state().opened() as hx:
         memory = hx.quarantine.get(memory_id)
-    show(memory, table=_show_lines(memory))
+        sentences = hx.quarantine.sentences(memory_id)
+    show(memory, table=_show_lines(memory, sentences))
 
 
-def _show_lines(memory: Memory) -> Iterator[str]:
+def _show_lines(memory: Memory, sentences: Sequence[str]) -> Iterator[str]:
     yield from memory_lines(memory, room=width())
     note(f"It waits because of: {_why(memory)}.")
+    for sentence in sentences:
+        note(f"What reads as an instruction: {clean(sentence)}")
 
 
 @quarantine.command(cls=Command)

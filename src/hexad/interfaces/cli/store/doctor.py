@@ -297,7 +297,12 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
         ),
         (
             "vectors",
-            f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed",
+            f"{status.vectors:,}, {status.embeddings_pending:,} pending, {status.embeddings_failed:,} failed"
+            + (
+                " (one for each chunk, and one for the beginning of a memory of several)"
+                if status.vectors > status.chunks
+                else ""
+            ),
         ),
         ("embedder", embedder),
         ("generator", status.generator or "none: texts are made locally"),
