@@ -82,8 +82,16 @@ def resolved(*items: MemoryItem) -> tuple[list[str], list[str], list[str]]:
 def decided(
     name: str, title: str, *, key: str | None = "orm", rationale: str = "It has types.", days: int = 3
 ):
-    value = {"title": title, "description": "", "rationale": rationale, "alternatives": []}
-    return item(name, "governance", days=days, key=key, value=value, kind="decision", group=key and "shop")
+    return item(
+        name,
+        "governance",
+        days=days,
+        key=key,
+        text=f"{title}\n\nWhy: It has types.",
+        value=key and title,
+        kind="decision",
+        group=key and "shop",
+    )
 
 
 @pytest.mark.row("A113", "A114")
@@ -142,11 +150,39 @@ def test_a_context_has_the_reason_of_a_decision_beside_fact_and_preference(hx: H
     hx.project.remember(category="tech_stack", key="orm", value="Prisma")
     hx.governance.decide("Use Prisma", key="orm", rationale="Its migrations are reviewed as SQL.")
 
-    context = hx.context("which orm do we use, and why?", wait=True)
+    context = hx.context("add an orm model; which orm do we use?", wait=True)
 
-    assert "Its migrations are reviewed as SQL." in context.render("markdown")
-    assert not [entry for entry in context.dropped if "contradicted" in entry.reason]
-    assert "exception" not in context.render("markdown")
+    told = context.render("markdown")
+    assert "Its migrations are reviewed as SQL." in told
+    assert "Tech stack: orm is Prisma." in told
+    assert "Prefers Prisma for orm." in told
+    for word in ("contradict", "exception", "Another memory"):
+        assert word not in told + str(context.dropped)
+
+
+@pytest.mark.row("A113", "A114")
+def test_a_context_tells_a_decision_that_fact_and_preference_speak_against(hx: Hexad) -> None:
+    hx.user.prefer("orm", "Prisma")
+    hx.governance.decide("Use Drizzle over Prisma", key="orm", rationale="It runs at the edge.")
+    hx.project.remember(category="tech_stack", key="orm", value="Prisma")
+
+    told = hx.context("which orm do we use, and why?", wait=True).render("markdown")
+
+    assert "It runs at the edge." in told
+    assert "contradicted by" in told
+
+
+@pytest.mark.row("A114")
+def test_a_context_tells_a_preference_as_an_exception_beside_a_decision_without_a_key(hx: Hexad) -> None:
+    hx.user.prefer("orm", "Prisma")
+    hx.governance.decide("Use Drizzle", rationale="It runs at the edge.")
+
+    told = hx.context("add an orm model; which orm do we use? Drizzle or Prisma", wait=True).render(
+        "markdown"
+    )
+
+    assert "The user usually has orm: Prisma" in told
+    assert "Treat this project as an exception." in told
 
 
 @pytest.mark.row("A092", "A099")

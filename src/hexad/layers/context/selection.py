@@ -299,8 +299,8 @@ def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
         item = scored_item.item
         key = item.key
         if key is None and item.kind == DECISION:
-            key = named_key(str(_decision_part(item, "title")))
-        if key is None or item.value is None:
+            key = named_key(_title(item))
+        if key is None or (item.value is None and item.key is not None):
             continue
         if item.layer is MemoryLayer.USER:
             users.setdefault(canonical_key(key), []).append(scored_item)
@@ -357,10 +357,10 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
 
 
 def _note(best: MemoryItem, other: MemoryItem) -> str:
-    text = f"{_line_of(other.value)} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
+    text = f"{_line_of(_told(other))} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
     if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
         return (
-            f"The user usually has {other.key}: {text}; this project has {_line_of(best.value)}. "
+            f"The user usually has {other.key}: {text}; this project has {_line_of(_told(best))}. "
             "Treat this project as an exception."
         )
     return f"Another memory has {other.key}: {text}; this one counts because it {_reason(best, other)}."
@@ -377,28 +377,27 @@ def _agree(item: MemoryItem, other: MemoryItem) -> bool:
     if isinstance(item.value, list | tuple) and isinstance(other.value, list | tuple):
         return True
     if item.kind == DECISION and other.kind == DECISION:
-        return all(_decision_part(item, name) == _decision_part(other, name) for name in ("title", "value"))
+        return fold(_title(item)) == fold(_title(other))
     if other.kind == DECISION:
         return _chooses(other, item.value)
     return _chooses(item, other.value) if item.kind == DECISION else same_value(item.value, other.value)
 
 
 def _chooses(decision: MemoryItem, value: JSONValue) -> bool:
-    """Whether a decision chose a value: it says so, or names it in its title or its description."""
-    chosen = _decision_part(decision, "value")
-    if chosen is not None and same_value(chosen, value):
-        return True
+    """Whether the title of a decision names a value as what was chosen."""
     values = value if isinstance(value, list | tuple) else [value]
-    said = [str(_decision_part(decision, name) or "") for name in ("title", "description")]
-    return any(names(text, plain_text(each)) for each in values for text in said)
+    return any(names(_title(decision), plain_text(each)) for each in values)
 
 
-def _decision_part(decision: MemoryItem, name: str) -> JSONValue:
-    return decision.value.get(name) if isinstance(decision.value, Mapping) else None
+def _title(decision: MemoryItem) -> str:
+    """Return what a decision says in one line: its text begins with it."""
+    return decision.text.partition("\n")[0]
+
+
+def _told(item: MemoryItem) -> JSONValue:
+    return _title(item) if item.kind == DECISION else item.value
 
 
 def _line_of(value: JSONValue) -> str:
-    if isinstance(value, Mapping) and isinstance(value.get("title"), str):
-        value = value["title"]  # of a decision: its reasons stand in its own text
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return safe_line(text, _SHOWN)
