@@ -332,3 +332,16 @@ def test_a_store_that_is_read_only_shows_documents_and_changes_none(hx: Hexad, o
     with pytest.raises(StorageFailure, match="read-only"):
         reader.xdb.documents.update_document(document.id, "two")
     assert "one" == hx.xdb.documents.file(document.id).read_text()
+
+
+def test_two_documents_of_one_name_and_two_types_are_no_conflict(hx):
+    first = hx.xdb.documents.add_document("deploy.md", "How it is specified.", "specification")
+    second = hx.xdb.documents.add_document("deploy.md", "How it is done.", "reference")
+
+    assert ["deploy.md", "reference/deploy.md"] == [first.path, second.path]
+    assert ["deploy.md"] * 2 == [first.name, second.name]
+    assert "How it is done." == hx.xdb.documents.file(second.id).read_text()
+    with pytest.raises(Conflict, match=r"deploy\.md"):
+        hx.xdb.documents.add_document("deploy.md", "Again.", "reference")
+    with pytest.raises(Conflict, match=r"deploy\.md"):
+        hx.xdb.documents.add_document("other", "Named.", "reference", path="deploy.md")

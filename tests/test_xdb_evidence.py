@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+from datetime import UTC
 from pathlib import Path
 
 import duckdb
@@ -439,3 +440,19 @@ def test_what_a_killed_export_left_is_removed_or_put_back(hx):
     hx.xdb.export_submission("graft-1")
 
     assert ["graft-1"] == [file.name for file in path.parent.iterdir()]
+
+
+@pytest.mark.row("H177")
+def test_the_times_of_a_package_open_in_duckdb_as_they_are(hx: Hexad) -> None:
+    package = hx.xdb.export_submission("graft-1")
+
+    with duckdb.connect() as con:  # a column with a time zone needs a module that nobody installs with it
+        rows = con.execute(
+            "SELECT id, timestamp, typeof(timestamp) FROM read_parquet(?)",
+            [str(package / "timesteps.parquet")],
+        ).fetchall()
+
+    assert rows and {"TIMESTAMP"} == {kind for _, _, kind in rows}
+    assert {step: hx.xdb.get_timestep(step).timestamp for step, _, _ in rows} == {  # type: ignore[union-attr]
+        step: time.replace(tzinfo=UTC) for step, time, _ in rows
+    }

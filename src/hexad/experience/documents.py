@@ -196,7 +196,8 @@ class DocumentRepository:
         summary: str | None = None,
         data_subjects: Iterable[str] = (),
     ) -> Document:
-        """Store a new document, write its working copy, and return it; without a `path` its name is the path.
+        """Store a new document, write its working copy, and return it; without a `path` its name is the path, below
+        the folder of its type where a document of another type is there.
 
         `data_subjects` are the people whose data it is, so that it can be erased with all that is theirs.
         Secrets are taken out of the content and the summary. `version` is a word of your own, else the number of the
@@ -212,12 +213,14 @@ class DocumentRepository:
         """
         kind = parse_choice(DocumentType, doc_type, "doc_type")
         shown = self._name_without_secrets(check_tag_name(name, "The name {} of a document"), "name")
+        if path is None:
+            path = self._documents.free_path(check_document_path(shown), kind)
         text, now = self._content(content), self._db.clock.now()
         document = Document(
             id=self._context.ids.new("doc"),
             doc_type=kind,
             name=shown,
-            path=self._name_without_secrets(check_document_path(shown if path is None else path), "path"),
+            path=self._name_without_secrets(check_document_path(path), "path"),
             version="1" if version is None else self._version(version),
             content=text,
             content_hash=content_hash(text),

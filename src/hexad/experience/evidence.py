@@ -63,7 +63,7 @@ _MASK_MARGIN_TICKS: Final = 4_096
 """A secret that a range cuts in two is found with so much of what stands around it."""
 _ROWS: Final = (
     "SELECT 'ts-' || n.id || '-' || s.tick AS id, n.id AS session_id, s.tick AS tick,"
-    ' make_timestamptz(s.ts) AS "timestamp", k.word AS event_type, coalesce(m.content, s.content) AS content,'
+    ' make_timestamp(s.ts) AS "timestamp", k.word AS event_type, coalesce(m.content, s.content) AS content,'
     " map_from_entries(list_filter(list_zip(list_transform(s.concepts, lambda one: getvariable('concepts')["
     "CASE WHEN one >= {provisional} THEN one - {provisional} + {known} ELSE one END + 1]), s.scores),"
     " lambda one: one[1] IS NOT NULL)) AS concept_activations, s.event AS event_id,"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -170,6 +170,16 @@ class Concepts:
 
     # Writing -----------------------------------------------------------------------------------------------------
 
+    def loaded(self, fingerprint: str) -> PackReport | None:
+        """Return the report on the pack with this fingerprint, as it was loaded; None where none is."""
+        with self._db.read() as con:
+            row = con.execute(
+                "SELECT no, id, version FROM concept_packs WHERE fingerprint = ?", (fingerprint,)
+            ).fetchone()
+            if row is None:
+                return None
+            return self._report(con, row[1], row[2], row[0], created=0, removed=0, unchanged=True)
+
     def load(self, pack: ConceptPack, *, at: datetime) -> PackReport:
         """Bring the store to what `pack` says, in the caller's transaction; the same pack again changes nothing.
 
@@ -179,7 +189,7 @@ class Concepts:
         with self._db.joined() as con:
             row = con.execute("SELECT no, fingerprint FROM concept_packs WHERE id = ?", (pack.id,)).fetchone()
             if row is not None and row[1] == pack.fingerprint:
-                return self._report(con, pack, row[0], created=0, removed=0, unchanged=True)
+                return self._report(con, pack.id, pack.version, row[0], created=0, removed=0, unchanged=True)
             con.execute(
                 "INSERT INTO concept_packs(id, version, fingerprint, loaded_at) VALUES(?1, ?2, ?3, ?4)"
                 " ON CONFLICT(id) DO UPDATE SET version = ?2, fingerprint = ?3, loaded_at = ?4",
@@ -195,12 +205,13 @@ class Concepts:
             removed = _put_concepts(con, pack, pack_no)
             _put_names(con, pack, pack_no)
             bump(con, TAGS)
-            return self._report(con, pack, pack_no, created=created, removed=removed)
+            return self._report(con, pack.id, pack.version, pack_no, created=created, removed=removed)
 
     @staticmethod
     def _report(
         con: Connection,
-        pack: ConceptPack,
+        pack_id: str,
+        version: str | None,
         pack_no: int,
         *,
         created: int,
@@ -218,8 +229,8 @@ class Concepts:
             f"SELECT count(*) FROM concept_relations r {of_pack.format('from_no')} AND r.relation <> 'parent'"
         )
         return PackReport(
-            pack_id=pack.id,
-            version=pack.version,
+            pack_id=pack_id,
+            version=version,
             concepts=_count(con, "SELECT count(*) FROM concepts WHERE pack_no = ?", pack_no),
             created=created,
             removed=removed,
@@ -328,11 +339,11 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
             if folded_name(alias) != folded_name(concept.term)
         ),
     )
-    by_term = {concept.term: numbers[concept.id] for concept in pack.concepts}
+    named = _Names(pack, numbers)
     con.executemany(
         "INSERT OR IGNORE INTO concept_relations(from_no, relation, target, to_no) VALUES(?,?,?,?)",
         (
-            (numbers[concept.id], relation, target, numbers.get(target) or by_term.get(target))
+            (numbers[concept.id], relation, target, named.number(target))
             for concept in pack.concepts
             for relation, target in _relations(concept.parents, concept.relations)
         ),
@@ -341,6 +352,52 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
         "UPDATE concept_relations SET to_no = (SELECT c.tag_no FROM tags t JOIN concepts c ON c.tag_no = t.no"
         " WHERE t.id = target) WHERE to_no IS NULL AND target IN (SELECT id FROM tags WHERE concept_id IS NOT NULL)"
     )
+
+
+class _Names:
+    """By what the relations of a pack may name its concepts: id, term, alias, in other capitals, `Term:layer`."""
+
+    def __init__(self, pack: ConceptPack, numbers: Mapping[str, int]) -> None:
+        self._numbers = numbers
+        self._terms = {concept.term: numbers[concept.id] for concept in pack.concepts}
+        self._layers = {
+            (folded_name(concept.term), concept.layer): numbers[concept.id]
+            for concept in pack.concepts
+            if concept.layer is not None
+        }
+        self._folded = _unambiguous(
+            (folded_name(name), numbers[concept.id])
+            for concept in pack.concepts
+            for name in (concept.id, concept.term)
+        )
+        self._aliases = _unambiguous(
+            (folded_name(alias), numbers[concept.id])
+            for concept in pack.concepts
+            for alias in concept.aliases
+        )
+
+    def number(self, target: str) -> int | None:
+        """Return which concept a target is, the exact name before others; None where two could be meant, or none."""
+        exact = self._numbers.get(target) or self._terms.get(target)
+        return exact or self._by_folded(target) or self._by_layer(target)
+
+    def _by_folded(self, target: str) -> int | None:
+        folded = folded_name(target)
+        return self._folded.get(folded) or self._aliases.get(folded)
+
+    def _by_layer(self, target: str) -> int | None:
+        term, colon, layer = target.rpartition(":")
+        if not colon or term.endswith(":") or not (layer.isascii() and layer.isdecimal()):
+            return None
+        return self._layers.get((folded_name(term), int(layer[:9]))) or self._by_folded(term)
+
+
+def _unambiguous(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return numbers by name, without the names that several have."""
+    numbers: dict[str, set[int]] = {}
+    for name, number in pairs:
+        numbers.setdefault(name, set()).add(number)
+    return {name: min(found) for name, found in numbers.items() if len(found) == 1}
 
 
 def _relations(parents: tuple[str, ...], relations: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,13 @@ from hexad.database.change_counters import bump
 from hexad.database.codec import dump, from_micros, load_strings, optional_time, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
-from hexad.experience.values.documents import Document, DocumentType, DocumentVersion, RemovedDocument
+from hexad.experience.values.documents import (
+    FOLDERS,
+    Document,
+    DocumentType,
+    DocumentVersion,
+    RemovedDocument,
+)
 from hexad.experience.values.tags import folded_name
 
 _COLUMNS = ", ".join(
@@ -167,6 +173,11 @@ class Documents:
             self._put_tags(con.last_insert_rowid, document.tags)
             self._put_subjects(document)
             bump(con, "documents")
+
+    def free_path(self, path: str, doc_type: DocumentType) -> str:
+        """Return a path that a name stands for: with the folder of the type before it where another type has it."""
+        row = self._db.query_one("SELECT doc_type FROM documents WHERE folded = ?", (folded_name(path),))
+        return path if row is None or row[0] == doc_type.value else f"{FOLDERS[doc_type]}/{path}"
 
     def refuse_taken(self, path: str, folded: str) -> None:
         """Raise `Conflict` when a path is taken, or is a folder of another document's."""

@@ -32,14 +32,27 @@ _KNOWN: Final = frozenset({
 _Object = Mapping[str, JSONValue]
 
 
+def fingerprint_of(path: Path) -> str:
+    """Return the fingerprint of the pack at `path` without reading its concepts; raises as `read_pack` does."""
+    _require_there(path)
+    digest = hashlib.sha256()
+    for file in _files(path):
+        digest.update(_read(file))
+    return digest.hexdigest()
+
+
+def _require_there(path: Path) -> None:
+    if not path.exists():
+        raise NotFound(f"There is no concept pack at {path}; give a file or a folder with a pack.json.")
+
+
 def read_pack(path: Path) -> ConceptPack:
     """Return the pack at `path`; docs/experience.md explains the three layouts.
 
     Raises `NotFound` when nothing is there, and `InvalidInput` for what is no pack, for two concepts of one id, and
     for a hierarchy that goes in a circle.
     """
-    if not path.exists():
-        raise NotFound(f"There is no concept pack at {path}; give a file or a folder with a pack.json.")
+    _require_there(path)
     head: dict[str, JSONValue] = {}
     objects: list[_Object] = []
     digest = hashlib.sha256()

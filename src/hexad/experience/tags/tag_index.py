@@ -26,7 +26,7 @@ from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TAGS, TagFilter, Tags
-from hexad.experience.tags.concept_packs import Masked, read_pack, without_secrets
+from hexad.experience.tags.concept_packs import Masked, fingerprint_of, read_pack, without_secrets
 from hexad.experience.values.records import TimestepRecord
 from hexad.experience.values.tags import (
     NOTE_BYTES_LIMIT,
@@ -135,6 +135,9 @@ class ConceptPacks:
 
         Raises `NotFound` and `InvalidInput` as `read_pack` does, `Conflict` for concepts of another pack.
         """
+        known = self._concepts.loaded(fingerprint_of(path))
+        if known is not None:
+            return known
         pack = read_pack(path)
         if self._masked is not None:
             pack = without_secrets(pack, self._masked)
@@ -281,7 +284,8 @@ class TagIndex:
         nothing, `InvalidInput` for what is no pack, `Conflict` for concepts of another pack.
         """
         report = self._packs.load(parse_path(path, "path"))
-        self._loaded()
+        if not report.unchanged:
+            self._loaded()
         return report
 
     def load_concept_pack_primaries(self, path: Path | str) -> int:
