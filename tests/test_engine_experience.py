@@ -95,7 +95,7 @@ def test_a_timestep_comes_back_with_all_that_was_said_of_it(hx, clock, kind, sea
     assert item == hexad.TimestepRecord(
         id=first, session_id="agent-7/run-1", tick=1, timestamp=at, event_type=kind, content="Hello ",
         concept_activations={"pack::Greeting": 0.8, "pack::Word": 0.25}, event_id="reply-1", event_start=True,
-        token_id=15_339, role="assistant", fidelity=Fidelity.HOT,
+        token_id=15_339, token_count=1 if kind == "output" else 2, role="assistant", fidelity=Fidelity.HOT,
     )  # fmt: skip
     assert two == hexad.TimestepRecord(
         id=second, session_id="agent-7/run-1", tick=2, timestamp=at + timedelta(seconds=1.5), event_type=kind,
@@ -180,7 +180,8 @@ def test_a_score_has_single_precision_and_a_concept_any_name(xdb, sealed):
 @pytest.mark.row("H018")
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_content_comes_back_as_it_was_but_for_half_a_character(xdb, sealed):
-    contents = ["", " \n\t ", "a\0b", "one\r\ntwo\r", "u\u0308 \u202e 😀"]
+    xdb.start_session("monday", compaction=False)
+    contents = ["", "long " * 60_000, " \n\t ", "a\0b", "one\r\ntwo\r", "u\u0308 \u202e 😀"]
     for content in [*contents, " half \ud83d of it\n"]:
         xdb.record("output", content)
     if sealed:
@@ -677,6 +678,7 @@ def test_a_log_that_is_full_is_left_for_sealing_and_another_one_begun(hx, xdb, m
 
 
 def test_large_texts_fill_a_log_too(hx, xdb):
+    xdb.start_session("monday", compaction=False)  # their tokens count, too
     xdb.record_many({"event_type": "tool_response", "content": "word " * 200_000} for _ in range(3))
 
     assert [1_000_000] * 3 == [len(record.content) for record in xdb.recall()]
