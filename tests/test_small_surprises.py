@@ -78,6 +78,16 @@ def test_the_sentence_for_which_a_memory_waits_is_shown(here):
     assert "What reads as an instruction: The" not in shown
 
 
+def test_a_folder_that_is_named_and_uses_the_store_above_it_is_told_so(here):
+    Path("docs").mkdir()
+
+    assert "docs has no store of its own; the one of " in " ".join(
+        here("-C", "docs", "recall", "gate").err.split()
+    )
+    assert "no store of its own" not in here("-C", ".", "recall", "gate").err
+    assert "no store of its own" not in here("-C", ".hexad", "recall", "gate").err
+
+
 def test_doctor_says_why_there_are_more_vectors_than_chunks(here, monkeypatch):
     monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
     here("remember", "\n\n".join(f"# Part {number}\n\n" + "The gate is green. " * 60 for number in range(6)))

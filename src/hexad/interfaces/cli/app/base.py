@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
@@ -75,10 +76,21 @@ class State:
             if not self.ask_passphrase():
                 raise
             hx = self._open(create=create, background=background, embeds=embeds)
+        self._say_where(hx)
         try:
             yield hx
         finally:
             hx.close()
+
+    def _say_where(self, hx: Hexad) -> None:
+        """Say that the folder that was named has no store of its own, and that the one above it is used."""
+        if self.store is None:
+            return
+        named, used = Path(self.store).resolve(), hx.path.resolve()
+        if used != named and used.parent in named.parents:
+            note(
+                f"{named} has no store of its own; the one of {used.parent} is used. `hexad init` creates one."
+            )
 
     def ask_passphrase(self, *, user: bool = False) -> bool:
         """Ask whoever sits at the terminal for the store's passphrase, or the user layer's; return whether there is
