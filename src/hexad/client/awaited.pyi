@@ -623,6 +623,22 @@ class AsyncXdb:
         token_count: int | None = None,
         session_id: str | None = None,
     ) -> str: ...
+    async def on_input(
+        self,
+        content: str,
+        role: str,
+        concept_activations: Mapping[str, float] | None = None,
+        *,
+        session_id: str | None = None,
+    ) -> str: ...
+    async def on_output_token(
+        self,
+        token: str,
+        token_id: int,
+        concept_activations: Mapping[str, float] | None = None,
+        *,
+        session_id: str | None = None,
+    ) -> str: ...
     async def record_many(self, rows: Rows, *, session_id: str | None = None) -> list[str]: ...
     async def flush(self) -> None: ...
     async def recall(

@@ -263,6 +263,8 @@ xdb.session_totals      GET    /xdb/session-totals
 xdb.get_state           GET    /xdb/state
 xdb.record              POST   /xdb/record
 xdb.record_many         POST   /xdb/record-many
+xdb.on_input            POST   /xdb/on-input
+xdb.on_output_token     POST   /xdb/on-output-token
 xdb.flush               POST   /xdb/flush
 xdb.seal                POST   /xdb/seal
 xdb.tag                 POST   /xdb/tag
