@@ -350,7 +350,7 @@ KEYS = {
     "windows": WINDOW,
     "submissions": "id bud_tag_id status submitted_at resolved_at window_ids",
     "context": CONTEXT,
-    "context monday": f"{CONTEXT} summary events token_count",
+    "context monday": f"{CONTEXT} summary events token_count omitted",
     "compactions": "id session_id timestamp range_start range_end timesteps_compacted tokens_before tokens_after"
     " summary summary_concept_tags top_k_activations trigger result_level generated_by",
     "compressed": "id level start_time end_time start_tick end_tick summary top_k_activations significant_tags"
@@ -463,3 +463,14 @@ def test_windows_and_submissions_are_completed(submitted, tmp_path):
 
     assert [window] == complete("xdb", "unpin", "window")
     assert ["graft-1"] == complete("xdb", "resolve", "gr")
+
+
+def test_a_window_that_does_not_compact_says_how_many_events_it_has_no_room_for(run, tmp_path):
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.xdb.start_session("long", 500, compaction=False)
+        hx.xdb.record_many([{"event_type": "input", "content": f"{at} " + "word " * 40} for at in range(40)])
+
+    shown = run("xdb", "context", "long")
+
+    assert "before these, for which the window has no room" in shown.out
+    assert 0 < run("xdb", "context", "long", "--json").data["omitted"] < 40

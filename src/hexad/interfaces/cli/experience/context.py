@@ -46,8 +46,8 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
             running = [session_info.id for session_info in hx.xdb.sessions() if session_info.ended_at is None]
             states = hx.xdb.get_context_states(running[-limit:])
         else:
+            window = None if brief else hx.xdb.context(session)  # first: it may compact the window
             states = [hx.xdb.get_context_state(session)]
-            window = None if brief else hx.xdb.context(session)
     if session is None:
         show(states, table=_running_lines(states))
     else:
@@ -89,6 +89,8 @@ def _window_lines(window: ContextWindow, *, room: int) -> Iterator[str]:
         yield click.style("summary of what left it", bold=True)
         for line in excerpt(window.summary, query="", room=room - _INDENT, verbatim=False, limit=_WHOLE):
             yield " " * _INDENT + line
+    if window.omitted:
+        yield f"{count(window.omitted, 'event')} before these, for which the window has no room"
     for event in window.events:
         where = click.style(f"#{ticks(event.start_tick, event.end_tick)}", fg="cyan")
         yield f"{where}  {click.style(clip(event.speaker, room - 40), bold=True)} · {count(event.token_count, 'token')}"
