@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import hexad
-from hexad import FrozenClock, Hexad, InvalidInput, MemoryLayer, NotFound
+from hexad import FrozenClock, Hexad, InvalidInput, MemoryLayer, NotFound, VerdictTally
 from ran import Run
 
 QUESTION = "when do we deploy the harbour service?"
@@ -313,6 +314,103 @@ def test_questions_and_notes_are_redacted_exported_and_erased_with_their_memory_
 
     assert 1 == {entry.place: entry.count for entry in of_boats.erased}["feedback"]
     assert [] == hx.feedbacks()
+
+
+def judged(hx: Hexad, memory_id: str, verdicts: str) -> None:
+    """Say `h` helpful or `w` wrong of a memory, each for a question of its own."""
+    day = f"{hx._services.clock.now():%Y-%m-%d}"
+    for number, letter in enumerate(verdicts):
+        hx.feedback(
+            memory_id,
+            "helpful" if letter == "h" else "wrong",
+            query=f"question {number} of {memory_id} on {day}",
+        )
+
+
+def test_feedback_in_numbers_tells_what_share_helped_and_what_is_wrong_most_often(hx: Hexad) -> None:
+    nothing = hx.feedback_stats()
+    assert (VerdictTally(helpful=0, wrong=0, share=None), {}, {}, None, ()) == (
+        nothing.tally, nothing.layers, nothing.query_classes, nothing.change, nothing.mistakes,
+    )  # fmt: skip
+
+    hx.feedback("boats", "wrong", query="how do we moor?", note="There are ten.")
+    hx.feedback("boats", "wrong", query="why nine boats?", note="There are ten.")
+    hx.feedback("boats", "helpful", query="what is at the harbour?")
+    hx.feedback("friday", "wrong", query="how do we deploy?")
+    hx.feedback("tuesday", "helpful", query="how do we deploy?")
+    hx.feedback("tuesday", "helpful")  # without a question it is of no class
+    hx.session.start("Deploy the harbour service", fresh=True)
+    found = hx.context(QUESTION, wait=True)
+    of_session = next(block for block in found.system_items if block.item.layer is MemoryLayer.SESSION)
+    hx.feedback(of_session, "wrong", query="how do we go on?")
+
+    stats = hx.feedback_stats()
+
+    assert VerdictTally(helpful=3, wrong=4, share=3 / 7) == stats.tally
+    assert {
+        "session": VerdictTally(helpful=0, wrong=1, share=0.0),
+        "project": VerdictTally(helpful=3, wrong=3, share=0.5),
+    } == stats.layers
+    assert VerdictTally(helpful=1, wrong=3, share=0.25) == stats.query_classes["procedural"]
+    assert 6 == sum(tally.helpful + tally.wrong for tally in stats.query_classes.values())
+    boats, later, earlier = stats.mistakes
+    assert ("boats", VerdictTally(helpful=1, wrong=2, share=1 / 3)) == (boats.memory_id, boats.tally)
+    assert (("why nine boats?", "how do we moor?"), ("There are ten.",)) == (boats.queries, boats.notes)
+    assert {(None, MemoryLayer.SESSION, ()), ("friday", MemoryLayer.PROJECT, ("how do we deploy?",))} == {
+        (mistake.memory_id, mistake.layer, mistake.queries) for mistake in (later, earlier)
+    }
+    assert (boats,) == hx.feedback_stats(limit=1).mistakes
+
+    hx.retract_feedback(hx.feedbacks("friday")[0].id)
+    assert VerdictTally(helpful=3, wrong=3, share=0.5) == hx.feedback_stats().tally
+    with pytest.raises(InvalidInput, match="0"):
+        hx.feedback_stats(limit=0)
+
+
+def test_the_trend_is_the_share_of_each_thirty_days(hx: Hexad, clock: FrozenClock) -> None:
+    judged(hx, "boats", "wwwww")
+    clock.advance(days=150)
+    judged(hx, "boats", "hwwww")
+    clock.advance(days=30)
+    judged(hx, "boats", "hhhh")
+    assert hx.feedback_stats().change is None  # four verdicts say nothing yet
+    judged(hx, "tuesday", "w")
+
+    stats = hx.feedback_stats()
+
+    assert [(0, 0), (0, 0), (0, 0), (0, 0), (1, 4), (4, 1)] == [
+        (period.tally.helpful, period.tally.wrong) for period in stats.trend
+    ]
+    assert [timedelta(days=30)] * 6 == [period.end - period.start for period in stats.trend]
+    assert clock.now() == stats.trend[-1].end
+    assert stats.change == pytest.approx(0.6)
+    assert (5, 10) == (stats.tally.helpful, stats.tally.wrong)  # the oldest count in all, as in mistakes
+    assert [("boats", 9), ("tuesday", 1)] == [(one.memory_id, one.tally.wrong) for one in stats.mistakes]
+
+
+def test_whoever_has_a_role_is_told_its_own_in_numbers(hx: Hexad, tmp_path: Path) -> None:
+    hx.feedback("boats", "wrong", query="is the merger with Zanzibar at the harbour?")
+    with hexad.open(tmp_path / "p", embedder=None, background=False, actor={"role": "dev"}) as dev:
+        dev.feedback("tuesday", "helpful", query=QUESTION)
+        assert (1, 0, ()) == (
+            (stats := dev.feedback_stats()).tally.helpful, stats.tally.wrong, stats.mistakes,
+        )  # fmt: skip
+
+
+def test_a_command_shows_feedback_in_numbers(run: Run) -> None:
+    run("remember", "Deploys happen on Tuesday.", "--id", "deploys")
+    assert "no feedback" in run("feedback", "--stats").err
+    run("feedback", "deploys", "helpful", "--query", "when do we deploy?")
+    run("feedback", "deploys", "wrong", "--query", "who deploys?")
+
+    shown = run("feedback", "--stats").out
+    assert "helpful: 50% of 2 verdicts" in shown
+    assert "1 x deploys  'who deploys?'" in shown
+    assert 0.5 == run("--json", "feedback", "--stats").data["tally"]["share"]
+    refused = run("feedback", "deploys", "--stats")
+    assert (2, True) == (refused.code, "--stats is of all feedback" in refused.err)
+    refused = run("feedback", "--stats", "--query", "who?")
+    assert (2, True) == (refused.code, "go with a verdict" in refused.err)
 
 
 def test_bad_input_changes_nothing(hx: Hexad) -> None:

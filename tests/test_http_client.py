@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -38,6 +38,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hx.governance.decide("Use Postgres", rationale="Row-level security", alternatives=["MySQL"])
         hx.project.remember(category="tech_stack", key="database", value="Postgres 17")
         hx.feedback(tuesday.id, "helpful", query="deploy")
+        hx.feedback(tuesday.id, "wrong", query="who deploys?")
         hx.forget(hx.remember("Old.", id="mem_old").id)
         hx.session.start("login feature", steps=["tokens"], session_id="work")
         hx.xdb.start_session("monday")
@@ -80,6 +81,7 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "links": lambda hx: hx.links(hx.recall("gateway retries")[0].id),
     "history": lambda hx: hx.history("mem_old"),
     "feedbacks": lambda hx: hx.feedbacks(),
+    "feedback in numbers": lambda hx: replace(hx.feedback_stats(), trend=()),  # its times go on
     "spaces": lambda hx: hx.spaces.list(),
     "a space": lambda hx: hx.spaces.get("shop"),
     "a bundle": lambda hx: hx.recall_context("shop", "gateway", limit=2, freeze_clock="2026-02-01"),

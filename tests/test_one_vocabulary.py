@@ -175,6 +175,7 @@ SHELL = {
     ("context", "explain"): "how much is printed",
     ("feedback", "retract"): "`retract_feedback`",
     ("feedback", "limit"): "`feedbacks`, where nothing is judged",
+    ("feedback", "stats"): "`feedback_stats`",
     ("forget", "restore"): "`restore`",
     ("forget", "listed"): "`erasures`",
     ("consolidate", "everything"): "how much is printed",

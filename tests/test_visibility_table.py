@@ -73,6 +73,7 @@ READS: dict[str, Call] = {
         hx.feedbacks(), hx.plan("when does the merger close").feedback,
         _each(lambda hx, name: hx.feedbacks(name))(hx, folder),
     ],
+    "feedback_stats": lambda hx, _: hx.feedback_stats().to_dict(),
     "retract_feedback": _each(lambda hx, name: hx.retract_feedback("fb_of_" + name)),
     "recall_context": lambda hx, _: [
         hx.recall_context("plans", "canteen", include_raw=True, limit=100, backend=backend).to_dict()

@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
     from hexad.memory.decision import Decision, Why
     from hexad.memory.fact import Fact, FactChange, Review
-    from hexad.memory.feedback import Feedback, Verdict
+    from hexad.memory.feedback import Feedback, FeedbackStats, Mistake, Verdict, VerdictPeriod, VerdictTally
     from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
     from hexad.memory.memory import (
@@ -266,7 +266,7 @@ _HOMES: Final = {
     "hexad.maintenance.status": ("MaintenanceReport", "StoreStatus"),
     "hexad.memory.decision": ("Decision", "Why"),
     "hexad.memory.fact": ("Fact", "FactChange", "Review"),
-    "hexad.memory.feedback": ("Feedback", "Verdict"),
+    "hexad.memory.feedback": ("Feedback", "FeedbackStats", "Mistake", "Verdict", "VerdictPeriod", "VerdictTally"),
     "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
     "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
     "hexad.memory.memory": (
@@ -301,15 +301,15 @@ __all__ = [
     "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress",
     "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType",
     "EvidenceBlock", "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering",
-    "Fact", "FactChange", "Feedback", "Fidelity", "FileConflict", "Finding", "Flaw", "FolderReport",
+    "Fact", "FactChange", "Feedback", "FeedbackStats", "Fidelity", "FileConflict", "Finding", "Flaw", "FolderReport",
     "FrozenClock", "FusedContext", "GcReport", "Generator", "Hexad", "HexadError", "Hit", "Hits",
     "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "IdSource", "IngestReport",
     "IntegrityError", "InvalidInput", "InvalidMemory", "InvalidSpace", "InvalidTarget", "JitContext",
     "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken",
     "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd",
     "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality",
-    "MemoryQuery", "NearMemory", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference",
-    "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
+    "MemoryQuery", "Mistake", "NearMemory", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan",
+    "Preference", "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
     "QualityFinding", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt",
     "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
     "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "ServerUnreachable",
@@ -318,8 +318,8 @@ __all__ = [
     "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression",
     "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
-    "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "Verified",
-    "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
+    "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "VerdictPeriod",
+    "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
     "aconnect", "aopen", "calculate_relevance", "compress_records", "connect", "cosine_similarity", "decrypt",
     "encrypt",
     "encryption_state", "export_json", "export_quality", "init", "instructions_in", "listen", "open",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality import MemoryQuality
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
-    from hexad.memory.feedback import Feedback
+    from hexad.memory.feedback import Feedback, FeedbackStats
     from hexad.privacy.report import ExportItem, WipeReport
     from hexad.spaces.api import SpacesFacade
     from hexad.spaces.quarantine import QuarantineFacade
@@ -646,6 +646,23 @@ class Hexad:
         Whoever has a role is shown its own. Raises as `feedback` does.
         """
         return self._services.feedback().verdicts(what, limit=limit)
+
+    def feedback_stats(self, *, limit: int | None = 10) -> FeedbackStats:
+        """Return what was said of answers in numbers: what share helped, how it changes, what is wrong most often.
+
+        In all, by layer and by class of question, over the last six times 30 days, and the `limit` memories that were
+        called wrong most often, with the questions. Whoever has a role is told of its own verdicts. Nothing is changed.
+
+        >>> import hexad
+        >>> with hexad.open(":memory:", embedder=None) as hx:
+        ...     memory = hx.remember("Deploys happen on Tuesday.", id="deploys")
+        ...     for query, verdict in [("when do we deploy?", "helpful"), ("who deploys?", "wrong")]:
+        ...         said = hx.feedback(memory.id, verdict, query=query)
+        ...     stats = hx.feedback_stats()
+        ...     stats.tally.share, [(mistake.memory_id, *mistake.queries) for mistake in stats.mistakes]
+        (0.5, [('deploys', 'who deploys?')])
+        """
+        return self._services.feedback().stats(limit=limit)
 
     def retract_feedback(self, id: str) -> Feedback:
         """Take back what was said, by its id, and return it: answers are as if it had never been said.

@@ -88,7 +88,7 @@ from hexad.memory.fact import (
     FactChange,
     Review,
 )
-from hexad.memory.feedback import Feedback
+from hexad.memory.feedback import Feedback, FeedbackStats
 from hexad.memory.link import Link
 from hexad.memory.memory import Citation, Memory, Trust
 from hexad.memory.query import Hits
@@ -1002,6 +1002,7 @@ class _AsyncCalls:
         self, what: object, verdict: str, *, query: str | None = None, note: str | None = None
     ) -> Feedback: ...
     async def feedbacks(self, what: object | None = None, *, limit: int | None = None) -> list[Feedback]: ...
+    async def feedback_stats(self, *, limit: int | None = 10) -> FeedbackStats: ...
     async def retract_feedback(self, id: str) -> Feedback: ...
     async def recall_context(
         self, space: str, topic: str, options: GivenOptions = None, **more: object

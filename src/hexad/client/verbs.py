@@ -148,6 +148,7 @@ plan                    POST   /plan
 expand                  POST   /expand                        item
 feedback                POST   /feedback
 feedbacks               GET    /feedback
+feedback_stats          GET    /feedback/stats
 retract_feedback        POST   /feedback/retract
 recall_context          POST   /recall-context                space
 recall_kind             POST   /recall-kind                   space

@@ -14,9 +14,10 @@ from hexad.core.tracing import log
 from hexad.database.store_context import StoreContext
 from hexad.errors import IntegrityError, InvalidInput, NotFound
 from hexad.layers.contract import EvidenceBlock, MemoryItem, ScoredItem
+from hexad.layers.feedback.stats import feedback_stats
 from hexad.layers.feedback.table import Feedbacks, NewFeedback, VerdictCount
 from hexad.layers.router.classify import classify
-from hexad.memory.feedback import Feedback, Verdict
+from hexad.memory.feedback import Feedback, FeedbackStats, Verdict
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.memory import Memory
 from hexad.memory.query import Hit
@@ -113,6 +114,11 @@ class FeedbackService:
                     f"{quoted(what)} is no memory; feedback is listed by memories, or all of it."
                 )
         return self._stored.verdicts(memory_no=no, limit=limit)
+
+    def stats(self, *, limit: int | None) -> FeedbackStats:
+        """Return what was said in numbers, with the `limit` most frequent mistakes."""
+        parse_whole(1 if limit is None else limit, "limit", least=1)
+        return feedback_stats(self._stored.verdicts(), now=self._context.clock.now(), limit=limit)
 
     def retract(self, feedback_id: str) -> Feedback:
         """Take a verdict back, with what it did, and return it."""
