@@ -24,6 +24,8 @@ _TEXTS: Final = ("space", "source", "tag", "path", "session", "subject")
 _LONGEST: Final = 4_096
 MANY: Final = 1_000
 """Memories that a receipt names as flagged; how many there are is counted beyond."""
+MENTIONS: Final = 200
+"""Memories that a receipt lists because they name the person."""
 
 
 class Realm(StrEnum):
@@ -182,6 +184,19 @@ class LeftInPlace:
         return as_json(self)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A memory that names the person in its text or path, does not say that it is about them, and stays."""
+
+    memory_id: str
+    text: str
+    """How it begins; what reads as instructions to a model is only called so."""
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return as_json(self)
+
+
 class ErasureBook(Protocol):
     """Where an eraser notes what it does. Every note joins the transaction around it: it is there as the work is."""
 
@@ -258,13 +273,16 @@ class Eraser(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What one call of `forget` did. The store keeps all of it but `selection`, `kept`, `files` and `key`.
+    """What one call of `forget` did. The store keeps all of it but `selection`, `kept`, `files`, `mentions` and
+    `key`.
 
     `selection_mac` is an HMAC of id, time, purge and selection under `key`; it stands on the ledger, so that whoever
     holds the receipt can show what was erased, and nobody else can guess it. `erased` counts by place; `pending` is
     what another process still holds and `maintain` completes; `kept` is what was left alone. `flagged` are memories
     that rest on what went and stay for somebody to look at; `files` are exports that were removed, and that the store
-    does not remember. `ledger_seq` is the record on the ledger, None while it
+    does not remember. `mentions` are memories that still name the `subject` of the selection, at most 200: their
+    `data_subjects` do not say that they are about them, and `forget(id, purge=True)` erases one. `ledger_seq` is the
+    record on the ledger, None while it
     is not there. Without `purge` memories are archived, and `restore` brings them back. A `dry_run` changed nothing.
     """
 
@@ -279,6 +297,7 @@ class ErasureReceipt:
     kept: Sequence[LeftInPlace] = ()
     flagged: Sequence[str] = ()
     files: Sequence[str] = ()
+    mentions: Sequence[Mention] = ()
     selection_mac: str
     key: str | None = field(default=None, repr=False)
     mac: str | None = None
@@ -311,6 +330,7 @@ class ErasureReceipt:
         return {
             **_settled(self),
             "pending": [entry.to_dict() for entry in self.pending],
+            "mentions": [entry.to_dict() for entry in self.mentions],
             "key": self.key,
             "mac": self.mac,
             "ledger_seq": self.ledger_seq,
@@ -340,6 +360,7 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             kept=tuple(LeftInPlace(**entry) for entry in document["kept"]),
             flagged=tuple(document["flagged"]),
             files=tuple(document["files"]),
+            mentions=tuple(Mention(**entry) for entry in document.get("mentions", ())),
             selection_mac=document["selection_mac"],
             key=document["key"],
             mac=document["mac"],
@@ -353,6 +374,7 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             read.key or "",
             *read.flagged,
             *read.files,
+            *(part for entry in read.mentions for part in (entry.memory_id, entry.text)),
         )
         numbers = (
             read.ledger_seq or 0,

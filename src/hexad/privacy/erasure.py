@@ -50,7 +50,8 @@ from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents, move_to_ledger
 from hexad.privacy.memory_eraser import MemoryEraser
-from hexad.privacy.memory_rows import clear_borders
+from hexad.privacy.memory_rows import ErasedMemories, clear_borders
+from hexad.privacy.mentions import mentions
 from hexad.privacy.subjects import Subjects, unknown_subject
 from hexad.search.fulltext import FullText
 from hexad.spaces.retention import Purger
@@ -217,6 +218,7 @@ class ErasureService:
             self._take(selection, book, purge=purge, prepared=prepared)
             for waiting in book.take(REMEMBERED):
                 self._memories.complete(waiting, book)
+            names = mentions(ErasedMemories(self._db, roles=actor.roles), selection, without=book.left)
         works = _whole_on_ledger(selection) if purge and actor.is_owner else []
         works += [waiting.work for waiting in book.take(LEDGER)]
         self._count_files(book)
@@ -232,6 +234,7 @@ class ErasureService:
             erased=sorted(book.entries(), key=lambda entry: entry.place),
             kept=tuple(kept),
             flagged=tuple(sorted(book.flags)[:MANY]),
+            mentions=names,
             selection_mac=selection_mac(key, book.id, at, selection, purge=purge),
         )
         return receipt.signed(key)
@@ -363,6 +366,7 @@ class ErasureService:
             selection=begun.selection,
             kept=tuple(kept_places),
             files=tuple(str(path) for path in self._memories.removed_files),
+            mentions=mentions(ErasedMemories(self._db, roles=self._context.actor.roles), begun.selection),
         ).signed(key)
         self._erasures.sign(begun.no, receipt.mac or "")
         return receipt

@@ -59,6 +59,23 @@ class ErasedMemories:
         )
         return {row[0] for row in rows}
 
+    def texts_beside(
+        self, subject: str, like: str, *, space: str | None
+    ) -> Iterator[tuple[int, str, str, str]]:
+        """Yield row, id, path and text of memories that are not about a person and are `like` a pattern, as SQL has it.
+
+        Whatever their status; of one space, where it is given.
+        """
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.no, m.id, m.path, m.raw FROM memories m JOIN spaces s ON s.no = m.space_no"
+            " WHERE (m.raw LIKE ?1 OR m.path LIKE ?1) AND (?3 IS NULL OR s.name = ?3)"
+            " AND NOT EXISTS (SELECT 1 FROM json_each(m.data_subjects) WHERE value = ?2)"
+            f"{seen} ORDER BY m.no",
+            (like, subject, space, *roles),
+        )
+        yield from rows
+
     def _conditions(self, selection: Selection) -> tuple[list[str], list[SQLValue]]:
         where, params = ["1"], list[SQLValue]()
         if selection.id is not None:

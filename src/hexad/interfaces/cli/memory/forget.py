@@ -13,11 +13,23 @@ from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.memory.scopes import say_removed
 from hexad.interfaces.cli.memory.spaces import DRY_RUN
 from hexad.interfaces.cli.output.progress import meter
-from hexad.interfaces.cli.output.render import clean, fits, hanging, show, size, table, table_room, width
+from hexad.interfaces.cli.output.render import (
+    clean,
+    count,
+    fits,
+    hanging,
+    show,
+    size,
+    table,
+    table_room,
+    width,
+)
 
 if TYPE_CHECKING:
     from hexad import ErasureReceipt, Hexad, Memory
 
+_MENTIONS = 20
+"""How many memories that still name a person are printed."""
 _SELECTORS = ("source", "tag", "path", "session", "subject", "before")
 
 
@@ -144,6 +156,7 @@ def _receipt_lines(receipt: ErasureReceipt) -> Iterator[str]:
     for file in receipt.files:
         note(f"Removed: {clean(file)}")
     say_removed([receipt])
+    yield from _mention_lines(receipt)
     if not receipt.erased and not receipt.kept:
         note("Nothing that was asked for is there.")
     if receipt.dry_run:
@@ -157,6 +170,21 @@ def _receipt_lines(receipt: ErasureReceipt) -> Iterator[str]:
         note(
             "`hexad memory list --status archived` names it, `hexad memory restore ID` brings a memory back."
         )
+
+
+def _mention_lines(receipt: ErasureReceipt) -> Iterator[str]:
+    """What still names the person, and how it is erased."""
+    if not receipt.mentions:
+        return
+    what = count(len(receipt.mentions), "memory that stays names", "memories that stay name")
+    yield f"  {what} the person:"
+    for mention in receipt.mentions[:_MENTIONS]:
+        yield f"    {mention.memory_id}  {clean(mention.text)}"
+    more = len(receipt.mentions) - _MENTIONS
+    others = f" --json lists the other {more:,}." if more > 0 else ""
+    note(
+        f"Their data_subjects do not say so. `hexad forget {receipt.mentions[0].memory_id} --purge` erases one.{others}"
+    )
 
 
 def _list() -> None:
