@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from math import exp, floor, log
 
 import pytest
@@ -371,6 +372,18 @@ def test_what_was_written_with_defaults_grows_old_as_well(hx, clock):
     assert sorted(("archived", (memory.id,), None) for memory in old) == sorted(done(report))
     assert {"active"} == {hx.get(memory.id).status.value for memory in (*stays, used)}
     assert () == hx.consolidate("project").changes
+
+
+def test_what_holds_from_a_later_day_or_until_one_does_not_grow_old_before_it(hx, clock):
+    ahead = hx.remember("The new tariff is 12 francs.", valid_from=clock.now() + timedelta(days=380))
+    until = hx.remember("The maps are licensed.", valid_to=clock.now() + timedelta(days=450))
+    clock.advance(days=400)
+
+    assert () == hx.consolidate("project").changes
+
+    clock.advance(days=400)
+
+    assert {ahead.id, until.id} == {step[1][0] for step in done(hx.consolidate("project"))}
 
 
 @pytest.mark.row("A083")

@@ -57,6 +57,22 @@ def test_a_fact_of_the_stack_takes_the_place_of_the_one_under_another_name(
     ]
 
 
+@pytest.mark.parametrize(("key", "value", "other_key", "other"), [
+    ("task_queue", "Celery", "message_broker", "RabbitMQ"), ("queue", "RQ", "message_queue", "SQS"),
+    ("frontend_framework", "React", "ui_library", "MUI"), ("test_framework", "Jest", "testing_library", "Enzyme"),
+    ("auth_library", "passlib", "auth_provider", "Auth0"),
+])  # fmt: skip
+def test_two_parts_of_one_stack_both_hold(
+    hx: Hexad, key: str, value: str, other_key: str, other: str
+) -> None:
+    hx.project.remember(category="tech_stack", key=key, value=value)
+    hx.project.remember(category="tech_stack", key=other_key, value=other)
+
+    assert {key: value, other_key: other} == {
+        name: fact.value for name, fact in hx.project.get_tech_stack().items()
+    }
+
+
 def test_conventions_and_todos_under_two_names_both_hold(hx: Hexad) -> None:
     for category in ("convention", "todo"):
         hx.project.remember(category=category, key="testing", value="one database for each test")

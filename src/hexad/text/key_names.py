@@ -8,10 +8,11 @@ from typing import Final
 from hexad.text.normalize import slug
 
 # The name under which a look at a repository files something, and what else people call it. A name that has a
-# meaning of its own as a convention (`type_checking`: how strictly) is none for the tool.
+# meaning of its own as a convention (`type_checking`: how strictly) is none for the tool, and one for what stands
+# beside it in the same stack (Celery's broker, React's components) none at all: one would take the other's place.
 _OTHER_NAMES: Final[Mapping[str, str]] = {
     "async_runtime": "async_framework async_library",
-    "auth": "authentication authentication_library auth_library auth_provider",
+    "auth": "authentication authentication_library auth_library",
     "build_backend": "build_system",
     "bundler": "bundling js_bundler module_bundler",
     "cache": "caching cache_store",
@@ -37,12 +38,12 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "orm": "orms orm_library object_relational_mapper db_orm database_orm",
     "package_manager": "pkg_manager package_management dependency_manager dependency_management packager",
     "python_version": "python",
-    "queue": "message_queue task_queue job_queue mq message_broker",
+    "queue": "task_queue job_queue",
     "styling": "css css_framework styles",
-    "test_framework": "testing tests test testing_framework test_library testing_library test_runner test_tool"
+    "test_framework": "testing tests test testing_framework test_runner test_tool"
     " unit_testing unit_tests unit_test_framework",
     "type_checker": "typechecker static_type_checker",
-    "ui_framework": "frontend_framework front_end_framework ui_library frontend_library",
+    "ui_framework": "frontend_framework front_end_framework",
     "validation": "validator validation_library schema_validation",
     "web_framework": "framework backend_framework server_framework http_framework",
 }

@@ -331,7 +331,9 @@ def _archived(
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
     share = LOG_SHARE if row.kind in LOGS else 1.0
-    if after is None or now - max(row.touched, begun or row.touched) < after * share:
+    # What was written ahead of its time begins with that, and is not over before the end that it was given.
+    since = max(row.touched, row.holds_since, begun or row.touched)
+    if after is None or now - since < after * share or (row.valid_to is not None and row.valid_to > now):
         return None
     months = settings.archive_months * share
     return ConsolidationAction.ARCHIVED, f"neither read nor changed for {months:g} months"
