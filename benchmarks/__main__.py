@@ -120,6 +120,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "stream-cold": ("stream_cold", _module("stream_cold")),
     "year": ("year", _module("year")),
     "honeycomb": ("honeycomb", _module("honeycomb")),
+    "chains": ("chains", _module("chains")),
     "commit": ("commit", _commit),
     "redaction": ("redaction", _redaction),
     "ledger": ("ledger", _module("ledger")),

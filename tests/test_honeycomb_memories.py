@@ -8,7 +8,7 @@ import json
 import pytest
 
 import hexad
-from hexad import Hexad, InvalidInput
+from hexad import FrozenClock, Hexad, InvalidInput
 from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.testing import HashEmbedder
 from honeycomb_texts import TEXTS
@@ -132,6 +132,74 @@ def test_links_that_are_drawn_are_edges_at_once_and_gone_when_they_are_removed(h
     hx.unlink(told[0].id, told[2].id)
     hx.embed_pending()
     assert "based-on" not in types(hx, told[0], told[2])
+
+
+class OneDirection(HashEmbedder):
+    """All texts have one vector: nothing is more alike than anything else."""
+
+    def embed(self, texts):
+        return super().embed(["the same"] * len(texts))
+
+
+@pytest.mark.row("O019")
+def test_a_link_takes_the_seat_of_the_weakest_connection_that_nobody_drew(tmp_path):
+    with hexad.open(tmp_path, embedder=OneDirection(), background=False, clock=FrozenClock()) as hx:
+        memories = [hx.remember(text, path=f"p/{at}") for at, text in enumerate(TEXTS)]
+        hx.embed_pending()
+        before = hx.honeycomb.neighbors(memories[0].id)
+
+        hx.link(memories[0].id, memories[9].id, kind="caused-by")
+
+        for after in (hx.honeycomb.neighbors(memories[0].id), rebuilt(hx).neighbors(memories[0].id)):
+            drawn = after[0]
+            assert 6 == len(before) == len(after)
+            assert hx.honeycomb.get(memories[9].id).id == drawn.target_id
+            assert (1.0, "caused-by") == (drawn.relevance_score, drawn.relationship_type)
+            assert {edge.target_id for edge in before[:5]} == {edge.target_id for edge in after[1:]}
+            assert before[5].target_id in {edge.target_id for edge in hx.honeycomb.overflow(memories[0].id)}
+
+
+def rebuilt(hx: Hexad):
+    hx.reindex()
+    hx.embed_pending()
+    return hx.honeycomb
+
+
+@pytest.mark.row("O019")
+def test_a_best_first_walk_goes_over_links_before_what_is_merely_alike(hx, told):
+    def first(count: int) -> list[str | None]:
+        pieces = hx.honeycomb.jit_context(TEXTS[2], max_tokens=1_000).pieces
+        return [piece.memory_id for piece in pieces[:count]]
+
+    assert [told[2].id, told[3].id] == first(2)
+    hx.link(told[2].id, told[6].id, kind="caused-by")
+    hx.link(told[6].id, told[4].id, kind="caused-by")
+
+    assert [told[2].id, told[6].id] == first(2)
+    assert {told[2].id, told[6].id, told[3].id, told[4].id} == set(first(4))
+
+
+@pytest.mark.parametrize("kind", ["similar", "derived-from"])
+def test_a_link_drawn_under_the_name_of_a_derived_type_weighs_as_likeness(kind, hx, told):
+    hx.link(told[2].id, told[6].id, kind=kind)
+
+    pieces = hx.honeycomb.jit_context(TEXTS[2], max_tokens=1_000).pieces
+
+    assert [told[2].id, told[3].id] == [piece.memory_id for piece in pieces[:2]]
+
+
+def test_links_in_overflow_do_not_age(tmp_path):
+    clock = FrozenClock()
+    with hexad.open(tmp_path, embedder=HashEmbedder(), background=False, clock=clock) as hx:
+        memories = [hx.remember(text, path=f"p/{at}") for at, text in enumerate(TEXTS)]
+        hx.embed_pending()
+        for memory in memories[1:9]:
+            hx.link(memories[0].id, memory.id, kind="caused-by")
+        clock.advance(days=300)
+
+        context = hx.honeycomb.jit_context(start=memories[0].id, threshold=0.9)
+
+    assert {memory.id for memory in memories[:9]} == {piece.memory_id for piece in context.pieces}
 
 
 def test_links_stay_inside_a_space_unless_somebody_draws_them(hx):

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from math import nextafter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.clock import Clock
@@ -31,7 +32,7 @@ from hexad.honeycomb.tables.link_evidence import (
     Relation,
 )
 from hexad.honeycomb.tables.nodes import nodes_of
-from hexad.honeycomb.values import RELATION_BACK, HoneycombRules
+from hexad.honeycomb.values import BY_WORD, NEXT, PREVIOUS, RELATION_BACK, SIMILAR, HoneycombRules
 from hexad.memory.store import Stores
 from hexad.search.vectors.arithmetic import VectorSegment, one_thread
 from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
@@ -152,7 +153,8 @@ WORD_CHARS_LEAST: Final = 3
 ORDER_GAIN: Final = 0.5
 """What standing beside each other adds: this share of what is missing to 1."""
 WORDS_GAIN: Final = 0.4
-SIMILAR, BY_WORD, NEXT, PREVIOUS = "similar", "shared-words", "next", "previous"
+LIKENESS_MOST: Final = nextafter(1.0, 0.0)
+"""What no connection reaches that nobody drew: a link, which counts 1, takes the seat of any of them."""
 PATIENCE_S: Final = 30.0
 """How long a caller waits for another program that derives links and does not get on."""
 _POLL_S: Final = 0.02
@@ -395,7 +397,9 @@ class LinkJob:
         score += (1 - score) * WORDS_GAIN * bond.words
         if bond.order:
             score += (1 - score) * ORDER_GAIN
-        return min(max([score, *(relation.score for relation in bond.relations)]), 1.0)
+        if any(relation.kind.startswith(_LINK_PREFIX) for relation in bond.relations):
+            return 1.0
+        return min(max([score, *(relation.score for relation in bond.relations)]), LIKENESS_MOST)
 
     # Which later ones it makes a difference to ------------------------------------------------------------------
 
@@ -438,7 +442,13 @@ def _relation(bond: _Bond, from_no: int, way: int, *, cosine: float) -> str:
     """Return the type of an edge: what speaks for it most."""
     if bond.relations:
         strongest = min(
-            bond.relations, key=lambda relation: (-relation.score, relation.from_no != from_no, relation.kind)
+            bond.relations,
+            key=lambda relation: (
+                not relation.kind.startswith(_LINK_PREFIX),
+                -relation.score,
+                relation.from_no != from_no,
+                relation.kind,
+            ),
         )
         kind = strongest.kind.removeprefix(_LINK_PREFIX)
         return kind if strongest.from_no == from_no else kind + RELATION_BACK

@@ -13,6 +13,7 @@ from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.honeycomb.scoring import COSINE_WEIGHT, DECAY_WEIGHT, HALF_LIFE, check_weights
+from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.search.vectors.quantization import EmbeddingFormat
 
 DATA_BYTES_LIMIT: Final = 8 << 10
@@ -30,6 +31,9 @@ RELATION_LIMIT: Final = 64
 SESSION_LIMIT: Final = 200
 RELATION_BACK: Final = ":back"
 """What the type of the edge against a relation's direction ends with."""
+SIMILAR, BY_WORD, NEXT, PREVIOUS = "similar", "shared-words", "next", "previous"
+LIKENESS: Final = frozenset((SIMILAR, BY_WORD, NEXT, PREVIOUS, NEAR_DUPLICATE, "derived-from"))
+"""The types of edges between memories that weigh as likeness: nobody drew them, or they lead to what says the same."""
 
 
 class PieceForm(StrEnum):

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database, Row
 from hexad.honeycomb.tables.schema import SEATS
+from hexad.honeycomb.values import LIKENESS, RELATION_BACK
 
 FAMILY: Final = "honeycomb"
 _COLUMNS: Final = "from_id, ring, seat, to_id, score, relation, is_auto, created_at, renewed_at"
@@ -38,6 +39,11 @@ class EdgeRow(NamedTuple):
     is_auto: int
     created_at: int
     renewed_at: int
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is of a link that somebody drew between two memories."""
+        return bool(self.is_auto) and self.relation.removesuffix(RELATION_BACK) not in LIKENESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
