@@ -401,3 +401,44 @@ def test_an_empty_context_says_why(hostile):
     assert "left out: 1 below the threshold, 1 too long" in small.err
     assert "Where the walk begins is inactive." in resting.err
     assert "left out: 1 inactive" in resting.err
+
+
+# Where texts are from -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("code")
+    for name in ("gates", "bolts"):
+        body = "\n\n\n".join(
+            f'def {verb}_{name}(count: int) -> int:\n    """{verb} all {name} of the yard."""\n'
+            + "    count += 1\n" * 40
+            + "    return count"
+            for verb in ("open", "close")
+        )
+        (folder / "app").mkdir(exist_ok=True)
+        (folder / "app" / f"{name}.py").write_text(
+            f"from __future__ import annotations\n\nimport os\n\n{body}\n"
+        )
+    run(folder, "init", "--no-detect")
+    run(folder, "ingest", "app")
+    run(folder, "maintain")
+    return folder
+
+
+def test_code_is_listed_by_its_path_and_what_it_defines(code):
+    shown = run(code, "honeycomb", "show", "app/gates").out + run(code, "honeycomb", "stats").out
+    dot = run(code, "honeycomb", "show", "app/gates", "--dot").out
+
+    assert "__future__" not in shown + dot
+    assert re.search(r"^\d+  app/gates: .*open_gates", shown, re.MULTILINE)
+    assert re.search(r"%  \d+  app/bolts: .*open_bolts", shown)
+    assert "app/gates: " in dot
+
+
+def test_each_text_of_a_context_says_where_it_is_from(code, store):
+    asked = run(code, "honeycomb", "context", "close all gates of the yard", "--max-tokens", "250").out
+    begun = run(store[0], "honeycomb", "context", "--start", str(store[1][1]), "--max-tokens", "40").out
+
+    assert re.search(r"^\d+  mem_\w+  app/gates  gates\.py:\d+  .*close_gates", asked, re.MULTILINE)
+    assert begun.splitlines()[:2] == [str(store[1][1]), 'node "1"']

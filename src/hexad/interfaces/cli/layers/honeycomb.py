@@ -15,7 +15,7 @@ from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show
 from hexad.interfaces.cli.store.ingest import waiting_links
 
 if TYPE_CHECKING:
-    from hexad import Hexad, HoneycombEdge, HoneycombNode, HoneycombStats, JitContext, JitPiece
+    from hexad import Hexad, HoneycombEdge, HoneycombNode, HoneycombStats, JitContext, JitPiece, Memory
 
 _DOT_TEXT: Final = 40
 _NARROWEST: Final = 39
@@ -45,6 +45,8 @@ class _Neighbourhood:
 
     nodes: dict[int, HoneycombNode] = field(default_factory=dict)
     edges: list[HoneycombEdge] = field(default_factory=list)
+    words: dict[int, str] = field(default_factory=dict)
+    """What each node is called in a line."""
     left: int = 0
 
 
@@ -126,6 +128,7 @@ def _around(hx: Hexad, start: HoneycombNode, *, depth: int, overflow: bool, limi
                 neighbourhood.edges.append(edge)
         level = following
     neighbourhood.left = len(left)
+    neighbourhood.words = {node.id: _words(hx, node) for node in neighbourhood.nodes.values()}
     return neighbourhood
 
 
@@ -142,6 +145,9 @@ def _tree(
     room = max(width() - 1, _NARROWEST)
     shown = {start.id}
 
+    def said(node: HoneycombNode) -> str:
+        return _said(node, neighbourhood.words[node.id])
+
     def lines(node: HoneycombNode, head: str, left: int) -> Iterator[str]:
         edges = [
             edge for edge in _edges(node, overflow=overflow) if left and edge.target_id in neighbourhood.nodes
@@ -154,14 +160,14 @@ def _tree(
             last = edge is opened[-1] and not others
             target = neighbourhood.nodes[edge.target_id]
             yield clip(
-                f"{head}{'└─' if last else '├─'} {edge.relevance_score:.2f} {_type(edge)}  {_said(target)}",
+                f"{head}{'└─' if last else '├─'} {edge.relevance_score:.2f} {_type(edge)}  {said(target)}",
                 room,
             )
             yield from lines(target, f"{head}{'   ' if last else '│  '}", left - 1)
         if others:
             yield from _elsewhere(others, head=head, room=room)
 
-    yield clip(_said(start), room)
+    yield clip(said(start), room)
     if start.memory_id is not None:
         yield click.style(clip(f"   {start.memory_id}", room), dim=True)
     yield from lines(start, "", depth)
@@ -191,13 +197,30 @@ def _elsewhere(edges: Sequence[HoneycombEdge], *, head: str, room: int) -> Itera
         yield clip(line.replace(_UNBROKEN, " "), room)
 
 
-def _said(node: HoneycombNode) -> str:
+def _said(node: HoneycombNode, words: str) -> str:
     rest = "" if node.is_active else " (inactive)"
-    return f"{node.id}{rest}  {_words(node)}"
+    return f"{node.id}{rest}  {words}"
 
 
-def _words(node: HoneycombNode) -> str:
-    return clean(" ".join(node.data.split()))
+def _words(hx: Hexad, node: HoneycombNode) -> str:
+    """Return what a node is called in a line: code by its path and what it defines, all else by its text.
+
+    Files of code begin alike, with imports and licences.
+    """
+    memory = _memory(hx, node.memory_id)
+    if memory is None or memory.kind != "code":
+        return clean(" ".join(node.data.split()))
+    names = dict.fromkeys(chunk.heading for chunk in memory.chunks if chunk.heading)
+    return clean(": ".join(filter(None, (memory.path, ", ".join(names)))))
+
+
+def _memory(hx: Hexad, memory_id: str | None) -> Memory | None:
+    if memory_id is None:
+        return None
+    try:
+        return hx.get(memory_id)
+    except hexad.NotFound:  # removed meanwhile
+        return None
 
 
 def _dot(neighbourhood: _Neighbourhood) -> Iterator[str]:
@@ -205,7 +228,7 @@ def _dot(neighbourhood: _Neighbourhood) -> Iterator[str]:
     yield "  node [shape=hexagon];"
     for node in neighbourhood.nodes.values():
         style = "" if node.is_active else ", style=dashed"
-        label = _quoted(f"{node.id}: {clip(_words(node), _DOT_TEXT)}")
+        label = _quoted(f"{node.id}: {clip(neighbourhood.words[node.id], _DOT_TEXT)}")
         yield f"  {node.id} [label={label}{style}];"
     for edge in neighbourhood.edges:
         style = ", style=dashed" if edge.ring else ""
@@ -228,14 +251,13 @@ def stats() -> None:
     """
     with state().opened() as hx:
         stats = hx.honeycomb.stats()
-        hubs = [(_got(hx, node), rank) for node, rank in stats.hubs]
+        there = [(_got(hx, node), rank) for node, rank in stats.hubs]
+        hubs = [(_said(node, _words(hx, node)), rank) for node, rank in there if node is not None]
         waiting = waiting_links(hx)
     show(stats, table=_stats_lines(waiting, stats, hubs))
 
 
-def _stats_lines(
-    waiting: str | None, stats: HoneycombStats, hubs: list[tuple[HoneycombNode | None, float]]
-) -> Iterator[str]:
+def _stats_lines(waiting: str | None, stats: HoneycombStats, hubs: list[tuple[str, float]]) -> Iterator[str]:
     if waiting is not None:
         note(waiting)
     if not stats.nodes and waiting is not None:
@@ -249,9 +271,8 @@ def _stats_lines(
     room = max(width() - 1, _NARROWEST)
     for words in _numbers(stats):
         yield from hanging(words, indent=0, room=room)
-    for node, rank in hubs:
-        if node is not None:  # else removed meanwhile
-            yield clip(f"  {rank:6.1%}  {_said(node)}", room)
+    for said, rank in hubs:
+        yield clip(f"  {rank:6.1%}  {said}", room)
 
 
 def _numbers(stats: HoneycombStats) -> Iterator[str]:
@@ -335,7 +356,8 @@ def context(
 ) -> None:
     """Print the context that a walk collects.
 
-    It begins where QUERY points, and ends where the budget of tokens does.
+    It begins where QUERY points, and ends where the budget of tokens does. Each text comes below its node's number
+    and, of a memory, its id, its path and where in its source it stands.
     """
     if not query and start is None:
         raise click.UsageError("Say what the context is for, or name a node with --start.")
@@ -352,20 +374,19 @@ def context(
             space=space,
             session=session,
         )
-    show(context, table=_context_lines(context, trace=trace))
+        origins = [_origin(piece, _memory(hx, piece.memory_id)) for piece in context.pieces]
+    show(context, table=_context_lines(context, origins, trace=trace))
 
 
-def _context_lines(context: JitContext, *, trace: bool) -> Iterator[str]:
+def _context_lines(context: JitContext, origins: Sequence[str], *, trace: bool) -> Iterator[str]:
+    room = max(width() - 1, _NARROWEST)
     if not context.pieces:
         note(_why_nothing(context))
-    elif trace:
-        room = max(width() - 1, _NARROWEST)
-        for piece in context.pieces:
-            for line in hanging(_why(piece), indent=0, room=room):
+    for piece, origin in zip(context.pieces, origins, strict=True):
+        for words in (origin, _why(piece))[: 1 + trace]:
+            for line in hanging(words, indent=0, room=room):
                 yield click.style(line, dim=True)
-            yield from hanging(clean(piece.text), indent=2, room=room)
-    else:
-        yield clean(context.text)
+        yield from hanging(clean(piece.text), indent=2, room=room) if trace else (clean(piece.text),)
     limits = ", ".join(f"{name} {value:g}" for name, value in context.thresholds.items())
     left = ", ".join(f"{number:,} {reason}" for reason, number in context.left_out.items())
     note(
@@ -375,6 +396,21 @@ def _context_lines(context: JitContext, *, trace: bool) -> Iterator[str]:
     for words in context.notes:
         note(clean(words))
     _warn(context.safety)
+
+
+def _origin(piece: JitPiece, memory: Memory | None) -> str:
+    """Say which node a piece is, and of a memory its id, its path and where in its source the text stands."""
+    if memory is None:
+        return str(piece.id)
+    chunk = next(
+        (chunk for chunk in memory.chunks if memory.raw[chunk.start : chunk.end] == piece.text), None
+    )
+    parts = [str(piece.id), memory.id, clean(memory.path)]
+    if memory.source_id is not None:
+        parts.append(clean(memory.source_id) + (f":{chunk.first_line}" if chunk is not None else ""))
+    if chunk is not None and chunk.heading:
+        parts.append(clean(chunk.heading))
+    return "  ".join(parts)
 
 
 def _why(piece: JitPiece) -> str:
