@@ -27,7 +27,6 @@ def run(arguments: Sequence[str]) -> NoReturn:
     gc.disable()  # nothing lives long enough to be worth collecting; it is a fifth of the time that imports take
     _lighten_dataclasses()
     debug = "--debug" in arguments
-    _open_closed_streams()
     _watch(debug=debug)
     try:
         answer = _answer(next((word for word in arguments if word != "--debug"), ""))
@@ -56,16 +55,6 @@ def _lighten_dataclasses() -> None:
         return whole(cls, eq=eq, **options)
 
     dataclasses.dataclass = light
-
-
-def _open_closed_streams() -> None:
-    """Let nothing that is opened from here on become stdin, stdout or stderr where a client closed them.
-
-    The pipe of `_watch` would be read as stdin, and the store written to as stdout.
-    """
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(descriptor)
 
 
 def _answer(event: str) -> bytes:
