@@ -162,9 +162,9 @@ def test_another_program_can_read_where_each_vector_is_from(opened: Opener, proj
 
     assert vectors == len(rows)
     code = [row for row in rows if row[1] == "lamp.py"]
-    assert {("tower", "code")} == {(row[0], row[4]) for row in code}
+    assert {(project.name, "code")} == {(row[0], row[4]) for row in code}
     assert [] == [row for row in code if row[2] is not None and not 1 <= row[2] <= row[3] <= 10]
-    assert ["default", "plans/ship", 1, 1, "decision", "Ship on Tuesday."] == next(
+    assert [project.name, "plans/ship", 1, 1, "decision", "Ship on Tuesday."] == next(
         row[:6] for row in rows if row[4] == "decision"
     )
 

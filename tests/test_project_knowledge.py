@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import apsw
 import pytest
 
 from hexad import Category, FrozenClock, Hexad, InvalidInput, NotFound
@@ -39,6 +42,59 @@ def test_the_call_of_the_document_stores_a_fact_that_its_view_shows(hx: Hexad) -
         hx, "EXPLAIN QUERY PLAN SELECT * FROM project_facts WHERE project_id = 'p' AND category = 'todo'"
     )
     assert "idx_project_facts_proj_cat" in str(plan)
+
+
+OLD_VIEWS = """
+    DROP VIEW session_state;
+    DROP VIEW vector_chunks;
+    CREATE VIEW session_state AS SELECT 1 AS id, repository AS project_id FROM working_sets LIMIT 1;
+    CREATE VIEW vector_chunks AS SELECT v.no AS id, s.name AS project_id FROM vectors v
+      JOIN memories m ON m.no = v.memory_no JOIN spaces s ON s.no = m.space_no;
+    DELETE FROM meta WHERE key = 'project';
+    DELETE FROM schema_migrations WHERE number >= 18;
+"""
+"""A store as it was when each of these views called something else a project."""
+
+
+@pytest.mark.row("A018", "A024", "A042")
+def test_a_project_has_one_name_in_all_views_in_stores_from_before_too(opened: Opener, project: Path) -> None:
+    settings = project / ".hexad" / "hexad.toml"
+    settings.parent.mkdir()
+    settings.write_text('project = "Lighthouse"\n')
+    hx = opened()
+    hx.remember("The lamp turns twice a minute.", space="tower")
+    hx.project.remember(category="tech_stack", key="database", value="SQLite")
+    hx.governance.decide("Use an oil lamp.", rationale="It needs no wire.")
+    hx.session.start("mend the lamp")
+    hx.session.snapshot()
+    hx.embed_pending()
+    names = """
+        SELECT 'session', project_id FROM session_state UNION SELECT 'vector', project_id FROM vector_chunks
+        UNION SELECT 'fact', project_id FROM project_facts UNION SELECT 'decision', project_id FROM decisions
+    """
+    same = [(record, "Lighthouse") for record in ("decision", "fact", "session", "vector")]
+    assert same == view(hx, names)
+    assert hx.session.state is not None
+    assert "Lighthouse" == hx.session.state.project_id
+    columns = [
+        view(hx, f"SELECT * FROM pragma_table_info('{name}')") for name in ("session_state", "vector_chunks")
+    ]
+    place = hx.path / "memory.db"
+    hx.close()
+
+    con = apsw.Connection(str(place))
+    con.execute(OLD_VIEWS)
+    assert ("session", str(project)) in list(con.execute(names))  # as it was
+    con.close()
+
+    hx = opened()
+    assert same == view(hx, names)
+    assert columns == [
+        view(hx, f"SELECT * FROM pragma_table_info('{name}')") for name in ("session_state", "vector_chunks")
+    ]
+    hx.close()
+    settings.write_text('project = "Beacon"\n')
+    assert [("Beacon",)] == view(opened(), "SELECT project_id FROM session_state")
 
 
 @pytest.mark.row("A023")

@@ -167,7 +167,7 @@ def test_the_view_session_state_has_one_row_with_document_4s_columns(hx: Hexad) 
     assert [
         {
             "id": 1,
-            "project_id": str(hx.path.parent),
+            "project_id": hx.session.state.project_id,
             "active_task": "login feature",
             "active_ticket": "AUTH-1",
             "files_open": '["src/a.py"]',

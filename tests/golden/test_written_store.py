@@ -129,6 +129,8 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
     new["sqlite_schema"] = [
         row for row in new["sqlite_schema"] if not any(f"'{name}'" in row for name in LATER)
     ]
+    if "meta" in new:
+        new["meta"] = [row for row in new["meta"] if not row.startswith("('project', ")]  # written since then
     for table, rows in old.items():
         if table == "schema_migrations":
             assert len(rows) <= len(new[table])
@@ -146,11 +148,12 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(name: str, today: Pa
 LATER = frozenset({"standing"})
 """Tables that came with a migration after the old store was written."""
 COLUMNS = {
-    "sqlite_schema": "type, name, tbl_name, replace(sql, ', sentences BLOB', '')",
+    "sqlite_schema": "type, name, tbl_name, iif(name IN ('session_state', 'vector_chunks'), 'a view that was renewed',"
+    " replace(sql, ', sentences BLOB', ''))",
     "vectors": "no, memory_no, chunk_no, vector",
 }
-"""What is read of tables, where not all: a migration added a column after the old store was written."""
-MORE = ("'handouts'", "'usage'", "'minhash_bands'")
+"""What is read of tables, where not all: a migration added a column or renewed a view after the old store was written."""
+MORE = ("'handouts'", "'usage'", "'minhash_bands'", "'meta'")
 """Tables whose rows are more or others than those of the old store."""
 
 

@@ -13,6 +13,8 @@ from hexad.database.connection import Database
 from hexad.errors import IntegrityError
 
 STORE_ID: Final = "store_id"
+PROJECT_NAME: Final = "project"
+"""What the project is called, for the views in the file: memories have it, a session's row has not."""
 EMBEDDER: Final = "embedder"
 EMBEDDING_PAUSED: Final = "embedding_paused"
 """Why vectors wait though an embedder is there: a budget is used up. Empty when none does."""
@@ -46,6 +48,11 @@ class Meta:
                 "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
                 (key, value),
             )
+
+    def update(self, key: str, value: str) -> None:
+        """Store a fact, and write nothing where it stands already."""
+        if self.get(key) != value:
+            self.put(key, value)
 
     def ensure(self, key: str, value: str) -> str:
         """Store a fact unless there is one; returns the one that stands."""

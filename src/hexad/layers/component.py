@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 from hexad.core.lazy import Lazy
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, Job, MemoryTable, Report, script
 from hexad.layers.feedback.table import FEEDBACK_DDL, GIVEN_BY, FeedbackEraser
-from hexad.layers.session.table import WORKING_SET_DDL, WorkingSetEraser, WorkingSets, check_working_sets
+from hexad.layers.session.table import (
+    SESSION_STATE_DDL,
+    WORKING_SET_DDL,
+    WorkingSetEraser,
+    WorkingSets,
+    check_working_sets,
+)
 from hexad.memory.component import OF_MEMORIES
 from hexad.memory.tables.decisions import check_decisions
 from hexad.memory.tables.memories import Memories
@@ -72,7 +78,11 @@ def _tell_of_user(systems: LayersSystems, report: Report) -> None:
 
 COMPONENT: Final = Component(
     name="layers",
-    schema=(script(15, WORKING_SET_DDL, "layers"), script(15, FEEDBACK_DDL, place=3)),
+    schema=(
+        script(15, WORKING_SET_DDL, "layers"),
+        script(15, FEEDBACK_DDL, place=3),
+        script(18, SESSION_STATE_DDL, place=1),
+    ),
     jobs=(
         Job(name="rest sessions", place=4, maintain=lambda systems, _report: systems.flush_sessions()),
         Job(name="detect", place=5, maintain=_detect),

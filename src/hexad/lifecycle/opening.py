@@ -29,7 +29,7 @@ from hexad.database.encryption.cipher import MEMORY_DB
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
-from hexad.database.meta import STORE_ID, Meta
+from hexad.database.meta import PROJECT_NAME, STORE_ID, Meta
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import IntegrityError, InvalidInput, NotFound
@@ -261,9 +261,10 @@ def _open(
     try:
         crypt = unlock(directory, settings, key, lock=lock)
         db = _database(directory, settings, crypt, clock=clock, readonly=readonly)
-        meta = Meta(db)
+        meta, project = Meta(db), settings.project or _name(directory, temporary is not None)
         if not readonly:
             meta.ensure(STORE_ID, ids.new("store"))
+            meta.update(PROJECT_NAME, project)
         models = MeteredModels(db, plan, clock=clock)
         chosen = models.embedder(_embedder(meta, settings, embedder))
         context = StoreContext(
@@ -275,7 +276,7 @@ def _open(
             actor=actor,
             keys=KeyStore(directory / KEYS, crypt=crypt),
             crypt=crypt,
-            project=settings.project or _name(directory, temporary is not None),
+            project=project,
             background=background and not readonly,
             owner=READONLY if lock is None else lock.identity,
             alive=tuple if lock is None else lock.alive,

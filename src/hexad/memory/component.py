@@ -30,6 +30,7 @@ from hexad.memory.tables.schema import (
     KNOWN_DECISIONS,
     MEMORY_PROMISES,
     STRUCTURED_DDL,
+    VECTOR_CHUNKS_DDL,
 )
 from hexad.memory.tables.standing import add_standing
 
@@ -187,6 +188,7 @@ COMPONENT: Final = Component(
         script(15, FACT_DDL, place=2),
         script(15, KNOWN_DECISIONS, place=5),
         SchemaStep(number=16, apply=add_standing, name="standing instructions"),
+        script(18, VECTOR_CHUNKS_DDL, "one meaning of project_id"),
     ),
     memory_tables=(
         MemoryTable(name="memory_versions", counted_as="earlier versions"),

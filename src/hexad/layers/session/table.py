@@ -292,10 +292,16 @@ CREATE TABLE working_sets (
   rev INTEGER NOT NULL DEFAULT 1           -- counts snapshots: who writes sees whether somebody else did
 ) STRICT;
 CREATE INDEX working_sets_by_place ON working_sets(repository, worktree, updated_at);
+"""
 
--- Document 4, section 2.2.1: the session that was changed last, for people and tools that read the file.
+
+SESSION_STATE_DDL: Final = """
+-- Document 4, section 2.2.1: the session that was changed last, for people and tools that read the file. `project_id`
+-- is the project's name, as facts and decisions have it; where it is worked on is in `working_sets`.
+DROP VIEW IF EXISTS session_state;
 CREATE VIEW session_state AS
-  SELECT 1 AS id, repository AS project_id, state ->> '$.task' AS active_task, state ->> '$.ticket' AS active_ticket,
+  SELECT 1 AS id, (SELECT value FROM meta WHERE key = 'project') AS project_id,
+         state ->> '$.task' AS active_task, state ->> '$.ticket' AS active_ticket,
          (SELECT json_group_array(value ->> '$.path') FROM json_each(state, '$.open_files')) AS files_open,
          state ->> '$.edits[#-1].path' AS last_edit_file, state ->> '$.edits[#-1].line' AS last_edit_line,
          state ->> '$.conversation_summary' AS conversation_summary,

@@ -277,17 +277,22 @@ CREATE TABLE maintenance_log (
   what TEXT NOT NULL,
   detail TEXT NOT NULL
 ) STRICT;
+"""
 
--- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file.
+
+VECTOR_CHUNKS_DDL: Final = """
+-- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file. `project_id` is the
+-- project's name, as facts and decisions have it.
+DROP VIEW IF EXISTS vector_chunks;
 CREATE VIEW vector_chunks AS
-  SELECT v.no AS id, s.name AS project_id, v.no AS external_id, coalesce(m.source_id, m.path) AS file_path,
+  SELECT v.no AS id, m.metadata ->> '$.project' AS project_id, v.no AS external_id,
+         coalesce(m.source_id, m.path) AS file_path,
          coalesce(c.first_line, (SELECT min(first_line) FROM chunks a WHERE a.memory_no = m.no)) AS start_line,
          coalesce(c.last_line, (SELECT max(last_line) FROM chunks a WHERE a.memory_no = m.no)) AS end_line,
          m.kind AS kind,
          coalesce(nullif(c.heading, ''), m.summary_micro, m.raw) AS summary,
          m.updated_at AS last_indexed
-  FROM vectors v JOIN memories m ON m.no = v.memory_no JOIN spaces s ON s.no = m.space_no
-       LEFT JOIN chunks c ON c.no = v.chunk_no;
+  FROM vectors v JOIN memories m ON m.no = v.memory_no LEFT JOIN chunks c ON c.no = v.chunk_no;
 """
 
 
