@@ -183,12 +183,14 @@ def test_a_store_is_found_from_a_folder_below_it_and_not_above_the_repository(
 ) -> None:
     opened().remember("A text.")
     (project / "deep" / "er").mkdir(parents=True)
-    assert project / ".hexad" == opened(project / "deep" / "er").path
+    with pytest.warns(UserWarning, match="no store of its own"):
+        assert project / ".hexad" == opened(project / "deep" / "er").path
 
     (project / "deep" / ".git").mkdir()
     with pytest.raises(hexad.NotFound):
         opened(project / "deep" / "er", create=False)
-    assert project / "deep" / ".hexad" == opened(project / "deep" / "er").path
+    with pytest.warns(UserWarning, match="no store of its own"):
+        assert project / "deep" / ".hexad" == opened(project / "deep" / "er").path
 
 
 def test_the_store_of_the_current_folder_is_the_default(

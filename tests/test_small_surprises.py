@@ -88,6 +88,20 @@ def test_a_folder_that_is_named_and_uses_the_store_above_it_is_told_so(here):
     assert "no store of its own" not in here("-C", ".hexad", "recall", "gate").err
 
 
+def test_a_program_that_names_such_a_folder_is_warned_in_the_same_words(here):
+    Path("docs").mkdir()
+    said = " ".join(here("-C", "docs", "recall", "gate").err.split())
+
+    with pytest.warns(UserWarning, match="no store of its own") as warned:
+        hexad.open("docs", embedder=None, background=False).close()
+    for path in (None, ".", ".hexad"):
+        hexad.open(path, embedder=None, background=False).close()
+
+    assert [True] == [str(warning.message) in said for warning in warned]
+    assert __file__ == warned[0].filename
+    assert 1 == said.count("no store of its own")
+
+
 def test_doctor_says_why_there_are_more_vectors_than_chunks(here, monkeypatch):
     monkeypatch.setenv("HEXAD_EMBEDDER", "hashing")
     here("remember", "\n\n".join(f"# Part {number}\n\n" + "The gate is green. " * 60 for number in range(6)))

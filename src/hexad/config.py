@@ -347,6 +347,17 @@ def find_store(start: Path) -> Path | None:
     return None
 
 
+NO_STORE: Final = "has no store of its own"
+
+
+def store_above(path: str | Path, directory: Path) -> str | None:
+    """Return what to say where the store of a folder that was named is that of a folder above it; else None."""
+    named, used = Path(path).resolve(), directory.resolve()
+    if used == named or used.parent not in named.parents:
+        return None
+    return f"{named} {NO_STORE}; the one of {used.parent} is used. `hexad init` creates one."
+
+
 def store_root(start: Path) -> Path:
     """Return where a new store belongs: the repository's root above `start`, or `start` itself."""
     here = start.resolve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from hexad.config import (
     StreamDurability,
     find_store,
     load_settings,
+    store_above,
     store_root,
 )
 from hexad.core.actor import Actor, parse_actor
@@ -81,7 +83,8 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     """Open the store of a project, creating it when it is missing.
 
     `path` is a folder of the project (None: the current one); its `.hexad`, or that of a folder above it up
-    to the repository's root, is the store. `":memory:"` is a private temporary store that is removed at close.
+    to the repository's root, is the store; a warning says so where another folder than the one that is named has it.
+    `":memory:"` is a private temporary store that is removed at close.
     `embedder` is `"default"` (the one in `hexad.toml`, else the one the store was built with, else the small
     local model), `"hashing"`, `"openai:MODEL@URL"`, a function from texts to vectors, an object with the
     `Embedder` protocol, or None for lexical recall only. `generator` writes what `remember_raw` infers: `"default"`
@@ -115,6 +118,8 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
         directory = Path(temporary.name) / STORE_DIRECTORY
     else:
         temporary, directory = None, directory_of(path, create=create and not readonly)
+        if path is not None and (words := store_above(path, directory)) is not None:
+            warnings.warn(words, stacklevel=2)
     try:
         settings = load_settings(directory)
         plan = _plan(settings, embedder, generator, rerank)

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 import click
 
 import hexad
-from hexad.config import load_settings
+from hexad.config import load_settings, store_above
 from hexad.core.invisible_text import escaped
 
 if TYPE_CHECKING:
@@ -84,13 +83,8 @@ class State:
 
     def _say_where(self, hx: Hexad) -> None:
         """Say that the folder that was named has no store of its own, and that the one above it is used."""
-        if self.store is None:
-            return
-        named, used = Path(self.store).resolve(), hx.path.resolve()
-        if used != named and used.parent in named.parents:
-            note(
-                f"{named} has no store of its own; the one of {used.parent} is used. `hexad init` creates one."
-            )
+        if self.store is not None and (words := store_above(self.store, hx.path)) is not None:
+            note(words)
 
     def ask_passphrase(self, *, user: bool = False) -> bool:
         """Ask whoever sits at the terminal for the store's passphrase, or the user layer's; return whether there is

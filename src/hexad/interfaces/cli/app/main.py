@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from types import FrameType
 from typing import Final
@@ -15,6 +16,7 @@ from typing import Final
 import click
 
 import hexad
+from hexad.config import NO_STORE
 from hexad.interfaces.cli.app.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State, wrapped
 from hexad.interfaces.cli.app.messages import error_message
 
@@ -83,7 +85,10 @@ def main(args: Sequence[str] | None = None) -> int:
     _prepare_streams()
     previous = signal.signal(signal.SIGTERM, _end)
     try:
-        code = _run(args)
+        with warnings.catch_warnings():
+            # Commands say it themselves, as a note.
+            warnings.filterwarnings("ignore", f".* {NO_STORE}")
+            code = _run(args)
     finally:
         signal.signal(signal.SIGTERM, previous)
     return code
