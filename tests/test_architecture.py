@@ -250,6 +250,7 @@ WRITES = {
     ): "removes folders that are empty, and nothing else",
     ("hexad.ingest.sources.sqlite_copy", "tempfile.TemporaryDirectory"): _COPIES,
     ("hexad.ingest.sources.sqlite_copy", "shutil.copyfile"): _COPIES,
+    ("hexad.__main__", "open"): "the null device, for streams that the caller closed",
     ("hexad.interfaces.mcp.stdio", "os.write"): "the pipe to the client; no file",
     ("hexad.interfaces.assistants.installer", "os.rmdir"): "removes folders that are empty, and nothing else",
     ("hexad.interfaces.hooks.run", "os.write"): "the pipes to the assistant; no file",
