@@ -185,6 +185,20 @@ def test_a_test_that_does_not_mind_is_named_with_the_mistake_and_no_file_is_chan
     assert texts == {name: (repository / name).read_text() for name in FILES}
 
 
+def test_a_row_with_tests_and_without_code_is_named(repository: Path):
+    (repository / "tests/data/code_of_rows.json").write_text('{"L001": ["sums.py:total"]}\n')
+
+    report = python(repository, "tests/mutation", "--all", "--jobs", "1")
+
+    assert [
+        f"L00{n}: no code is written down in code_of_rows.json; --map --rows L00{n} looks for it"
+        for n in (2, 3, 4)
+    ] == [line for line in report.stdout.splitlines() if line.startswith("L00")]
+    assert "1 of 1 rows noticed a mistake" in report.stdout
+    assert "3 could not be tried" in report.stdout
+    assert 1 == report.returncode
+
+
 def test_rows_whose_tests_mind_are_enough(repository: Path):
     python(repository, "tests/mutation", "--map", "--jobs", "1")
 

@@ -56,6 +56,10 @@ class Verdict:
 def check(row: str, tests: Sequence[str], functions: Sequence[str], *, seed: int, mutants: int) -> Verdict:
     """Try mutants of a row's functions until one of its tests fails."""
     started = time.monotonic()
+    if not functions:
+        return Verdict(
+            row=row, problem=f"no code is written down in {code.FILE.name}; --map --rows {row} looks for it"
+        )
     watch: dict[str, frozenset[str]] = {}
     for function in functions:
         file, _, name = function.partition(":")
@@ -204,7 +208,7 @@ def main(arguments: Sequence[str]) -> int:
     unknown = sorted(set(options.rows or ()) - set(functions))
     if unknown:
         parser.error(f"{unknown[0]} has no code in {code.FILE.name}; rows with tests get it by --map")
-    rows = options.rows or sorted(functions)
+    rows = options.rows or sorted(functions.keys() | (tests if options.all else ()))
     if not options.rows and not options.all:
         rows = sample(rows, seed=options.seed, size=options.sample)
     if len(rows) > FEW:
@@ -213,7 +217,7 @@ def main(arguments: Sequence[str]) -> int:
     verdicts = []
     for verdict in _each(
         options.jobs,
-        [(row, tests.get(row, []), functions[row], options.seed, options.mutants) for row in rows],
+        [(row, tests.get(row, []), functions.get(row, []), options.seed, options.mutants) for row in rows],
     ):
         verdicts.append(verdict)
         _say(verdict, verbose=options.verbose)
