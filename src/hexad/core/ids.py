@@ -20,8 +20,11 @@ SHORT_ID: Final = re.compile(rf"(mem_)([{_ALPHABET}]{{8}})(?:#[0-9]+)?")
 """A memory's id as a model is shown it: the end of it, in which ids of one moment differ."""
 _MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?=[{_ALPHABET}]{{8}}(?![0-9A-Za-z_]))")
 
+_PREFIXES: Final = (
+    "bud comment compaction compressed-[a-z]+ dec doc erasure fb session store ta tag ts window".split()
+)
 _RESERVED: Final = re.compile(
-    rf"(?!mem_)(?:[a-z]+[-_])+[{_ALPHABET}]{{26}}.*|{SHORT_ID.pattern}|user:.*", re.DOTALL
+    rf"(?:{'|'.join(_PREFIXES)})[-_][{_ALPHABET}]{{26}}.*|{SHORT_ID.pattern}|user:.*", re.DOTALL
 )
 
 
@@ -30,7 +33,7 @@ def is_reserved(name: str) -> bool:
 
     >>> is_reserved("dec_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("mem_GGCVNDVV"), is_reserved("user:rule:4")
     (True, True, True)
-    >>> is_reserved("mem_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("dec_2026_postgres")
+    >>> is_reserved("mem_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("order_01M6Q2FD002PAS6V7RGGCVNDVV")
     (False, False)
     """
     return _RESERVED.fullmatch(name) is not None
