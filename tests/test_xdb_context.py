@@ -274,13 +274,13 @@ def test_what_counts_for_several_tokens_is_compacted_by_tokens(hx):
     assert (1, 2, 400) == (made.range_start, made.range_end, made.tokens_before)
 
 
-def test_a_single_text_that_fills_the_window_is_compacted_itself(hx):
+def test_a_single_text_larger_than_the_window_is_compacted_itself(hx):
     hx.xdb.start_session("monday", 1000)
-    hx.xdb.record("input", "Anna fixed the lexer on Tuesday. " * 100, token_count=900)
+    hx.xdb.record("input", "Anna fixed the lexer on Tuesday. " * 100, token_count=1_100)
 
     (made,) = hx.xdb.compactions()
 
-    assert 900 == made.tokens_before
+    assert 1_100 == made.tokens_before
     assert "Anna fixed the lexer" in made.summary
     assert made.tokens_after == hx.xdb.get_context_state()["current_tokens"]
 

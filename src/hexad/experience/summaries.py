@@ -133,7 +133,11 @@ def digest(texts: Sequence[str], limit: int) -> str:
         if sum(map(len, shorter)) >= sum(map(len, texts)):
             break
         texts = shorter
-    return _BLANK_LINES.sub("\n", extract("\n\n".join(texts), limit))
+    whole = "\n\n".join(texts)
+    text = extract(whole, limit)
+    if 2 * len(text) < limit < len(whole):  # no sentences to choose from
+        text = cut(whole, limit)
+    return _BLANK_LINES.sub("\n", text)
 
 
 def _without_repeats(texts: Sequence[str]) -> list[str]:

@@ -43,10 +43,11 @@ ROWS_LIMIT: Final = 50_000
 """So many timesteps are compacted at once at most; of a longer window, the first."""
 
 
-def older_half(steps: Sequence[LiveStep], tokens: int) -> int:
+def older_half(steps: Sequence[LiveStep], tokens: int, *, room: float = math.inf) -> int:
     """Return how many of the first timesteps of a window make its older half; `tokens` is what all of it has.
 
     At least one where there is any. Where `steps` are not the whole window and hold less than half of it, nearly all.
+    A timestep that is most of the window, and no more than its `room`, stays while there is something older.
 
     >>> words = [LiveStep(tick, 10, tick // 4) for tick in range(12)]
     >>> older_half(words, 120), older_half(words[:2], 20), older_half([], 0)
@@ -59,7 +60,18 @@ def older_half(steps: Sequence[LiveStep], tokens: int) -> int:
     near = [at for at in borders(steps) if LEAST_SHARE * 2 * aim <= sums[at - 1] <= MOST_SHARE * 2 * aim]
     if near:
         return min(near, key=lambda at: (abs(sums[at - 1] - aim), at))
-    return next((at for at, total in enumerate(sums, start=1) if total >= aim), len(steps))
+    taken = next((at for at, total in enumerate(sums, start=1) if total >= aim), len(steps))
+    stays = taken > 1 and sums[taken - 1] > MOST_SHARE * 2 * aim and steps[taken - 1].tokens <= room
+    return taken - 1 if stays else taken
+
+
+def begins_with_most(steps: Sequence[LiveStep], *, room: float) -> bool:
+    """Say whether the first timestep is most of a window, and no more than its `room`.
+
+    >>> begins_with_most([LiveStep(1, 820, 1), LiveStep(2, 6, 2)], room=1_000)
+    True
+    """
+    return bool(steps) and MOST_SHARE * sum(step.tokens for step in steps) < steps[0].tokens <= room
 
 
 def all_of(steps: Sequence[LiveStep], *, more: bool) -> int:
@@ -104,7 +116,7 @@ _SUM_DIGITS: Final = 6
 class CompactionPlan:
     """What is to leave a window, as it was read: `tokens` in it up to the tick `last`.
 
-    From `first` on, ticks are looked through for what came late to what was compacted before.
+    From `first` on, ticks are looked through for what came late to what was compacted before. `left` tokens stay.
     """
 
     state: WindowState
@@ -112,6 +124,7 @@ class CompactionPlan:
     first: int
     last: int
     tokens: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +157,14 @@ class Drafter:
         self._compactions, self._windows, self._departed = Compactions(db), Windows(db), ColdRanges(db)
         self._compressed = ColdRecords(db)
 
-    def plan(self, number: int, *, whole: bool) -> CompactionPlan | None:
-        """Return what is to leave a window, its older half or all of it; None where nothing is in it."""
+    def plan(
+        self, number: int, *, whole: bool, placed: int = 0, may_wait: bool = False
+    ) -> CompactionPlan | None:
+        """Return what is to leave a window, its older half or all of it; None where nothing is in it.
+
+        None as well where it `may_wait` and what would leave is one timestep that is most of the window. `placed`
+        tokens stand in the window without being recorded.
+        """
         self._flush()
         state = self._compactions.state(number)
         departed = self._departed.ranges(number)
@@ -156,20 +175,21 @@ class Drafter:
             last=state.next_tick - 1,
             limit=ROWS_LIMIT + 1,
         )
-        more = len(steps) > ROWS_LIMIT
-        taken = (
-            all_of(steps, more=more) if whole else older_half(steps, self._tokens(state, steps, more=more))
-        )
-        if not taken:
+        more, room = len(steps) > ROWS_LIMIT, state.max_tokens - placed
+        tokens = self._tokens(state, steps, more=more)
+        taken = all_of(steps, more=more) if whole else older_half(steps, tokens, room=room)
+        if not taken or (may_wait and taken == 1 and begins_with_most(steps, room=room)):
             return None
         taken = self._outside_secrets(state, steps, taken)
         first, last = self._compactions.last_start(number), steps[taken - 1].tick
+        taken_tokens = sum(step.tokens for step in steps[:taken])
         return CompactionPlan(
             state=state,
             departed=tuple(span for span in departed if span[0] <= last and span[1] >= first),
             first=first,
             last=last,
-            tokens=sum(step.tokens for step in steps[:taken]),
+            tokens=taken_tokens,
+            left=tokens + placed - taken_tokens,
         )
 
     def draft(self, plan: CompactionPlan) -> CompactionDraft | None:
@@ -191,6 +211,8 @@ class Drafter:
             concepts=list(self._visible(top)),
         )
         summary = self._summarizer.summary(self.texts(events), order)
+        # What stays goes before what is told of the past, and has room to be answered.
+        room = max((state.max_tokens - plan.left) // 2, 0)
         return CompactionDraft(
             start=min(event.ticks[0][0] for event in events),
             timesteps=sum(event.timesteps for event in events),
@@ -198,7 +220,9 @@ class Drafter:
             activations=top,
             summary=summary,
             context=self._summarizer.joined(
-                state.summary, summary.text, most=min(share, state.summary_tokens + max(plan.tokens - 1, 0))
+                state.summary,
+                summary.text,
+                most=min(share, room, state.summary_tokens + max(plan.tokens - 1, 0)),
             ),
         )
 
@@ -520,7 +544,10 @@ class Compactor:
     ) -> CompactionRecord | None:
 
         def attempt() -> CompactionRecord | None:
-            plan = self._drafter.plan(number, whole=whole)
+            fill = self._accounts.measure(number)
+            is_alone = fill.timesteps == 1  # what makes room for it is a shorter summary
+            may_wait = trigger is CompactionTrigger.CONTEXT_FULL and (is_alone or not fill.over)
+            plan = self._drafter.plan(number, whole=whole, placed=fill.placed, may_wait=may_wait)
             # What cannot become less than it is stays, unless all of the window is to go.
             if plan is None or (plan.tokens < 2 and not whole):
                 return None

@@ -44,19 +44,24 @@ class ContextWindows:
     def content(self, session_id: str) -> ContextWindow:
         """Return what is in a session's window, compacted before where that is more than it holds.
 
-        Where it cannot be, the newest events are there that it holds. Raises `NotFound`.
+        Where it cannot be, the newest events are there that it holds, and of the summary what fits before the newest.
+        Raises `NotFound`.
         """
         fill = self.compactor.make_room(session_id)
         state = fill.state
         events = self.drafter.events(state, [(state.compacted_through + 1, state.next_tick)])
-        omitted, tokens = 0, fill.tokens
+        summary, omitted, tokens = state.summary, 0, fill.tokens
+        newest = fill.placed + (events[-1].tokens if events else 0)
+        if newest <= state.max_tokens < newest + state.summary_tokens:
+            summary, summary_tokens = self.summarizer.shortened([summary], state.max_tokens - newest)
+            tokens += summary_tokens - state.summary_tokens
         while tokens > state.max_tokens and omitted < len(events):
             tokens -= events[omitted].tokens
             omitted += 1
         events = events[omitted:]
         return ContextWindow(
             session_id=session_id,
-            summary=state.summary,
+            summary=summary,
             events=tuple(
                 ContextEvent(
                     start_tick=event.ticks[0][0],
