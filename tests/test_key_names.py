@@ -184,3 +184,15 @@ def test_facts_that_an_old_store_has_under_two_names_both_stay(opened: Opener) -
     assert {"db", "database"} == set(again.project.get_tech_stack())
     assert ["SQLite"] == [fact.value for fact in again.facts.current("p", "database")]
     assert isinstance(again, hexad.Hexad)
+
+
+@pytest.mark.parametrize(("key", "task"), [
+    ("documentation", "where are the docs?"), ("validation", "which validator is there?"),
+    ("database", "what about the rdbms?"), ("test_framework", "where are the specs?"),
+])  # fmt: skip
+def test_a_preference_is_found_by_a_task_that_uses_another_name(hx: Hexad, key: str, task: str) -> None:
+    hx.user.prefer(key, "Xyzzy")
+    hx.user.prefer("pet", "Rex")
+
+    text = hx.context(task).render()
+    assert (True, False) == ("Xyzzy" in text, "Rex" in text)

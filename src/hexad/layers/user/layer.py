@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
@@ -19,6 +19,7 @@ from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import understand
+from hexad.text.key_names import keys_alike
 from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
@@ -41,22 +42,32 @@ _SPEAKING: Final = frozenset(
     " use uses used using want work works know".split()
 )
 """Words in which one speaks of what somebody prefers, whatever it is."""
-_ALIKE: Final = (
-    frozenset({"db", "database", "databases", "datastore", "storage", "sql"}),
-    frozenset({"orm", "prisma", "mapper", "model", "models"}),
-    frozenset({"language", "lang", "languages"}),
-    frozenset({"test", "tests", "testing", "framework_tests", "spec", "specs"}),
-    frozenset({"lint", "linter", "linting", "format", "formatter", "formatting", "style"}),
-    frozenset({"framework", "frameworks", "library", "libraries"}),
-    frozenset({"package", "packages", "dependency", "dependencies", "package_manager"}),
-    frozenset({"ci", "pipeline", "pipelines", "build", "builds"}),
-    frozenset(
-        {"branch", "branches", "branching", "pr", "prs", "merge", "review", "reviews", "commit", "commits"}
-    ),
-    frozenset({"deploy", "deploys", "deployment", "hosting", "cloud"}),
-    frozenset({"naming", "name", "names", "case"}),
+_ASKED: Final = (
+    "database storage sql",
+    "orm prisma mapper model models",
+    "language languages",
+    "test_framework spec specs",
+    "linter formatter style",
+    "web_framework frameworks library libraries",
+    "package_manager package packages dependency dependencies",
+    "ci pipeline pipelines build builds",
+    "branch branches branching pr prs merge review reviews commit commits",
+    "deployment hosting cloud",
+    "naming name names case",
 )
-"""Words that ask for the same: a preference is filed under a short key, and questions use the long one."""
+"""Words of questions that ask for the same as a key does, besides the names of that key."""
+
+
+def _groups() -> dict[str, set[str]]:
+    """Return for each word of a question what else asks for the same."""
+    groups: dict[str, set[str]] = {}
+    for line in _ASKED:
+        group = {name for word in line.split() for name in keys_alike(word)}
+        groups.update(dict.fromkeys(group, group))
+    return groups
+
+
+_ALIKE: Final = _groups()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +111,7 @@ class UserLayer:
         telling = [
             word
             for word in wanted_terms
-            if word not in _SPEAKING and (word in topic.words or any(word in alike for alike in _ALIKE))
+            if word not in _SPEAKING and (word in topic.words or len(_alike(word)) > 1)
         ]
         words = [*map(_terms_of, telling or wanted_terms)]
         statement_index = self._index()
@@ -179,8 +190,12 @@ def _in_time(statement: UserStatement, query: MemoryQuery) -> bool:
 
 def _terms_of(word: str) -> list[SearchTerms]:
     """Return a word, and those that ask for the same, as they are looked for."""
-    alike = {other for group in _ALIKE if word in group for other in group} - {word}
-    return [search_terms(form) for form in (word, *sorted(alike))]
+    return [search_terms(form) for form in (word, *sorted({*_alike(word)} - {word}))]
+
+
+def _alike(word: str) -> Collection[str]:
+    """Return the words that ask for the same as one, with it: a preference is filed under one of them."""
+    return _ALIKE.get(word) or keys_alike(word)
 
 
 def _share(statement: UserStatement, matched: float, query: MemoryQuery, topic: TaskTopic) -> float:
