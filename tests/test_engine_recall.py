@@ -289,6 +289,19 @@ def test_the_vector_arm_finds_what_no_whole_word_matches(hx: Hexad) -> None:
     assert "osprey" == ids(hx.recall("ospreyfeathers", semantic=True))[0]
 
 
+def test_what_waits_for_its_vector_is_counted_in_the_spaces_that_are_asked(opened: Opener) -> None:
+    with opened() as hx:
+        hx.remember("The otter of the shop.", space="shop")
+        for number in range(5):
+            hx.remember(f"The otter {number} of the river.", space="river")
+
+        asked = {name: hx.recall("otter", space=name).notes for name in ("shop", "river")}
+        assert "Searched by meaning: 0 % of 1 memory; the rest by words. " in asked["shop"][0]
+        assert "Searched by meaning: 0 % of 5 memories; the rest by words. " in asked["river"][0]
+        assert " of 6 memories" in hx.recall("otter").notes[0]
+        assert " of 6 memories" in hx.recall("otter", space=["shop", "river"]).notes[0]
+
+
 def test_semantic_insists_on_vectors_and_says_how_to_get_them(opened: Opener) -> None:
     with opened() as without_vectors:
         without_vectors.remember("The otter.")

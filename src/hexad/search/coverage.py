@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,20 +31,27 @@ class Coverage:
         return min(99, 100 * max(0, self.memories - self.waiting) // max(1, self.memories))
 
 
-def coverage_of(stores: Stores) -> Coverage:
-    """Return what waits of the memories that `stores` show; a chunk counts with what an embedder reads of it."""
+def coverage_of(stores: Stores, spaces: Sequence[str] | None = None) -> Coverage:
+    """Return what waits of the memories that `stores` show, in these spaces or in all; a chunk counts with what an
+    embedder reads of it.
+    """
     memories, waiting, characters = stores.memories.awaited(
-        EMBED, characters_most=BEGINNING_TOKENS * CHARACTERS_PER_TOKEN
+        EMBED, characters_most=BEGINNING_TOKENS * CHARACTERS_PER_TOKEN, spaces=spaces
     )
     return Coverage(memories=memories, waiting=waiting, waiting_tokens=characters // CHARACTERS_PER_TOKEN)
 
 
-def coverage_note(stores: Stores, *, background: bool, first: float = 0.0) -> str | None:
+def coverage_note(
+    stores: Stores, *, background: bool, first: float = 0.0, spaces: Sequence[str] | None = None
+) -> str | None:
     """Say what share is searched by meaning, and who computes the rest by when; None where nothing waits.
 
-    `first` is the share of the rest that has first vectors.
+    `first` is the share of the rest of the whole store that has first vectors: its owner is told it, of all spaces.
+    Of some `spaces` alone no time is said: others may come before them.
     """
-    coverage = coverage_of(stores)
+    if spaces is not None or stores.roles is not None:
+        first = 0.0
+    coverage = coverage_of(stores, spaces)
     if not coverage.waiting:
         return None
     memories = "1 memory" if coverage.memories == 1 else f"{coverage.memories:,} memories"
@@ -56,7 +64,7 @@ def coverage_note(stores: Stores, *, background: bool, first: float = 0.0) -> st
     if stores.meta.get(EMBEDDING_PAUSED):
         return f"{words}The rest waits for a budget."
     rate = float(stores.meta.get(EMBEDDING_RATE) or 0.0)
-    when = f" in {_duration(coverage.waiting_tokens / rate)}" if rate > 0 else ""
+    when = f" in {_duration(coverage.waiting_tokens / rate)}" if rate > 0 and spaces is None else ""
     return f"{words}{'The background' if background else '`hexad maintain`'} computes the rest{when}."
 
 

@@ -180,11 +180,18 @@ class Memories(MemoryNames):
         )
         return row[0] if row else 0
 
-    def awaited(self, kind: str, *, characters_most: int) -> tuple[int, int, int]:
+    def awaited(
+        self, kind: str, *, characters_most: int, spaces: Sequence[str] | None = None
+    ) -> tuple[int, int, int]:
         """Return how many active memories may be seen, how many of them a task of this kind waits for, and how many
-        characters the chunks of these have, each at most `characters_most`.
+        characters the chunks of these have, each at most `characters_most`; of these `spaces`, or of all.
         """
         seen, params = seen_sql("m", self._roles)
+        if spaces is not None:
+            seen += (
+                " AND m.space_no IN (SELECT no FROM spaces WHERE name IN (SELECT value FROM json_each(?)))"
+            )
+            params = (*params, json.dumps(list(spaces)))
         waits = self._db.query_one(
             "SELECT count(DISTINCT m.no), coalesce(sum(min(c.end - c.start, ?)), 0) FROM tasks t JOIN memories m"
             " ON m.no = t.memory_no LEFT JOIN chunks c ON c.memory_no = m.no"

@@ -789,10 +789,10 @@ class Recaller:
             return ()
         if self._embed_query is None:
             return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
-        share = 0.0  # for an actor with a role nothing is told: it counts what is hidden, too
-        if self._first is not None and candidates.answer is not None and self._stores.roles is None:
-            share = self._first.share()
-        if (waits := coverage_note(self._stores, background=self._background, first=share)) is not None:
+        spaces = options.filters.spaces
+        share = 0.0 if self._first is None or candidates.answer is None else self._first.share()
+        waits = coverage_note(self._stores, background=self._background, first=share, spaces=spaces)
+        if waits is not None:
             return (waits,)
         if candidates.answer is not None:
             return ()
