@@ -419,6 +419,22 @@ def test_what_was_brought_along_from_long_ago_has_its_time_here_first(hx, clock)
     assert [("archived", (brought.id,), None)] == done(hx.consolidate("project"))
 
 
+@pytest.mark.row("A083")
+def test_what_comes_into_a_store_that_is_in_use_has_its_time_there_first(hx, clock, tmp_path):
+    (tmp_path / "home").mkdir()
+    with hexad.open(tmp_path / "home", embedder=None, background=False, clock=clock) as home:
+        home.remember("Ports are listed in the wiki.", space="home")
+        home.spaces.export("home", tmp_path / "home.zip")
+    clock.advance(days=300)
+    hx.remember("The wiki moved.")
+    clock.advance(days=200)
+    hx.spaces.restore(tmp_path / "home.zip")
+
+    assert () == hx.consolidate("project").changes
+    clock.advance(days=166)
+    assert {"archived": 2} == hx.consolidate("project").counts
+
+
 @pytest.mark.parametrize(("relevance", "expected"), [("low", 0.2), ("medium", 0.5), ("high", 0.8)])
 def test_importance_follows_relevance_until_somebody_gives_it(hx, relevance, expected):
     hx.remember("A text.", id="one")

@@ -294,10 +294,14 @@ def _grown_old(
     *,
     now: datetime,
 ) -> Iterator[ConsolidationStep]:
+    arrived = consolidation_input.begun
     for row in consolidation_input.rows:
+        # What a restore or an import brings has times of its own, but came after what was written before it.
+        if row.created_at <= now and (arrived is None or row.created_at > arrived):
+            arrived = row.created_at
         if row.no in removed_numbers:
             continue
-        step = _dropped(row, settings, now) or _archived(row, settings, consolidation_input.begun, now)
+        step = _dropped(row, settings, now) or _archived(row, settings, arrived, now)
         if step is None:
             continue
         objection = _protection(row, consolidation_input)
@@ -327,12 +331,12 @@ def _dropped(
 
 
 def _archived(
-    row: ConsolidationCandidate, settings: ConsolidationSettings, begun: datetime | None, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, arrived: datetime | None, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
     share = LOG_SHARE if row.kind in LOGS else 1.0
     # What was written ahead of its time begins with that, and is not over before the end that it was given.
-    since = max(row.touched, row.holds_since, begun or row.touched)
+    since = max(row.touched, row.holds_since, arrived or row.touched)
     if after is None or now - since < after * share or (row.valid_to is not None and row.valid_to > now):
         return None
     months = settings.archive_months * share
