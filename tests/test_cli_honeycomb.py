@@ -158,6 +158,18 @@ def test_context_walks_from_a_question_or_a_node(store):
     assert 3 == run(folder, "honeycomb", "context", "x", "--space", "nowhere").code
 
 
+def test_context_keeps_to_the_types_of_edges_that_are_named(store):
+    folder, ids = store
+
+    def reached(*args: str) -> list[int]:
+        begun = run(folder, "honeycomb", "context", "--start", str(ids[1]), "--json", *args)
+        return [piece["id"] for piece in json.loads(begun.out)["pieces"]]
+
+    assert [ids[1]] == reached("--relation", "caused-by")
+    assert [ids[1], ids[8]] == reached("--relation", "leads_to")
+    assert [ids[1], ids[8], ids[2]] == reached("--relation", "related", "--relation", "leads_to")
+
+
 def test_context_says_when_a_session_goes_in_circles(store):
     folder, ids = store
 
@@ -374,6 +386,7 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
             ["context", "x", "--walk", "best", "--scope", "nodes"],
             "choose 'all' or 'memories', or walk = 'breadth'",
         ),
+        (["context", "x", "--relation", "caused by"], "--relation 'caused by' cannot be used"),
         (["context", "x", "--scope", "mars"], "'mars' is not one of"),
         (["context", "x", "--threshold", "nan"], "threshold"),
         (["context", "x", "--max-tokens", "9" * 30], "--max-tokens"),

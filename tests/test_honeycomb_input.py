@@ -127,6 +127,7 @@ CALLS: list[tuple[str, dict[str, object], dict[str, set[str]]]] = [
      {"walk": {"None"}, "space": {"None"}, "session": NAMES | {"None"}}),
     ("jit_context", {"query": "x", "walk": "best", "scope": "memories", "space": "default"},
      {"query": NAMES | {"half a character"}, "walk": {"None"}, "space": {"None"}}),
+    ("jit_context", {"start": 2, "relations": ["related"]}, {"relations": {"None", "list of texts", "array of texts"}}),
     ("jit_context", {"query": [1.0], "start": 1}, {"query": NAMES | {"half a character", "None"}, "start": {"None"}}),
     ("start_session", {"session": "s"}, {"session": NAMES | {"None"}}),
     ("access", {"node": 1, "session": "s"}, {"node": NO_NODE, "session": NAMES | {"None"}}),

@@ -179,6 +179,42 @@ def test_a_best_first_walk_goes_over_links_before_what_is_merely_alike(hx, told)
     assert {told[2].id, told[6].id, told[3].id, told[4].id} == set(first(4))
 
 
+@pytest.fixture
+def linked(hx, told) -> tuple[str, str, str, str]:
+    """A cause and its effect, what else caused that, and what is only related."""
+    cause, effect, other, aside = (told[at].id for at in (2, 6, 4, 0))
+    hx.link(cause, effect, kind="caused-by")
+    hx.link(other, effect, kind="caused-by")
+    hx.link(other, effect, kind="based-on")  # of the two kinds the edge shows one
+    hx.link(cause, aside)
+    return cause, effect, other, aside
+
+
+@pytest.mark.row("O019")
+def test_a_walk_keeps_to_the_types_of_edges_that_it_is_limited_to(hx, linked):
+    cause, effect, other, aside = linked
+
+    def reached(start: str, *relations: str) -> set[str | None]:
+        context = hx.honeycomb.jit_context(start=start, threshold=0.0, relations=relations)
+        return {piece.memory_id for piece in context.pieces}
+
+    for _ in range(2):
+        assert {cause, effect, other} == reached(cause, "caused-by")
+        assert {cause, effect, other, aside} == reached(cause, "related", "caused-by")
+        assert {cause, aside} == reached(cause, "related")
+        assert {cause} == reached(cause, "based-on") == reached(cause, "no-such-type")
+        assert {other, effect} == reached(other, "based-on")
+        hx.embed_pending()  # derived anew, the edge of the two kinds may show the other
+
+
+def test_a_best_first_walk_that_is_limited_begins_anywhere_and_goes_over_those_edges_alone(hx, linked):
+    pieces = hx.honeycomb.jit_context(TEXTS[2], walk="best", relations=["related"]).pieces
+
+    assert {"related", "related:back"} >= {piece.via.relationship_type for piece in pieces if piece.via}
+    assert [linked[3]] == [piece.memory_id for piece in pieces if piece.via]
+    assert (linked[0], None) == (pieces[0].memory_id, pieces[0].via)
+
+
 @pytest.mark.parametrize("kind", ["similar", "derived-from"])
 def test_a_link_drawn_under_the_name_of_a_derived_type_weighs_as_likeness(kind, hx, told):
     hx.link(told[2].id, told[6].id, kind=kind)
@@ -197,9 +233,13 @@ def test_links_in_overflow_do_not_age(tmp_path):
             hx.link(memories[0].id, memory.id, kind="caused-by")
         clock.advance(days=300)
 
-        context = hx.honeycomb.jit_context(start=memories[0].id, threshold=0.9)
+        contexts = [
+            hx.honeycomb.jit_context(start=memories[0].id, threshold=0.9, relations=relations)
+            for relations in (None, ["caused-by"])
+        ]
 
-    assert {memory.id for memory in memories[:9]} == {piece.memory_id for piece in context.pieces}
+    for context in contexts:
+        assert {memory.id for memory in memories[:9]} == {piece.memory_id for piece in context.pieces}
 
 
 def test_links_stay_inside_a_space_unless_somebody_draws_them(hx):

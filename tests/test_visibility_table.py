@@ -195,6 +195,7 @@ GRAPH: dict[str, Call] = {
             for walk in ("breadth", "best") for scope in ("all", "memories")
         ),
         hx.honeycomb.jit_context(start="open", threshold=0.0).to_dict(),
+        hx.honeycomb.jit_context(start="open", threshold=0.0, relations=["related", "similar"]).to_dict(),
         _outcome(lambda: hx.honeycomb.jit_context("number", space="vault")),
         _node(lambda comb, node: comb.jit_context(start=node))(hx, Path()),
     ],

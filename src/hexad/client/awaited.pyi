@@ -582,6 +582,7 @@ class AsyncHoneycombFacade:
         start: int | str | None = None,
         entries: int = 1,
         threshold: float | None = None,
+        relations: Sequence[str] | None = None,
         overflow: bool = True,
         walk: str | None = None,
         scope: str = "all",

@@ -109,9 +109,15 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
 
 def value_list(values: Iterable[Value], name: str, *, of: str) -> tuple[Value, ...]:
     """Return values as a tuple; raises `InvalidInput` for what holds none, naming what it should hold."""
-    if isinstance(values, bytes | str) or not isinstance(values, Iterable):
+    try:
+        entries = (
+            None if isinstance(values, bytes | str) or not isinstance(values, Iterable) else iter(values)
+        )
+    except TypeError:  # an array without axes
+        entries = None
+    if entries is None:
         raise InvalidInput(f"{name} = {quoted(values)} cannot be used; give a list of {of}.", argument=name)
-    return tuple(values)
+    return tuple(entries)
 
 
 def parse_whole(value: int, name: str, *, least: int) -> int:

@@ -17,6 +17,7 @@ from hexad.core.arguments import (
     python_number,
     quoted,
     whole_number,
+    word_list,
 )
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.store_context import StoreContext
@@ -143,6 +144,19 @@ def parse_scope(scope: str) -> frozenset[str]:
             f"scope = {quoted(scope)} is not known; choose one of {', '.join(SCOPES)}.", argument="scope"
         )
     return SCOPES[scope]
+
+
+def parse_relations(relations: Sequence[str] | None) -> frozenset[str] | None:
+    """Return the types of edges that a walk may take, None for all; raises `InvalidInput`."""
+    if relations is None:
+        return None
+    names = word_list(relations, "relations")
+    if not names:
+        raise InvalidInput(
+            "relations = [] lets a walk take no edge; name types of edges, or leave it out for all.",
+            argument="relations",
+        )
+    return frozenset(check_relation(name, "relations") for name in names)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -394,6 +408,7 @@ class HoneycombFacade:
         start: int | str | None = None,
         entries: int = 1,
         threshold: float | None = None,
+        relations: Sequence[str] | None = None,
         overflow: bool = True,
         walk: str | None = None,
         scope: str = "all",
@@ -409,7 +424,10 @@ class HoneycombFacade:
 
         Only edges whose score, aged by their ring's half-life, is above `threshold` are walked: 0.8 from nodes of
         `add_node`; from memories it is taken from how alike the store's own memories are, and `thresholds` of the
-        answer says what was used. Each node counts once, inactive ones are passed by, and texts are taken while
+        answer says what was used. `relations` limits the walk to these types of edges, either way: kinds of links that
+        somebody drew, types of `insert`, or derived ones.
+
+        Each node counts once, inactive ones are passed by, and texts are taken while
         `max_tokens` has room for them. A memory that does not fit comes in part: the chunk that answers, else the
         longest of its summaries that fits; `form` of the piece says which, and `left_out` how many. `overflow` lets the
         walk into overflow rings. `scope` is `all`, `nodes` (of `add_node`) or `memories`, `space` bounds the memories.
@@ -429,7 +447,7 @@ class HoneycombFacade:
         'Rust is fast. Cargo builds it.'
         """
         max_tokens, entries = parse_count(max_tokens, "max_tokens"), parse_count(entries, "entries")
-        kinds, session = parse_scope(scope), self._session(session)
+        kinds, types, session = parse_scope(scope), parse_relations(relations), self._session(session)
         space_no = None if space is None else self._stores.spaces.get(space).no
         best = self._is_best(walk, query, start, kinds)
         if best:
@@ -443,7 +461,7 @@ class HoneycombFacade:
             thresholds=self._thresholds(threshold, kinds),
             descend=overflow,
             best_first=best,
-            bounds=Bounds(scope=kinds, space_no=space_no),
+            bounds=Bounds(scope=kinds, space_no=space_no, relations=types),
         )
         # All that recall finds are no starting points of the caller's choice: the first one stands for them. One that
         # is no node yet is no place to walk in circles at.

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from hexad.honeycomb.adjacency import ACTIVE, MEMORY, OVERFLOW, Adjacency
 from hexad.honeycomb.tables.edges import EdgeRow
 from hexad.honeycomb.tables.nodes import NodeText, nodes_of
+from hexad.honeycomb.values import RELATION_BACK
 from hexad.memory.store import Stores
 
 AT_ONCE_MOST: Final = 32
@@ -27,10 +28,11 @@ class NodeGate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Which nodes are seen at all: kinds of nodes, and of memories those of a space; None for any."""
+    """What is seen at all: kinds of nodes, of memories those of a space, and types of edges; None for any."""
 
     scope: frozenset[str] = frozenset((OWN, MEMORIES))
     space_no: int | None = None
+    relations: frozenset[str] | None = None
 
 
 _OWN_STOPS: Final = {
@@ -86,7 +88,7 @@ class Prefetch:
 
     def read_edges(self, ids: Sequence[int]) -> None:
         """Read edges of nodes that are in bounds, and look up where they lead."""
-        self._edges.update(self._layout.edges_of(ids))
+        self._edges.update(self._bounded(ids, self._layout.edges_of(ids)))
         if self._overflow:
             deep = [node for node in ids if (stop := self.stops[node]) is not None and stop.overflow]
             for node, below in self.overflow(deep).items():
@@ -107,9 +109,27 @@ class Prefetch:
 
     def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the edges in overflow of some nodes, and look up where they lead."""
-        rows = nodes_of(self._stores).overflow(ids) if ids else {}
+        rows = self._bounded(ids, nodes_of(self._stores).overflow(ids)) if ids else {}
         self.load(edge.to_id for edges in rows.values() for edge in edges)
         return rows
+
+    def _bounded(self, ids: Collection[int], rings: dict[int, list[EdgeRow]]) -> dict[int, list[EdgeRow]]:
+        """Return the edges that are of a type in bounds, either way.
+
+        Two memories may be linked in several ways, of which an edge shows one.
+        """
+        relations = self._bounds.relations
+        if relations is None:
+            return rings
+        linked = nodes_of(self._stores).linked_as(relations, ids)
+        return {
+            node: [
+                edge
+                for edge in edges
+                if edge.relation.removesuffix(RELATION_BACK) in relations or (node, edge.to_id) in linked
+            ]
+            for node, edges in rings.items()
+        }
 
     def _node_texts(self, ids: Sequence[int]) -> dict[int, NodeText]:
         nodes = nodes_of(self._stores)

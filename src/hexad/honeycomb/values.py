@@ -252,13 +252,13 @@ class HoneycombStats:
         return {**as_json(self), "hubs": hubs}
 
 
-def check_relation(relation: str) -> str:
+def check_relation(relation: str, argument: str = "relation") -> str:
     """Return a relation type; raises `InvalidInput` for what cannot be one."""
     words = relation.replace("-", "").replace("_", "") if isinstance(relation, str) else ""
     if not words.isalnum() or len(relation) > RELATION_LIMIT:
         raise InvalidInput(
-            f"relation = {quoted(relation)} cannot be used; give 1 to {RELATION_LIMIT} letters, digits, "
+            f"{argument} = {quoted(relation)} cannot be used; give 1 to {RELATION_LIMIT} letters, digits, "
             "'-' and '_', such as 'response_to'.",
-            argument="relation",
+            argument=argument,
         )
     return relation

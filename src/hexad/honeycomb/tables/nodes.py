@@ -16,6 +16,7 @@ from hexad.honeycomb.values import RELATION_BACK
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.rows import seen_sql
+from hexad.memory.tables.updates import OF_KIND
 from hexad.search.vectors.quantization import EmbeddingFormat
 
 
@@ -185,6 +186,18 @@ class HoneycombNodes:
                 ],
                 at=at,
             )
+
+    def linked_as(self, kinds: Collection[str], ids: Collection[int]) -> set[tuple[int, int]]:
+        """Return the ends, in both orders, of what is linked in one of these ways with one of these memories."""
+        named = json.dumps([name for kind in sorted(kinds) for name in (kind, f"link:{kind}")])
+        rows = self._db.query(
+            f"SELECT from_no, to_no FROM relations r WHERE NOT ({OF_KIND})"
+            " AND kind IN (SELECT value FROM json_each(?1)) AND from_no IN (SELECT value FROM json_each(?2))"
+            f" UNION SELECT from_no, to_no FROM relations r WHERE NOT ({OF_KIND})"
+            " AND kind IN (SELECT value FROM json_each(?1)) AND to_no IN (SELECT value FROM json_each(?2))",
+            (named, json.dumps(sorted(ids))),
+        )
+        return {ends for first, other in rows for ends in ((first, other), (other, first))}
 
     def set_active(self, node_id: int, *, active: bool) -> None:
         """Let walks enter a node, or not."""

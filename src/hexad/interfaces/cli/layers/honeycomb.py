@@ -329,6 +329,9 @@ def _numbers(stats: HoneycombStats) -> Iterator[str]:
     show_default=True,
     help="Number of entry nodes of a breadth-first walk.",
 )
+@click.option(
+    "--relation", "relations", multiple=True, help="Walk edges of this type alone; may be repeated."
+)
 @click.option("--no-overflow", is_flag=True, help="Stay in the main rings.")
 @click.option(
     "--scope",
@@ -348,6 +351,7 @@ def context(
     threshold: float | None,
     walk: str | None,
     entries: int,
+    relations: tuple[str, ...],
     no_overflow: bool,
     scope: str,
     space: str | None,
@@ -368,6 +372,7 @@ def context(
             start=None if start is None else _named(hx, start).id,
             entries=entries,
             threshold=threshold,
+            relations=relations or None,
             overflow=not no_overflow,
             walk=walk,
             scope=scope,
