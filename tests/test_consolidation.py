@@ -387,6 +387,24 @@ def test_what_holds_from_a_later_day_or_until_one_does_not_grow_old_before_it(hx
 
 
 @pytest.mark.row("A083")
+@pytest.mark.parametrize("happens", ["nothing", "superseded", "forgotten"])
+def test_what_rests_on_something_does_not_grow_old_before_somebody_reviewed_it(hx, clock, happens):
+    premise = hx.remember("The store is PostgreSQL.", subject="store", attribute="engine", value="PostgreSQL")
+    rests = hx.remember("Backups are made with pg_dump.")
+    further = hx.remember("The nightly job has ten minutes for backups.")
+    hx.link(rests.id, premise.id, kind="depends-on")
+    hx.link(further.id, rests.id, kind="depends-on")
+    if happens == "superseded":
+        hx.remember("The store is SQLite.", subject="store", attribute="engine", value="SQLite")
+    elif happens == "forgotten":
+        hx.forget(premise.id)
+    clock.advance(days=800)
+
+    assert () == hx.consolidate("project").changes
+    assert {"active"} == {hx.get(memory.id).status.value for memory in (rests, further)}
+
+
+@pytest.mark.row("A083")
 def test_logs_grow_old_sooner_and_nothing_does_where_that_is_switched_off(hx, clock):
     log = hx.remember("2026-01-01 08:00 ERROR gateway: upstream closed the connection", kind="log")
     hx.remember("The gateway closes idle connections.")

@@ -50,7 +50,9 @@ _COLUMNS: Final = (
     f"  '$.{SESSION}'),"
     f" coalesce(m.metadata ->> '$.{SESSION}', '') || coalesce((SELECT group_concat(source_id) FROM"
     "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
-    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}, m.relevance"
+    f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}, m.relevance,"
+    " coalesce(m.metadata ->> '$.needs_review', 0) = 1"
+    f" OR EXISTS (SELECT 1 FROM relations r WHERE r.from_no = m.no AND r.kind IN {_RESTS})"
 )
 _FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -63,8 +65,9 @@ class ConsolidationCandidate(NamedTuple):
     """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
 
     A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
-    `rests` says that something else rests on it, `more` is what somebody noted among its metadata, `origins` what
-    takes it along when it is erased: the session that it is from, and what it was derived from.
+    `rests` says that something else rests on it, `dependent` that it rests on something itself or did until that
+    went, `more` is what somebody noted among its metadata, `origins` what takes it along when it is erased: the session
+    that it is from, and what it was derived from.
     """
 
     no: int
@@ -105,6 +108,7 @@ class ConsolidationCandidate(NamedTuple):
     attribute: str = ""
     lowered_at: datetime | None = None
     relevance: str = Relevance.MEDIUM
+    dependent: bool = False
 
 
 class ConsolidationRows:
@@ -240,7 +244,7 @@ class ConsolidationRows:
 
 def _candidate(row: Row) -> ConsolidationCandidate:
     values: list[Any] = list(row)
-    for at in (6, 18, 20, 24, 28):
+    for at in (6, 18, 20, 24, 28, 38):
         values[at] = bool(values[at])
     values[9] = Trust(values[9])
     for at in (10, 11, 13):

@@ -346,11 +346,11 @@ def _archived(
 def _matters(row: ConsolidationCandidate) -> bool:
     """Whether a memory matters too much to be archived for its age: more than one of which nobody said how much.
 
-    A fact stands until another takes its place, and an item of a source as long as that has it: both go by their age
-    only where they matter less than usual.
+    A fact stands until another takes its place, an item of a source as long as that has it, and what rests on something
+    until that changes and somebody looked at it: they go by their age only where they matter less than usual.
     """
     usual = Relevance.MEDIUM.importance
-    stands = row.look is not None or row.layer == "vector"
+    stands = row.look is not None or row.layer == "vector" or row.dependent
     if stands and row.kind not in LOGS:
         return row.importance >= usual
     return row.importance > usual or (row.importance == usual and row.relevance == Relevance.HIGH)
