@@ -520,6 +520,16 @@ def test_a_space_that_is_not_there_is_named_when_a_token_is_made_for_it(limited,
     assert "'ours'" not in made.err
 
 
+@pytest.mark.parametrize("name", ["", "a/b c"])
+def test_no_token_is_made_for_a_space_that_cannot_be(limited, run, name):
+    made = run("serve", "token", "add", "--role", "lead", "--space", name)
+
+    assert 2 == made.code
+    assert f"Invalid space {name!r}" in made.err
+    assert "There is no space" not in made.err
+    assert ["owner"] == [login["name"] for login in json.loads(run("serve", "token", "list", "--json").out)]
+
+
 def test_a_role_that_cannot_be_one_is_refused(limited, run):
     made = run("serve", "token", "add", "--role", "No Such Role")
     listed = run("serve", "token", "list", "--json")

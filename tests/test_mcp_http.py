@@ -308,9 +308,12 @@ def test_it_ends_on_sigterm_while_a_client_is_connected(tmp_path):
         (("--http", "--role", "guest"), "each token has one"),
         (("--http", "--host", "0.0.0.0"), "--plain-text"),
         (("--http", "--certificate", "none.pem"), "key"),
+        (("--http", "--space", "b a/d"), "Invalid space 'b a/d'"),
+        (("--space", "b a/d"), "Invalid space 'b a/d'"),
+        (("--role", "Foo!"), "Role 'Foo!' cannot be used"),
     ],
 )
-def test_options_that_do_not_go_together_are_named(tmp_path, monkeypatch, run, args, words):
+def test_options_that_cannot_be_used_are_named(tmp_path, monkeypatch, run, args, words):
     monkeypatch.chdir(tmp_path)
 
     ran = run("mcp", *args)

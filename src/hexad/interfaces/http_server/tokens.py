@@ -24,6 +24,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.file_locks import TimedFlock
 from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound, StoreLocked
+from hexad.text.paths import validate_space
 
 FOLDER: Final = "server"
 FILE: Final = "tokens.json"
@@ -48,6 +49,11 @@ class Login:
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
         return as_json(self)
+
+
+def check_spaces(spaces: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a token's spaces, each once; raises `InvalidSpace` for one that no space can have."""
+    return tuple(dict.fromkeys(map(validate_space, word_list(spaces, "spaces"))))
 
 
 class TokenFile:
@@ -85,10 +91,11 @@ class TokenFile:
     ) -> tuple[Login, str]:
         """Make a token and return its login and its text, which nothing keeps.
 
-        Raises `InvalidInput` for a role, a name or a time that cannot be used, `Conflict` for a name that is taken.
+        Raises `InvalidInput` for a role, a space, a name or a time that cannot be used, `Conflict` for a name that
+        is taken.
         """
         check_role(role)
-        limits = None if not spaces else tuple(dict.fromkeys(word_list(spaces, "spaces")))
+        limits = check_spaces(spaces) if spaces else None
         expires = parse_time(expires_at, "expires_at")
         chosen = None if name is None else _checked_name(name)
         self.ensure_first()  # whoever serves later has one, too

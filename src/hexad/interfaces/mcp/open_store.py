@@ -8,6 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import hexad
+from hexad.core.actor import check_role
+from hexad.interfaces.http_server.tokens import check_spaces
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -29,6 +31,13 @@ class OpenStore:
     _hx: Hexad | None = None
     _closed: bool = False
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Raise `InvalidInput` for a role or a space that cannot be: a server with one would fail at every call."""
+        if self.role is not None:
+            check_role(self.role)
+        if self.space is not None:
+            check_spaces([self.space])
 
     def get(self, *, create: bool = False) -> Hexad:
         """Return the store, opening it where it is not open yet.

@@ -13,7 +13,7 @@ from hexad.config import load_settings
 from hexad.interfaces.cli.app.base import Command, Group, State, note, several, state
 from hexad.interfaces.cli.output.render import clean, show
 from hexad.interfaces.cli.server.options import listening_options
-from hexad.interfaces.http_server.tokens import Login, TokenFile
+from hexad.interfaces.http_server.tokens import Login, TokenFile, check_spaces
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -127,7 +127,11 @@ def token(ctx: click.Context) -> None:
 
 
 def _tokens(spaces: Sequence[str] | None = None) -> TokenFile:
-    """Return the tokens of the store; spaces that it does not have are named: they may be made later."""
+    """Return the tokens of the store; spaces that it does not have are named: they may be made later.
+
+    Raises `InvalidSpace` for a name that none can have.
+    """
+    check_spaces(spaces or ())
     with state().opened(create=True) as hx:
         names = {info.name for info in hx.spaces.list()}
         if state().role not in (None, _OWNER):
