@@ -155,6 +155,24 @@ def test_a_token_for_a_space_reaches_that_one_alone(running, era):
     assert ["hexad://space/harbour"] == [resource.uri for resource in listed]
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_a_token_for_a_space_is_offered_what_it_may_use_alone(running, era):
+    async def talk(client: Client):
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt("why", {"topic": ""})
+        return tools, prompts, caught.value.error
+
+    tools, prompts, _ = running.ask(talk, era=era)
+    tools_left, prompts_left, refused = running.ask(talk, token="limited", era=era)
+
+    assert ({"session"}, {"context", "resume", "why"}) == (tools - tools_left, prompts)
+    assert set() == prompts_left
+    assert -32602 == refused.code
+    assert "use a token without --space" in refused.message
+
+
 def test_a_token_for_a_space_is_told_the_same_of_another_s_id_and_of_none(running):
     async def talk(client: Client):
         told = {}

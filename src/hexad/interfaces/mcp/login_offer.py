@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import hexad
-from hexad.client.verbs import VERBS
+from hexad.client.verbs import VERBS, Reach
 from hexad.interfaces.http_server.logins import within
 from hexad.interfaces.http_server.tokens import Login
 from hexad.interfaces.mcp.prompts import PromptSchema
@@ -34,8 +34,12 @@ class LoginOffer:
 
     @property
     def tools(self) -> Sequence[ToolSchema]:
-        """The tools."""
-        return self._offer.tools
+        """The tools; for a token for some spaces those that are about one space, or about what is in it."""
+        return [
+            tool
+            for tool in self._offer.tools
+            if self._login.spaces is None or self._is_about_spaces(tool.name)
+        ]
 
     @property
     def templates(self) -> Sequence[ListedResource]:
@@ -44,16 +48,16 @@ class LoginOffer:
 
     @property
     def prompts(self) -> Sequence[PromptSchema]:
-        """The prompts."""
-        return self._offer.prompts
+        """The prompts, which are about all spaces: a token for some has none."""
+        return self._offer.prompts if self._login.spaces is None else ()
 
     def call(self, name: str, arguments: dict[str, Any], progress: Callable[[int], None]) -> dict[str, Any]:
         """Do what a tool does; raises `AccessDenied` for what leads beyond the token's spaces."""
         if self._login.spaces is None:
             return self._offer.call(name, arguments, progress)
-        verb = VERBS.get(_VERBS.get(name, name))
-        if verb is None:
+        if not self._is_about_spaces(name):
             raise self._denied(name)
+        verb = VERBS[_VERBS.get(name, name)]
         allowed = within(self._login, verb, arguments, self._space_of)
         if name != "expand":
             return self._offer.call(name, allowed, progress)
@@ -86,10 +90,15 @@ class LoginOffer:
         return names if spaces is None else [name for name in names if name in spaces]
 
     def prompt(self, name: str, arguments: Mapping[str, str]) -> str:
-        """Return a prompt's text; they are about all spaces, so that a token for some has none."""
+        """Return a prompt's text. Raises `InvalidInput` where the token is for some spaces: it has none."""
         if self._login.spaces is not None:
-            raise self._denied(name)
+            raise hexad.InvalidInput(str(self._denied(name)))
         return self._offer.prompt(name, arguments)
+
+    @staticmethod
+    def _is_about_spaces(tool: str) -> bool:
+        verb = VERBS.get(_VERBS.get(tool, tool))
+        return verb is not None and verb.reach is not Reach.WHOLE
 
     def _space_of(self, memory_id: str) -> str | None:
         try:

@@ -33,6 +33,8 @@ THREADS: Final = 16
 _UNCHANGED_MS: Final = 3_600_000
 """What is listed is the same for as long as the server runs; a client may keep it for an hour."""
 _FOREVER: Final = CacheHint(ttl_ms=_UNCHANGED_MS, scope="public")
+_OWN: Final = CacheHint(ttl_ms=_UNCHANGED_MS, scope="private")
+"""What depends on who asks."""
 
 
 class Offer(Protocol):
@@ -76,6 +78,7 @@ def build_server(offer: Offer, offer_to: Callable[[Context], Offer] | None = Non
     `offer_to` says what whoever sent a request is offered, where that is not `offer` for all.
     """
     answers = _Answers(offer, offer_to or (lambda _: offer))
+    own = _FOREVER if offer_to is None else _OWN
     return Server(
         "hexad",
         title="Hexad",
@@ -84,8 +87,8 @@ def build_server(offer: Offer, offer_to: Callable[[Context], Offer] | None = Non
         get_tool_input_schema=answers.input_schema,
         cache_hints={
             "server/discover": _FOREVER,
-            "tools/list": _FOREVER,
-            "prompts/list": _FOREVER,
+            "tools/list": own,
+            "prompts/list": own,
             "resources/templates/list": _FOREVER,
         },
         on_list_tools=answers.list_tools,
@@ -117,9 +120,9 @@ class _Answers:
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List the tools."""
-        del ctx, params
-        return types.ListToolsResult(tools=[_listed(tool) for tool in self._offer.tools])
+        """List the tools of whoever asks."""
+        del params
+        return types.ListToolsResult(tools=[_listed(tool) for tool in self._offer_to(ctx).tools])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; what goes wrong in it is an answer with `isError`, for the model to read."""
@@ -238,8 +241,8 @@ class _Answers:
     async def list_prompts(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        """List the prompts."""
-        del ctx, params
+        """List the prompts of whoever asks."""
+        del params
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -250,7 +253,7 @@ class _Answers:
                         for name, description in prompt.arguments.items()
                     ],
                 )
-                for prompt in self._offer.prompts
+                for prompt in self._offer_to(ctx).prompts
             ]
         )
 
