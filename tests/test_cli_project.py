@@ -128,3 +128,68 @@ def test_a_store_at_whose_folder_nobody_looked_is_maintained_without_a_look(root
     with hexad.open(root, embedder=None) as hx:
         hx.project.detect(tmp_path / "away")
         assert () == hx.maintain().detected
+
+
+def test_a_filter_that_matches_nothing_is_not_a_project_of_which_nothing_is_known(run, root):
+    run("init")
+
+    for filters in (("--key", "nope"), ("--component", "nope")):
+        told = run("project", "facts", *filters)
+        assert 0 == told.code
+        assert "No fact matches the filter" in told.err
+        assert "Nothing is known" not in told.err
+    unknown = run("project", "facts", "--space", "nospace")
+    assert 3 == unknown.code
+    assert "nospace" in unknown.err
+    refused = run("project", "facts", "--min-confidence", "7")
+    assert 2 == refused.code
+    assert "7" in refused.err
+
+
+def test_facts_are_shown_with_what_was_decided(run, root):
+    run("init", "--no-detect")
+    with hexad.open(root, embedder=None) as hx:
+        hx.project.remember(
+            category="decision", key="queue", value={"choice": "RabbitMQ", "rationale": "Known."}
+        )
+        hx.project.remember(category="convention", key="layout", value=["src", "tests"])
+    lines = run("project").out.splitlines()
+    assert any("queue" in line and "RabbitMQ" in line for line in lines)
+    assert any("layout" in line and "src, tests" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("project", "done", "nope"), "`hexad project todos`"),
+        (("project", "confirm", "pattern", "nope"), "`hexad project facts`"),
+        (("decide", "Take Kafka", "--supersedes", "dec_nope"), "`hexad why TOPIC`"),
+    ],
+)
+def test_what_is_not_there_is_listed_by_a_command(run, root, words, remedy):
+    run("init", "--no-detect")
+
+    refused = run(*words)
+
+    assert 3 == refused.code
+    assert remedy in refused.err
+    assert "hx." not in refused.err
+    assert "Memory" not in refused.err
+
+
+def test_a_look_makes_no_store(run, root):
+    refused = run("project", "detect")
+
+    assert 3 == refused.code
+    assert "hexad init" in refused.err
+    assert not (root / ".hexad").exists()
+
+
+def test_a_dry_look_shows_values_in_words(run, root):
+    (root / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = ["psycopg", "redis"]\n')
+    run("init", "--no-detect")
+
+    shown = run("project", "detect", "--dry-run").out
+
+    assert "[" not in shown
+    assert "PostgreSQL, Redis" in shown

@@ -196,8 +196,11 @@ class GovernanceFacade:
     def _replaceable(self, name: str) -> Decision:
         try:
             old = self._decisions.get(name)
-        except NotFound:
-            no = self._stores.memories.resolve_one(name)
+        except NotFound as error:
+            try:
+                no = self._stores.memories.resolve_one(name)
+            except NotFound:
+                raise error from None
             old = self._decisions.get(self._stores.memories.by_no([no])[no].id)
         if old.superseded_by:
             raise Conflict(

@@ -268,7 +268,7 @@ class ProjectFacade:
         """Say of a draft that it is so, and return the fact. Raises `NotFound` when there is none under that key."""
         facts = self.get(category, key=key, component=component, space=space)
         if not facts:
-            raise NotFound(f"No {category} fact {key!r} is known; `hx.project.get({category!r})` lists them.")
+            raise NotFound(f"No {category} fact {key!r} is known;", remedy="`{hx.project.get()}` lists them.")
         fact = facts[0]
         about = None if look_of(fact.component) == look_of(self._name) else fact.component
         return self.remember(category=category, key=fact.key, value=fact.value, component=about, space=space)
@@ -277,7 +277,7 @@ class ProjectFacade:
         """Say that a todo is done: it is archived, and `hx.restore` brings it back. Raises `NotFound`."""
         facts = self.get(Category.TODO, key=key, component=component, space=space)
         if not facts:
-            raise NotFound(f"No todo {key!r} is open; `hx.project.get_todos()` lists them.")
+            raise NotFound(f"No todo {key!r} is open;", remedy="`{hx.project.get_todos()}` lists them.")
         with self._stores.db.transaction():
             no = self._stores.memories.number(facts[0].memory_id)
             self._indexer.archive(no, at=self._context.clock.now())
@@ -374,14 +374,17 @@ class ProjectFacade:
 
         `space=None` asks the default space besides the project's: what texts and messages said of themselves.
 
-        `drafts=False` leaves out what was inferred. An empty list when nothing is known.
+        `drafts=False` leaves out what was inferred. An empty list when nothing is known. Raises `NotFound` for a space
+        that was never created.
         """
         parse_whole(limit, "limit", least=1)
-        if not is_real(min_confidence):
+        if not is_real(min_confidence) or not 0 <= min_confidence <= 1:
             raise InvalidInput(
-                f"min_confidence = {quoted(min_confidence)} is no number; give one from 0 to 1.",
+                f"min_confidence = {quoted(min_confidence)} is no number from 0 to 1; give one, such as 0.5.",
                 argument="min_confidence",
             )
+        if space not in (None, PROJECT_SPACE):
+            self._stores.spaces.get(space)
         kinds = [parse_category(category)] if category is not None else list(Category)
         look = (
             None if key is None else look_of(key_of(key)),
@@ -461,7 +464,7 @@ class ProjectFacade:
         for component in self.components(space=space):
             if look_of(component.name) == look_of(name):
                 return component
-        raise NotFound(f"No component {name!r} is known; `hx.project.components()` lists them.")
+        raise NotFound(f"No component {name!r} is known;", remedy="`{hx.project.components()}` lists them.")
 
     # Inside -----------------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,9 @@ _COMMANDS: Final = {
     "write_copies": "hexad docs copies --write",
     "set_metadata": "hexad spaces metadata",
     "hx.governance.query()": "hexad why TOPIC",
+    "hx.project.get()": "hexad project facts",
+    "hx.project.get_todos()": "hexad project todos",
+    "hx.project.components()": "hexad project components",
     "resume": "hexad session resume",
 }
 """The command that makes a call of the library, by the name that remedies have for it. Nothing else knows: commands

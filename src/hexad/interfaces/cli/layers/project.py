@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -44,19 +44,20 @@ def facts_(*, no_drafts: bool, **options: Any) -> None:
     """List the facts that stand, the most important first."""
     with state().opened() as hx:
         facts = hx.project.get(drafts=not no_drafts, **options)
-    _show(facts)
+        is_empty = not facts and not hx.project.get(space=options["space"], limit=1)
+    _show(facts, is_empty=is_empty)
 
 
-def _show(facts: Sequence[ProjectFact]) -> None:
-    show({"facts": facts}, table=_fact_lines(facts))
+def _show(facts: Sequence[ProjectFact], *, is_empty: bool = True) -> None:
+    show({"facts": facts}, table=_fact_lines(facts, is_empty=is_empty))
 
 
-def _fact_lines(facts: Sequence[ProjectFact]) -> Iterator[str]:
+def _fact_lines(facts: Sequence[ProjectFact], *, is_empty: bool) -> Iterator[str]:
     rows = [
         (
             fact.category.value,
             fact.key,
-            fact.text.partition(" is ")[2].rstrip("."),
+            _value(fact),
             f"{fact.confidence:.2f}",
             _seen(fact),
         )
@@ -66,6 +67,8 @@ def _fact_lines(facts: Sequence[ProjectFact]) -> Iterator[str]:
         yield from table(
             rows, heads=("category", "key", "value", "sure", "from"), room=table_room(), whole=("key",)
         )
+    elif not is_empty:
+        note("No fact matches the filter; `hexad project facts` without it lists all.")
     else:
         note("Nothing is known of the project. `hexad project detect` looks at its repository.")
     drafts = sum(fact.draft for fact in facts)
@@ -73,6 +76,22 @@ def _fact_lines(facts: Sequence[ProjectFact]) -> Iterator[str]:
         note(
             f"{count(drafts, 'draft')} among them; `hexad project confirm CATEGORY KEY` says that one is so."
         )
+
+
+def _value(fact: ProjectFact) -> str:
+    value = fact.value
+    if isinstance(value, Mapping):  # a decision's, as it was taken
+        told = [value[name] for name in ("title", "choice", "value") if value.get(name)]
+        return "; ".join(dict.fromkeys(map(_words, told or [value])))
+    return _words(value).rstrip(".")
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _seen(fact: ProjectFact) -> str:
@@ -152,7 +171,7 @@ def detect(root: str | None, *, space: str, dry_run: bool) -> None:
     ROOT is by default the folder of the project. What is found are drafts: what somebody said is believed. Nothing is
     run. `hexad init` and `hexad maintain` look by themselves; `hexad project forget-detected` takes it back.
     """
-    with state().opened(create=not dry_run) as hx:
+    with state().opened() as hx:
         report = hx.project.detect(root, space=space, dry_run=dry_run)
     show(report, table=_detected_lines(report))
 
@@ -161,13 +180,16 @@ def _detected_lines(report: Detected) -> Iterator[str]:
     if report.dry_run:
         for finding in report.findings:
             yield clean(
-                f"{finding.category.value}  {finding.key} = {finding.value}  {', '.join(finding.seen_in[:2])}"
+                f"{finding.category.value}  {finding.key} = {_words(finding.value)}"
+                f"  {', '.join(finding.seen_in[:2])}"
             )
     for what, facts in (("new", report.new), ("changed", report.changed)):
         for fact in facts:
             yield f"{what}  {clean(fact.text)}"
     for finding in report.differs:
-        yield clean(f"differs  {finding.key}: the files say {finding.value}, somebody said something else")
+        yield clean(
+            f"differs  {finding.key}: the files say {_words(finding.value)}, somebody said something else"
+        )
     note(
         f"{count(report.files, 'file')} looked at: {count(len(report.findings), 'finding')}"
         + ("" if report.dry_run else f", {len(report.seen_again):,} seen again, {len(report.known):,} known")
