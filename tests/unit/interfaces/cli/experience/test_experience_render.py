@@ -154,10 +154,10 @@ def test_a_concept_may_have_bounds(typed, meant):
     assert meant == tuple(CONCEPT.convert(typed, None, None))
 
 
-def test_open_bounds_hold_for_any_score():
+def test_without_bounds_a_concept_counts_from_a_half():
     given = (CONCEPT.convert("a", None, None), CONCEPT.convert("b:0.5", None, None))
 
-    assert {"a": (float("-inf"), float("inf")), "b": (0.5, float("inf"))} == concept_ranges(given)
+    assert {"a": (0.5, float("inf")), "b": (0.5, float("inf"))} == concept_ranges(given)
     assert concept_ranges(()) is None
 
 
