@@ -326,3 +326,11 @@ def test_nothing_is_known_of_a_new_project(hx: Hexad) -> None:
     assert ([], {}, [], []) == (
         hx.project.get(), hx.project.get_tech_stack(), hx.project.components(), hx.project.get_decisions(),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["markdown", "toon", "json"])
+@pytest.mark.parametrize("question", ["", "what does billing do?"])
+def test_a_context_names_the_component_that_a_summary_is_about(hx, question, form):
+    hx.project.remember_component("billing", "Charges the cards.")
+
+    assert "billing: Charges the cards." in hx.context(question).render(form)

@@ -209,16 +209,21 @@ def _touches(hit: Hit) -> bool:
     return hit.relevance >= TASK_RELEVANCE or hit.parts.get("lexical", 0.0) > 0
 
 
+_COMPONENT: Final = "component"
+"""A kind whose texts do not say of themselves what they are about, as those of facts do."""
+
+
 def item_of(hit: Hit, layer: MemoryLayer, *, now: datetime, words: Sequence[str] = ()) -> MemoryItem:
     """Return a hit of a recall as an item of a layer. What was ingested was not inferred: it has no confidence."""
     memory = hit.memory
     at = memory.valid_from or memory.created_at
     stated = layer is not MemoryLayer.VECTOR
+    text = f"{memory.subject}: {hit.text}" if memory.kind == _COMPONENT and memory.subject else hit.text
     return MemoryItem(
         id=_item_id(hit),
         layer=layer,
-        text=hit.text,
-        summary=summary_of(hit.text, words, heading=hit.chunk.heading if hit.chunk else ""),
+        text=text,
+        summary=summary_of(text, words, heading=hit.chunk.heading if hit.chunk else ""),
         recency=max(0.0, (now - at).total_seconds() / _SECONDS_A_DAY),
         relevance=relevance_of(hit.score),
         confidence=memory.confidence if stated else None,
