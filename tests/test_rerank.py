@@ -406,6 +406,7 @@ def test_the_command_line_uses_the_one_that_is_set(opened, llm, project, monkeyp
     code, found, err = recall()
     assert (0, 5) == (code, len(found))
     assert "In the store's own order" in err
+    assert "answer in time" not in err
     code, found, err = recall("--rerank")
     assert (1, []) == (code, found)
     assert "answered 401" in err

@@ -118,9 +118,11 @@ class JsonEndpoint:
         return pause_s if min(pause_s, _LONGEST_PAUSE_S) < ends_at - self._clock.monotonic() else None
 
     def _no_answer(self, error: OSError, ends_at: float | None) -> ProviderError:
-        tried = f"in {self._attempts} attempts" if ends_at is None else "in time"
+        tried = f" in {self._attempts} attempts"
+        if ends_at is not None:
+            tried = " in time" if isinstance(error, TimeoutError) else ""
         return ProviderError(
-            f"{self.where} did not answer {tried} "
+            f"{self.where} did not answer{tried} "
             f"({type(error).__name__}: {error}); check the base URL and the network.",
             charged=isinstance(error, TimeoutError),
         )

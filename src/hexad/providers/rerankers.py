@@ -89,16 +89,23 @@ class FunctionReranker:
 def _numbers(answer: object, *, count: int) -> list[float | None]:
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         raise ProviderError(f"The reranker returned {type(answer).__name__}; return a number for each text.")
-    scores = [_finite(score) for score in answer]
+    given = list(answer)
+    scores = [_finite(score) for score in given]
     if len(scores) != count:
         raise ProviderError(
             f"The reranker returned {len(scores)} scores for {count} texts; return one for each."
         )
     if None in scores:
+        score = _shown(given[scores.index(None)])
         raise ProviderError(
-            "The reranker returned a score that is no finite number; return one for each text."
+            f"The reranker returned {score}, which is no finite number; return one for each text."
         )
     return scores
+
+
+def _shown(score: object) -> str:
+    """Return a score in its type's name; a text could be that of a memory, and is not repeated."""
+    return repr(score) if score is None or isinstance(score, bool | float) else f"a {type(score).__name__}"
 
 
 def _finite(score: object) -> float | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -109,6 +110,16 @@ def test_an_answer_that_hangs_ends_with_the_time_and_may_have_cost(llm):
     assert caught.value.charged
 
 
+def test_a_connection_that_is_refused_is_not_said_to_be_late():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        reranker = resolve_reranker(f"openai:tiny@http://127.0.0.1:{taken.getsockname()[1]}/v1")
+
+        with pytest.raises(ProviderError, match=r"did not answer \(ConnectionRefusedError") as caught:
+            reranker.rerank("Which locks?", TEXTS, within_s=0.3)
+    assert not caught.value.charged
+
+
 def test_the_usual_keys_go_to_the_usual_hosts_alone(llm):
     llm.always(body((0, 0.5)))
     ask(llm, "cohere", keys={"cohere": "sk-usual"})
@@ -133,9 +144,9 @@ def test_a_function_gives_a_number_for_each_text(answer):
     ("answer", "said"),
     [
         ([1, 2], "2 scores for 3 texts"),
-        ([1, 2, float("nan")], "no finite number"),
-        ([1, 2, None], "no finite number"),
-        ([1, 2, True], "no finite number"),
+        ([1, 2, float("nan")], "returned nan, which is no finite number"),
+        ([1, 2, None], "returned None, which is no finite number"),
+        ([1, 2, True], "returned True, which is no finite number"),
         ("abc", "returned str"),
         (None, "returned NoneType"),
         (5, "returned int"),

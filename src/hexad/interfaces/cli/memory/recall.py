@@ -98,8 +98,6 @@ def recall(
         note(
             line.replace("semantic=True", "--semantic")
         )  # a note is data, and no error that carries its argument
-    if hits.late:
-        note(f"Did not answer in time: {', '.join(hits.late)}.")
 
 
 def _best_left_out(hits: Hits, hx: Hexad) -> dict[str, list[tuple[str, float, str]]]:
