@@ -202,8 +202,9 @@ def test_what_is_not_served_says_why(remote, attribute, words):
 
 
 def test_what_is_said_of_the_server_is_an_error_of_its_own(server):
-    with pytest.raises(hexad.ServerUnreachable):
+    with pytest.raises(hexad.ServerUnreachable, match="Nothing was done") as caught:
         hexad.connect("http://127.0.0.1:9", token="x").count()
+    assert "not known" not in str(caught.value)
     with pytest.raises(hexad.AccessDenied):
         hexad.connect(server.url, token="wrong").count()
     with pytest.raises(hexad.InvalidInput, match="token"):

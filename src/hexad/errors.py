@@ -176,7 +176,7 @@ class ProviderError(HexadError):
 
 
 class ServerUnreachable(HexadError):
-    """A server did not answer, went away, or is none of ours; whether it did what was asked is not known."""
+    """A server did not answer, went away, or is none of ours; it says whether it is known that nothing was done."""
 
 
 class AccessDenied(HexadError):

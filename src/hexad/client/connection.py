@@ -82,9 +82,12 @@ class Address:
 
     def unreachable(self, error: Exception) -> HexadError:
         """Return the error for a server that was not reached, or went away."""
+        httpx2 = load_httpx()
+        is_unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+        done = "Nothing was done." if is_unsent else "Whether it did what was asked is not known."
         return ServerUnreachable(
             f"{self.url} did not answer ({type(error).__name__});",
-            remedy="look whether `hexad serve` runs there. Whether it did what was asked is not known.",
+            remedy=f"look whether `hexad serve` runs there. {done}",
         )
 
 
@@ -231,7 +234,8 @@ def connect(
     `token` is the text that `hexad serve token add` shows, or the `Path` of a file that holds it; None is what
     HEXAD_TOKEN has. `certificate` is a file with the server's own certificate, where no authority signed it. What
     names files or takes functions is not served: docs/http.md has the list. Besides what a call raises there is
-    `ServerUnreachable`, after which it is not known whether the server did what was asked; no call is sent twice.
+    `ServerUnreachable`, after which it is not known whether the server did what was asked, unless it could not be
+    connected to; no call is sent twice.
     """
     address = Address(url, token=token, timeout_s=timeout_s, certificate=certificate)
     return cast("Hexad", RemoteHexad(address))
