@@ -193,3 +193,16 @@ def test_a_dry_look_shows_values_in_words(run, root):
 
     assert "[" not in shown
     assert "PostgreSQL, Redis" in shown
+
+
+def test_a_look_says_where_and_why_a_file_could_not_be_read(run, root):
+    run("init", "--no-detect")
+    (root / "pyproject.toml").write_text("[project\nname = 1\n")
+    (root / "package.json").write_text('{"dependencies": {"react" "18"}}')
+
+    told = run("project", "detect", "--dry-run").err
+
+    assert "pyproject.toml could not be read" in told
+    assert "at line 1" in told
+    assert "package.json could not be read" in told
+    assert "line 1 column 27" in told or "Expecting ':'" in told

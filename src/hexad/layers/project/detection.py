@@ -14,7 +14,13 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.folder import FoundFile, walk
-from hexad.layers.project.manifests import DependencyManifest, is_manifest, read_manifest, words_of
+from hexad.layers.project.manifests import (
+    DependencyManifest,
+    failure_of,
+    is_manifest,
+    read_manifest,
+    words_of,
+)
 from hexad.layers.project.stack import CONVENTION_KEYS, stack_of
 from hexad.layers.project.values import Category, Finding
 
@@ -479,7 +485,8 @@ def _manifests(
             break
         manifest = read_manifest(path, text_of)
         if manifest is None:
-            notes.append(f"{path} could not be read as what its name says.")
+            reason = failure_of(path, text_of(path))
+            notes.append(f"{path} could not be read as what its name says: {reason}.")
         else:
             manifests.append(manifest)
     return manifests

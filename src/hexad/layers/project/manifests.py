@@ -81,6 +81,20 @@ def read_manifest(path: str, text_of: Callable[[str], str | None]) -> Dependency
     )
 
 
+def failure_of(path: str, text: str | None) -> str:
+    """Return why a file that declares dependencies could not be read, in the parser's words where it has any."""
+    if text is None:
+        return "it is too large, or no UTF-8"
+    read = next(read for pattern, _, read in _READERS if pattern.fullmatch(path))
+    try:
+        read(text)
+    except (ValueError, SyntaxError) as error:
+        return " ".join(str(error).split())
+    except (TypeError, AttributeError, RecursionError):
+        pass
+    return "a field in it is not of the form that it should have"
+
+
 def is_manifest(path: str) -> bool:
     """Say whether a file is one that declares dependencies or tools, by its name."""
     return any(pattern.fullmatch(path) for pattern, _, _ in _READERS)
