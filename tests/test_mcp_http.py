@@ -193,6 +193,7 @@ def test_a_token_for_a_space_is_told_the_same_of_another_s_id_and_of_none(runnin
     told, outcome = running.ask(talk, token="limited")
 
     assert told["mem_nobodys"] == told["mem_board"]
+    assert "id 'ID' in the spaces of this token" in told["mem_board"][0]
     assert "updated" == outcome
 
 

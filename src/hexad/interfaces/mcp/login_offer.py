@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 import hexad
 from hexad.client.verbs import VERBS, Reach
+from hexad.core.arguments import quoted
 from hexad.interfaces.http_server.logins import within
 from hexad.interfaces.http_server.tokens import Login
 from hexad.interfaces.mcp.prompts import PromptSchema
@@ -65,7 +66,8 @@ class LoginOffer:
             answer = self._offer.call(name, allowed, progress)
             if answer.get("space") in self._login.spaces:
                 return answer
-        raise hexad.NotFound("There is nothing with that id in the spaces of this token.")
+        named = quoted(arguments.get("id"))
+        raise hexad.NotFound(f"There is nothing with the id {named} in the spaces of this token.")
 
     def resources(self) -> list[ListedResource]:
         """Return the resources of the token's spaces."""
