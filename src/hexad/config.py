@@ -353,7 +353,8 @@ NO_STORE: Final = "has no store of its own"
 def store_above(path: str | Path, directory: Path) -> str | None:
     """Return what to say where the store of a folder that was named is that of a folder above it; else None."""
     named, used = Path(path).resolve(), directory.resolve()
-    if used == named or used.parent not in named.parents:
+    own = (named / STORE_DIRECTORY).resolve()  # may be a link
+    if used in (named, own) or used.parent not in named.parents:
         return None
     return f"{named} {NO_STORE}; the one of {used.parent} is used. `hexad init` creates one."
 
