@@ -344,10 +344,11 @@ def test_what_cannot_be_read_is_passed_over(tmp_path, given, event):
             b'{"prompt": "' + b"x" * (5 << 20),
             "ValueError: What stands on stdin is more than 4 MiB.",
         ),
-        ("prompt", b"[]", "TypeError: What stands on stdin is no JSON object."),
+        ("prompt", b"[]", "TypeError: What stands on stdin is no JSON object, "),
+        ("prompt", b"{nonsense", "TypeError: What stands on stdin is no JSON object, "),
         ("prompt", b'{"cwd": "/"}', "NotFound: There is no store in '/' or above it;"),
     ],
-    ids=["event", "huge", "list", "store"],
+    ids=["event", "huge", "list", "nonsense", "store"],
 )
 def test_why_nothing_is_said_is_told_on_stderr_where_asked(event, given, reason):
     out, err = finish(start(event), given)

@@ -231,6 +231,23 @@ def test_bad_input_gets_a_problem_that_names_the_argument(server, body, status, 
 
 
 @pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ('{"query": 5}', "query must be a string, not 5."),
+        ('{"query": "a", "limit": 1e400}', "limit must be an integer, not inf."),
+        ('{"query": "a", "tags": ["b", 1]}', "tags[1] must be a string, not 1."),
+        ('{"query": "a", "rerank": "cohere:x"}', "rerank must be a boolean, not 'cohere:x'."),
+    ],
+)
+def test_a_value_of_another_type_is_named_with_what_is_wanted(server, body, detail):
+    answer = server.request(
+        "POST", "/v1/recall", content=body.encode(), headers={"Content-Type": "application/json"}
+    )
+
+    assert (400, detail) == (answer.status_code, answer.json()["detail"])
+
+
+@pytest.mark.parametrize(
     ("path", "body", "words"),
     [
         ("forget", {"id_or_path": "mem_kept", "purge": True}, '"confirm": true'),

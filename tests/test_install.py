@@ -429,6 +429,15 @@ def test_no_empty_file_is_left_where_the_record_was_lost_before_another_installa
     assert [] == [path for path, content in machine.state().items() if content is not None]
 
 
+def test_where_the_copies_are_is_told_if_something_was_there(machine):
+    words = "What was there before is in "
+
+    assert words not in machine.run("--client", "claude-code").stderr
+    machine.install("claude-code", "--uninstall")
+    (machine.project / ".mcp.json").write_text('{"mcpServers": {}}')
+    assert words in machine.run("--client", "claude-code").stderr
+
+
 def test_it_says_what_it_did_as_json_too(machine):
     told = json.loads(machine.install("claude-code", "--json"))
 

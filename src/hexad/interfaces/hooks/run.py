@@ -65,9 +65,12 @@ def _answer(event: str) -> bytes:
     )
     if event not in events.EVENTS:
         raise ValueError(f"There is no event {event!r}; give one of {', '.join(events.EVENTS)}.")
-    fields = json.loads(data)
+    try:
+        fields = json.loads(data)
+    except ValueError:
+        fields = None
     if not isinstance(fields, dict):
-        raise TypeError("What stands on stdin is no JSON object.")
+        raise TypeError("What stands on stdin is no JSON object, which the assistant gives a hook.")
     event_payload = payload.HookPayload(fields)
     text = events.answer_of(event, event_payload)
     if not text:

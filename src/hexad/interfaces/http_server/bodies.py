@@ -21,6 +21,8 @@ from hexad.memory.memory import Citation
 
 _CONFIG: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 _REAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_WANTED: Final = "Input should be "
+"""How pydantic begins to say what a value must be."""
 _FLAGS: Final = {"true": True, "false": False}
 _WHOLE_MOST: Final = (1 << 53) - 1
 """The whole numbers that every reader of JSON has (RFC 8259, section 6)."""
@@ -195,7 +197,8 @@ def _arguments(body: BaseModel) -> dict[str, Any]:
 
 def _refusal(error: ValidationError, verb: Verb) -> MalformedRequest:
     """Return the first of what is wrong, with the parameter's name, and what is known."""
-    first = error.errors(include_url=False, include_context=False)[0]
+    errors = error.errors(include_url=False, include_context=False)
+    first = errors[0]
     place = first["loc"]
     if not place:
         return MalformedRequest(
@@ -210,7 +213,29 @@ def _refusal(error: ValidationError, verb: Verb) -> MalformedRequest:
     if first["type"] == "missing" and len(place) == 1:
         return MalformedRequest(f"{name} is missing;", argument=name, remedy=f"parameters are {known}.")
     where = name + "".join(f"[{part}]" for part in place[1:] if isinstance(part, int))
-    return MalformedRequest(f"{where} cannot be used: {first['msg']}.", argument=name)
+    if not first["msg"].startswith(_WANTED):
+        return MalformedRequest(f"{where} cannot be used: {first['msg']}.", argument=name)
+    wanted = dict.fromkeys(
+        _wanted(other["msg"])
+        for other in errors
+        if other["loc"][:1] == place[:1] and other["msg"].startswith(_WANTED)
+    )
+    return MalformedRequest(
+        f"{where} must be {' or '.join(wanted)}, not {quoted(first['input'])}.", argument=name
+    )
+
+
+def _wanted(message: str) -> str:
+    """Return what pydantic wants of a value, as our own errors say it.
+
+    >>> _wanted("Input should be a valid integer, unable to parse string as an integer")
+    'an integer'
+    """
+    kind = message.removeprefix(_WANTED).partition(",")[0].replace("dictionary", "object")
+    word = kind.removeprefix("a valid ")
+    if word == kind:
+        return kind
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 # OpenAPI --------------------------------------------------------------------------------------------------------------

@@ -46,7 +46,9 @@ def install(*, client: str, user: bool, dry_run: bool, uninstall: bool) -> None:
     }
     show(shown, table=_diff(changes) if dry_run else _lines(changes))
     if not dry_run and not uninstall:
-        _say_what_follows(chosen, to, backups)
+        _say_what_follows(
+            chosen, to, backups if any(change.original is not None for change in changes) else None
+        )
 
 
 def _project() -> Path:
