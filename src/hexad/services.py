@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from hexad.spaces.service import SpacesService
 
 
-_ENCRYPTION, _CONVERSION = "encryption.json", "convert"
+_ENCRYPTION, CONVERSION = "encryption.json", "convert"
 """Where an encrypted store says how it is unlocked, and where a change of that is prepared."""
 
 
@@ -690,7 +690,7 @@ def unlock(
     directory: Path, settings: Settings, key: bytes | str | Path | None, *, lock: OpenLock | None
 ) -> StoreKeys | None:
     """Return the keys of an encrypted store, None for a plain one. An interrupted conversion is undone or ended."""
-    if (directory / _CONVERSION).exists():
+    if (directory / CONVERSION).exists():
         from hexad.database.encryption.file_swap import recover
 
         recover(directory, lock)

@@ -30,6 +30,7 @@ from hexad.database.sqlite_setup import (
     configure,
     make_private,
     prepare_file,
+    require_not_emptied,
     require_our_file,
     require_safe_library,
     sqlite_library_is_safe,
@@ -207,9 +208,11 @@ class Database:
             raise StorageFailure(
                 f"There is no store at {self.path}; check the path, or open it for writing to create it."
             )
+        require_not_emptied(self.path)
         require_our_file(self._connection(), may_be_empty=False)
 
     def _open_writable(self) -> None:
+        require_not_emptied(self.path)
         make_private(self.path)
         self._queue = CommitQueue(self.path, clock=self.clock, lock_timeout_s=self._lock_timeout_s)
         self._queue.acquire()

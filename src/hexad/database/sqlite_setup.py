@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import apsw
 
@@ -22,6 +24,10 @@ CIPHER = "aegis"
 """AEGIS-256, of SQLite3 Multiple Ciphers: measured 3 % on inserts, where others cost a multiple."""
 _PLAIN_HEAD = b"SQLite format 3\0"
 _FIRST_SAFE_SQLITE = (3, 51, 3)
+_SIGNS_OF_A_STORE: Final = (
+    "keys.json", "memory.db-wal", "audit/audit.db", "stream/log/*.log", "stream/segments/*.parquet",
+)  # fmt: skip
+"""What a store makes once its database has its tables, and not before."""
 
 
 def sqlite_library_is_safe(version: tuple[int, int, int]) -> bool:
@@ -48,6 +54,46 @@ def make_private(path: Path) -> None:
         if not path.exists():
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
+
+
+def require_not_emptied(path: Path) -> None:
+    """Raise `IntegrityError` for a log without its database: SQLite would begin a new one, and delete the log.
+
+    The log is looked at first: whoever makes a database has its first page on the disk before there is a log.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if _size(log) and not _size(path):
+        raise _lost(path, f"{log.name}, the log of what was written last, is there")
+
+
+def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = None) -> None:
+    """Raise `IntegrityError` where a store's database is gone or empty, and something of the store is still there.
+
+    `is_lost` says so of a database that is open. It is asked again after something was found: none of it is made before
+    the database has its tables, so that a store which another program makes meanwhile is not taken for a lost one.
+    """
+    is_lost = is_lost or (lambda: not _size(database))
+    if not is_lost():
+        return
+    folder = database.parent
+    signs = (path for pattern in _SIGNS_OF_A_STORE for path in sorted(folder.glob(pattern)) if _size(path))
+    sign = next(signs, None)
+    if sign is not None and is_lost():
+        raise _lost(database, f"{sign.relative_to(folder)} of its store is there")
+
+
+def _lost(path: Path, sign: str) -> IntegrityError:
+    return IntegrityError(
+        f"{path} is {'empty' if path.exists() else 'gone'}, but {sign}. Nothing was changed. Put a backup in its "
+        f"place, or move {path.parent} away to begin anew."
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def unlock(sqlite: apsw.Connection, key: bytes) -> None:

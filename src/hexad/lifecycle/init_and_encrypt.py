@@ -33,6 +33,7 @@ from hexad.database.encryption.record import (
     read_record,
 )
 from hexad.database.files import atomic_write, ensure_dir
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.layers.project.upkeep import is_project
 from hexad.layers.user.database import UserInventory, is_there
@@ -72,6 +73,7 @@ def init(
     directory = not_a_file(folder.resolve() / STORE_DIRECTORY)
     config = directory / CONFIG_FILE
     encrypt = encrypt or provider is not None or key is not None
+    refuse_lost_store(directory / DATABASE)
     if (directory / DATABASE).exists():
         if encrypt:
             way = "rekey` gives it another key" if read_record(directory) else "encrypt` encrypts it"

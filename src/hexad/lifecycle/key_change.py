@@ -27,6 +27,7 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import Conflict, NotFound, StoreLocked
 from hexad.layers.user.database import DATABASE as USER_DATABASE
 from hexad.layers.user.database import UserInventory, default_user_dir, is_there, open_user_store, unlock_user
@@ -93,6 +94,7 @@ class KeyChange:
                 recover(directory, lock)
             finally:
                 lock.close()
+        refuse_lost_store(directory / self.database)
 
     @cached_property
     def inventory(self) -> Inventory:

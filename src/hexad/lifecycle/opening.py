@@ -32,9 +32,10 @@ from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import PROJECT_NAME, STORE_ID, Meta
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
-from hexad.errors import IntegrityError, InvalidInput, NotFound
+from hexad.errors import InvalidInput, NotFound
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import bring_up_to_date, require_current
 from hexad.providers.budgets.metering import MeteredModels, ModelPlan
@@ -43,7 +44,7 @@ from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.services import Program, Services, StoreHold, check_honeycomb, reranker_of, unlock
+from hexad.services import CONVERSION, Program, Services, StoreHold, check_honeycomb, reranker_of, unlock
 from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
@@ -255,10 +256,13 @@ def _open(
     key: bytes | str | Path | None = None,
     user: tuple[Path | None, bytes | str | Path | None] = (None, None),
 ) -> Hexad:
+    if not (
+        directory / CONVERSION
+    ).exists():  # the database may be among what an interrupted change has yet to move
+        refuse_lost_store(directory / DATABASE)
     if readonly and not (directory / DATABASE).exists():
         raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
     if not readonly:
-        _refuse_lost_database(directory)
         ensure_dir(directory)
     share = ReadShare(directory, clock=clock) if readonly else None
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
@@ -316,6 +320,7 @@ def _database(
     directory: Path, settings: Settings, crypt: StoreKeys | None, *, clock: Clock, readonly: bool
 ) -> Database:
     """Return the store's database with its tables as this version has them."""
+    refuse_lost_store(directory / DATABASE)
     if not readonly and not (directory / GITIGNORE).exists():
         # Memories and keys are not source: nobody should commit them by accident.
         atomic_write(directory / GITIGNORE, b"*\n")
@@ -336,20 +341,6 @@ def _database(
         db.close()
         raise
     return db
-
-
-def _refuse_lost_database(directory: Path) -> None:
-    """Raise `IntegrityError` for a store whose database is gone while the rest of it is there."""
-    database = directory / DATABASE
-    if (database.exists() and database.stat().st_size) or not (directory / KEYS).exists():
-        return
-    wal = directory / f"{DATABASE}-wal"
-    if database.exists() and wal.exists() and wal.stat().st_size:
-        return  # everything is still in the log
-    raise IntegrityError(
-        f"{database} is {'empty' if database.exists() else 'gone'}, but {KEYS} of its store is there. Put a backup "
-        f"in its place, or move {directory} away to begin a new store."
-    )
 
 
 def _durability(settings: Settings) -> Durability:

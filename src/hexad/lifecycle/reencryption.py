@@ -23,7 +23,7 @@ from hexad.database.encryption.inventory import Inventory
 from hexad.database.encryption.record import RECORD, EncryptionRecord
 from hexad.database.encryption.sealed_files import SealedReader
 from hexad.database.secure_delete import free_bytes
-from hexad.database.sqlite_setup import APPLICATION_ID, CIPHER, unlock
+from hexad.database.sqlite_setup import APPLICATION_ID, CIPHER, require_not_emptied, unlock
 from hexad.errors import (
     IntegrityError,
     InvalidInput,
@@ -184,6 +184,7 @@ class Conversion:
 
     def _hold(self, part: StoreFile) -> apsw.Connection:
         path = self.directory / part.name
+        require_not_emptied(path)
         con = _connected(path, self._old, part.purpose)
         try:
             con.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()

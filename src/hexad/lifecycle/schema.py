@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
 from hexad.database.migrations import SCHEMA_VERSION, Migration, apply, newest
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
 from hexad.services import components
 
@@ -38,8 +39,12 @@ def _migration(number: int, steps: list[SchemaStep]) -> Migration:
 
 
 def bring_up_to_date(db: Database, clock: Clock) -> None:
-    """Apply the migrations that a store does not have yet; what they are is loaded only then."""
+    """Apply the migrations that a store does not have yet; what they are is loaded only then.
+
+    Raises `IntegrityError` for a database without tables among the files of a store that had some.
+    """
     if newest(db) != SCHEMA_VERSION:
+        refuse_lost_store(db.path, is_lost=lambda: newest(db) == 0)
         apply(db, migrations(), clock)
 
 

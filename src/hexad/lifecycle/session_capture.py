@@ -24,6 +24,7 @@ from hexad.database.encryption.cipher import MEMORY_DB, StoreKeys
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
 from hexad.database.migrations import SCHEMA_VERSION, newest
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
 from hexad.ingest.sources.checkout import Workplace, checkout
 from hexad.layers.session import changes
@@ -160,6 +161,7 @@ def open_session(
     Raises what `hexad.open` raises, `IntegrityError` for a store whose schema is not this version's.
     """
     settings = load_settings(directory)
+    refuse_lost_store(directory / DATABASE)
     lock = OpenLock(directory, clock=clock, purpose="hook", wait_s=_LOCK_WAIT_S)
     try:
         crypt = _keys(directory, settings)
