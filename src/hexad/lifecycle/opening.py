@@ -256,14 +256,7 @@ def _open(
     key: bytes | str | Path | None = None,
     user: tuple[Path | None, bytes | str | Path | None] = (None, None),
 ) -> Hexad:
-    if not (
-        directory / CONVERSION
-    ).exists():  # the database may be among what an interrupted change has yet to move
-        refuse_lost_store(directory / DATABASE)
-    if readonly and not (directory / DATABASE).exists():
-        raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
-    if not readonly:
-        ensure_dir(directory)
+    _require_folder(directory, readonly=readonly)
     share = ReadShare(directory, clock=clock) if readonly else None
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
     db: Database | None = None
@@ -310,6 +303,17 @@ def _open(
         if share is not None:
             share.close()
         raise
+
+
+def _require_folder(directory: Path, *, readonly: bool) -> None:
+    """Raise what there is against a store's folder, and make it where it may be made."""
+    # Its database may be among what an interrupted change of the encryption has yet to move there.
+    if not (directory / CONVERSION).exists():
+        refuse_lost_store(directory / DATABASE)
+    if not readonly:
+        ensure_dir(directory)
+    elif not (directory / DATABASE).exists():
+        raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
 
 
 def _name(directory: Path, temporary: bool) -> str:
