@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from hexad.core.json_types import JSONValue
+from hexad.errors import ProviderError
 from hexad.memory.policy import Period
 
 
@@ -104,3 +106,35 @@ class BudgetBook(Protocol):
 
     def release(self, number: int) -> None:
         """Give back what was set aside for a call that was never made."""
+
+
+@dataclass(slots=True)
+class ModelCall:
+    """A call under way; `actual` is what it cost, the estimate until the call says otherwise."""
+
+    actual: Spend
+
+
+@contextmanager
+def within_budget(
+    book: BudgetBook, *, space: str | None, provider: str, model: str, operation: str, estimate: Spend
+) -> Iterator[ModelCall]:
+    """Set aside what a call may cost at most while the block makes it, and count what it did cost.
+
+    A `ProviderError` that says that nothing was charged gives it back; after any other error the estimate counts:
+    nobody knows how far the call came. Raises `BudgetExceeded` before the block begins.
+    """
+    number = book.reserve(space=space, provider=provider, model=model, operation=operation, estimate=estimate)
+    call = ModelCall(estimate)
+    try:
+        yield call
+    except ProviderError as error:
+        if error.charged:
+            book.settle(number, estimate)
+        else:
+            book.release(number)
+        raise
+    except BaseException:
+        book.settle(number, estimate)
+        raise
+    book.settle(number, call.actual)

@@ -10,7 +10,7 @@ from hexad.core.tracing import span
 from hexad.errors import ProviderError
 from hexad.providers.budgets.metering import Prices
 from hexad.providers.rerankers import Reranker, RerankScores, estimate
-from hexad.providers.spending import BudgetBook, Spend
+from hexad.providers.spending import BudgetBook, Spend, within_budget
 
 _RERANK: Final = "rerank"
 _AT_ONCE: Final = 8
@@ -37,23 +37,16 @@ class MeteredReranker:
         """
         provider, model = self._reranker.provider, self._reranker.model
         worst = self._priced(estimate(question, texts))
-        number = self._book.reserve(
-            space=space, provider=provider, model=model, operation=_RERANK, estimate=worst
-        )
-        try:
-            with span("rerank", provider=provider, model=model, texts=len(texts)) as attributes:
-                scores = self._in_time(question, texts)
-                attributes["input_tokens"] = scores.tokens or worst.input_tokens
-        except ProviderError as error:
-            if error.charged:
-                self._book.settle(number, worst)
-            else:
-                self._book.release(number)
-            raise
-        except BaseException:
-            self._book.settle(number, worst)  # nobody knows how far it came
-            raise
-        self._book.settle(number, worst if scores.tokens is None else self._priced(scores.tokens))
+        with (
+            within_budget(
+                self._book, space=space, provider=provider, model=model, operation=_RERANK, estimate=worst
+            ) as call,
+            span("rerank", provider=provider, model=model, texts=len(texts)) as attributes,
+        ):
+            scores = self._in_time(question, texts)
+            attributes["input_tokens"] = scores.tokens or worst.input_tokens
+            if scores.tokens is not None:
+                call.actual = self._priced(scores.tokens)
         return scores.values
 
     def _in_time(self, question: str, texts: Sequence[str]) -> RerankScores:

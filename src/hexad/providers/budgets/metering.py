@@ -22,7 +22,7 @@ from hexad.providers.embedders.openai_compatible import RemoteEmbedder
 from hexad.providers.generators.base import Generator, GeneratorSpec, Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import MAX_TOKENS, GeneratorAccess, parse_endpoint
 from hexad.providers.generators.resolve import first_model, resolve_generator
-from hexad.providers.spending import BudgetBook, Spend
+from hexad.providers.spending import BudgetBook, Spend, within_budget
 from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -161,31 +161,29 @@ class MeteredGenerator:
         )
         provider, model = self._place(prompt.model)
         estimate = self._prices.of(self._estimate(prompt), provider=provider, model=model)
-        number = self._book.reserve(
-            space=space, provider=provider, model=model, operation=operation, estimate=estimate
-        )
-        try:
-            with span("chat", provider=provider, model=model, operation=operation) as attributes:
-                reply = self._answer(prompt, f"{provider}:{model}")
-                attributes["input_tokens"] = reply.spend.input_tokens
-                attributes["output_tokens"] = reply.spend.output_tokens
-        except ProviderError as error:
-            if error.charged:
-                self._book.settle(number, estimate)
-            else:
-                self._book.release(number)
-            raise
-        except BaseException:
-            self._book.settle(number, estimate)  # nobody knows how far it came
-            raise
-        spend = reply.spend
-        if not spend.input_tokens and not spend.output_tokens:  # an endpoint that does not say what it used
-            spend = replace(
-                spend, input_tokens=estimate.input_tokens, output_tokens=estimate_tokens(reply.text)
-            )
-        spend = self._prices.of(spend, provider=provider, model=model)
-        self._book.settle(number, spend)
-        return replace(reply, spend=spend)
+        with (
+            within_budget(
+                self._book,
+                space=space,
+                provider=provider,
+                model=model,
+                operation=operation,
+                estimate=estimate,
+            ) as call,
+            span("chat", provider=provider, model=model, operation=operation) as attributes,
+        ):
+            reply = self._answer(prompt, f"{provider}:{model}")
+            attributes["input_tokens"] = reply.spend.input_tokens
+            attributes["output_tokens"] = reply.spend.output_tokens
+            spend = reply.spend
+            if (
+                not spend.input_tokens and not spend.output_tokens
+            ):  # an endpoint that does not say what it used
+                spend = replace(
+                    spend, input_tokens=estimate.input_tokens, output_tokens=estimate_tokens(reply.text)
+                )
+            call.actual = self._prices.of(spend, provider=provider, model=model)
+        return replace(reply, spend=call.actual)
 
     def _place(self, model: str | None) -> tuple[str, str]:
         """Return the provider and the model that a prompt goes to; raises `ProviderError` for what is neither."""
