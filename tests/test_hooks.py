@@ -11,11 +11,15 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import hexad
+from hexad.core.clock import SystemClock
+from hexad.core.ids import TimeSortedIds
+from hexad.lifecycle.session_capture import open_session
 
 PATIENT = """
 import sys
@@ -499,6 +503,31 @@ def test_hooks_at_once_and_killed_ones_lose_nothing_that_was_noted(project):
     edits = {edit.path for edit in working_set(project).edits}
 
     assert set(noted) <= edits
+
+
+def test_hooks_that_begin_at_once_note_their_edits_in_one_working_set(project):
+    """What the second notes while the first has seen that there is none yet."""
+
+    class Meanwhile(SystemClock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked = False
+
+        def now(self) -> datetime:
+            if not self.asked and caught:
+                self.asked = True
+                note("second.py", SystemClock())
+            return super().now()
+
+    def note(name: str, clock: SystemClock) -> None:
+        with open_session(project / ".hexad", project, clock=clock, ids=TimeSortedIds(clock)) as session:
+            caught.append(name)
+            session.record_edits([str(project / name)])
+
+    caught: list[str] = []
+    note("first.py", Meanwhile())
+
+    assert {"first.py", "second.py"} == {edit.path for edit in working_set(project).edits}
 
 
 def test_a_store_that_is_locked_is_not_waited_for(project):

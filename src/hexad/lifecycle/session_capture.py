@@ -133,8 +133,13 @@ class SessionCapture:
 
         made = changes.at(now, change)
         if there is None:
-            new = WorkingSet(id=self._ids.new("session"), place=self._place, started_at=now, updated_at=now)
-            return self._sets.add(made(new), owner=None)
+            with self._db.transaction():  # two that begin at once go on with one
+                there = self.current()
+                if there is None:
+                    new = WorkingSet(
+                        id=self._ids.new("session"), place=self._place, started_at=now, updated_at=now
+                    )
+                    return self._sets.add(made(new), owner=None)
         return self._sets.save(made(there), [made], owner=None, guest=there.active)
 
     def _name(self, path: str) -> str | None:
