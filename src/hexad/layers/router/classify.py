@@ -17,6 +17,7 @@ from typing import Final
 
 from hexad.layers.contract import TaskType
 from hexad.layers.router.question_words import (
+    CARRIED_ON,
     CONTRACTIONS,
     DECISION,
     DESIGN_ASKED,
@@ -36,6 +37,8 @@ from hexad.layers.router.question_words import (
     PREPOSITIONS,
     QUESTION,
     RESEARCH_ASKED,
+    SWITCHED,
+    TOLD_OF,
     UNKNOWN_VERB,
     VERBS,
     WH,
@@ -168,11 +171,15 @@ def _head(clause: str) -> tuple[TaskType | None, str]:
     words = re.findall(r"[\w'./#+-]+", clause)
     if not words:
         return None, ""
-    verb, rest = words[0].strip(".,'"), words[1:]
+    verb, *rest = (word.strip(".,'") for word in words)
     if NEGATED.match(clause):
         return TaskType.EDIT, "not"
+    if SWITCHED.match(clause) and not clause.endswith("?"):
+        return TaskType.EDIT, verb
     if OUT_OF.match(clause):
         return TaskType.REFACTOR, "out of"
+    if CARRIED_ON.match(clause):
+        return TaskType.EDIT, verb
     if verb in ("give", "show", "tell", "send", "bring") and rest[:1] in (["me"], ["us"]):
         return TaskType.EXPLAIN, verb
     if verb == "get" and rest[:2] == ["rid", "of"]:
@@ -235,7 +242,8 @@ def _class(bare: str, task: TaskType, *, asks: bool) -> tuple[QueryClass, str]:
         if rule.pattern.search(bare) and rule.weight > scores.get(rule.query_class, 0.0):
             scores[rule.query_class] = rule.weight
             reasons[rule.query_class] = rule.reason
-    if asks and not GENERAL_HEADS.match(bare):
+    told_of = TOLD_OF.match(bare) is not None and EMBEDDED.match(bare) is None
+    if told_of or (asks and not GENERAL_HEADS.match(bare)):
         scores.setdefault(QueryClass.FACTUAL, HARDLY)
         reasons.setdefault(QueryClass.FACTUAL, "it asks for a fact")
     if not scores:

@@ -117,6 +117,22 @@ EMBEDDED: Final = re.compile(
     rf"(?={WH}\b)"
 )
 """What only wraps a question: "explain to me how …" asks what "how …" asks."""
+CARRIED_ON: Final = re.compile(
+    r"^(?:continue|proceed|carry on|go on|get on|press on|keep going|move ahead|go ahead|get going|resume|pick up)"
+    r"(?: (?:on|with|working on|work on|doing))* "
+    r"(?!(?:with|on|where|from|what|here|there|now|it|this|that|please|then)\b)\w"
+)
+"""An order to go on with something: it names work to be done. "Continue." alone says nothing of it."""
+TOLD_OF: Final = re.compile(
+    r"^(?:(?:tell|remind|inform) (?:me|us)(?: (?:more|something|everything|all|a (?:bit|little)))* (?:about|of)"
+    r"|(?:explain|describe|clarify|define)(?: (?:to (?:me|us)|again|briefly))*"
+    r"|what (?:do|can|could) you (?:know|tell (?:me|us)|say) about)"
+    r" (?!(?:it|that|something|anything|everything|more|things?|yourself|how|why|what|when|where|who|which"
+    r"|whether|if|like)\b)"
+    r"(?!(?:to )?(?:this|these|those|me|us)(?: to\b|[.?!]*$))"
+    r"(?!(?:the|our|this|your) (?:\w+ )?(?:project|repo|repository|code ?base)[.?!]*$)\S"
+)
+"""An order to be told of one thing, which is a question for what is known of it; the whole project is no one thing."""
 HELPING: Final = re.compile(r"\b(is|are|was|were|has|have|had|can|could|should|will|would|must)\b")
 DID: Final = re.compile(
     r"\b(?!need|feed|embed|speed|shed|red\b|bed\b)[a-z]{2,}ed\b|\b(?:became|chose|came|went|got|broke|built|made|grew)\b"
@@ -128,6 +144,13 @@ UNKNOWN_VERB: Final = re.compile(
 )
 """A word that we do not know with an object after it: at the head of what is no question that is an order."""
 NEGATED: Final = re.compile(r"^(?:do not|don't|never|stop|no longer) (?!you|we|i\b)[a-z]+")
+SWITCHED: Final = re.compile(
+    r"^(?:turn|switch) (?:on|off) |^(?:up|down)grade to |^(?:show|display) (?:an?|the) .+ (?:when|whenever|if"
+    r"|at|in|on|below|above|after|before|next to|instead of) "
+    r"|^(?:use|support|log|return|accept|reject) [\w.+#-]+(?: \w+)?"
+    r" (?:everywhere|only|instead|always|throughout|uploads?)[.!]*$"
+)
+"""An order without an article, or to show what a program is to show and not the one who asks."""
 OUT_OF: Final = re.compile(r"^(?:get|take|lift|factor|pull|move|keep) .+ (?:out of|apart|away from) ")
 WISHED: Final = re.compile(
     r"^(?:i|we)(?:'d| would) (?:like|want|love) (?!to\b|an?\b)(?:the |our |every |all )?[\w' -]+? to [a-z]+|"
@@ -151,7 +174,9 @@ DECISION: Final = re.compile(
     r"|\bstory behind\b|\bsettle for\b"
 )
 DESIGN_ASKED: Final = re.compile(
-    r"^(?:i|we)(?:'d| would)? (?:like|want|need|love) an? (?:\w+ )?(?:proposal|design|plan"
+    r"^(?:give (?:me|us)|lay out|write up|draw up|work out|put together|have) an? (?:\w+ )?(?:design|architecture"
+    r"|concept)\b"
+    r"|^(?:i|we)(?:'d| would)? (?:like|want|need|love) an? (?:\w+ )?(?:proposal|design|plan"
     r"|architecture|concept|schema|sketch|outline) "
     r"|^(?:what|which|is there) (?:is |would be |are )?(?:an? |the )?(?:\w+ )?ways? to (?:model"
     r"|structure|design|organi[sz]e|represent|split|lay out|partition|architect|version|layer)\b"
