@@ -15,6 +15,7 @@ import hexad
 from benchmarks.halves import DEVELOPMENT, halves, records, share
 from benchmarks.report import Cell, Options, Report, Table
 from hexad import Memory
+from hexad.text.claims.facts import stands
 
 KINDS: Final = ("fact", "preference", "decision", "convention", "todo")
 
@@ -105,6 +106,7 @@ def run(options: Options) -> Report:
         found = judgements(conversations)
         turns = sum(len(each.messages) for each in conversations)
         report.tables.append(_table(f"{half}: {len(conversations)} conversations of {turns} messages", found))
+        report.tables.append(_standing(half, conversations))
     return report
 
 
@@ -124,6 +126,31 @@ def _table(title: str, found: Sequence[Judgement]) -> Table:
     return Table(
         title=title, columns=("", "expected", "extracted", "right", "precision", "recall"), rows=rows
     )
+
+
+def _standing(half: str, conversations: Sequence[Conversation]) -> Table:
+    """Return of which texts something is read that stands when it grows old."""
+    updates = [text for line in records("plain_updates", half) for text in line["texts"]]
+    expected = [(each, {entry.turn for entry in each.expected}) for each in conversations]
+    texts = {
+        "short facts": [line["text"] for line in records("short_facts", half) if line["record"] == "fact"],
+        "updates in plain prose": [text["text"] for text in updates if text["role"] in ("old", "current")],
+        "what stands beside them": [text["text"] for text in updates if text["role"] in ("near", "far")],
+        "pairs, questions and plans among them": [
+            line[which] for line in records("independent_pairs", half) for which in ("older", "newer")
+        ],
+        "turns in which something lasts": [
+            str(each.messages[turn]["content"]) for each, turns in expected for turn in sorted(turns)
+        ],
+        "turns in which nothing lasts": [
+            str(message["content"])
+            for each, turns in expected
+            for turn, message in enumerate(each.messages)
+            if turn not in turns
+        ],
+    }
+    rows = [(name, len(found), share(sum(map(stands, found)), len(found))) for name, found in texts.items()]
+    return Table(title=f"{half}: what stands when it grows old", columns=("", "texts", "stand"), rows=rows)
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import pytest
 
 import hexad
 from hexad import ConsolidationReport, FrozenClock, Hexad
+from hexad.database.meta import ARRIVALS
 from hexad.maintenance.consolidation.values import CONSOLIDATED
 from opener import Opener
 
@@ -375,7 +376,7 @@ def test_what_was_written_with_defaults_grows_old_as_well(hx, clock):
 
 
 def test_what_holds_from_a_later_day_or_until_one_does_not_grow_old_before_it(hx, clock):
-    ahead = hx.remember("The new tariff is 12 francs.", valid_from=clock.now() + timedelta(days=380))
+    ahead = hx.remember("The fair was opened by the mayor.", valid_from=clock.now() + timedelta(days=380))
     until = hx.remember("The maps are licensed.", valid_to=clock.now() + timedelta(days=450))
     clock.advance(days=400)
 
@@ -405,6 +406,77 @@ def test_what_rests_on_something_does_not_grow_old_before_somebody_reviewed_it(h
 
 
 @pytest.mark.row("A083")
+def test_a_text_that_says_what_holds_stands_until_another_takes_its_place(hx, clock):
+    stays = [
+        hx.remember("My sister lives in Porto."),
+        hx.remember("We decided to keep tokens in SQLite.", kind="note"),
+        hx.remember("I prefer tabs over spaces."),
+        hx.remember("Region: eu-west-1"),
+        hx.remember("Nothing to be read as a sentence", kind="fact"),
+    ]
+    old = hx.remember("The API rate limit is 100 requests a minute.")
+    newer = hx.remember("We raised the API rate limit to 250 requests a minute.")
+    assert [old.id] == [other.id for other in newer.receipt.supersedes]
+    chatter = [
+        hx.remember("I looked at the failing run again."),
+        hx.remember("TODO: write the notes of the release"),
+        hx.remember("The office is closed.", valid_to=clock.now() + timedelta(days=1)),
+        hx.remember("The pump is in the cellar.", kind="trace"),
+        hx.remember("The pump is in the yard.", relevance="low"),
+    ]
+    clock.advance(days=366)
+
+    report = hx.consolidate("project")
+
+    assert {old.id, *(memory.id for memory in chatter)} == {step[1][0] for step in done(report)}
+    assert {"active"} == {hx.get(memory.id).status.value for memory in (*stays, newer)}
+    assert {"old: says what holds until something takes its place": len(stays) + 1} == {
+        skip.reason: skip.count for skip in report.skipped
+    }
+    hx.link(newer.id, stays[0].id, kind="supersedes")
+    assert [("archived", (stays[0].id,), None)] == done(hx.consolidate("project"))
+
+
+@pytest.mark.row("A083")
+def test_a_fact_that_is_said_to_matter_little_grows_old(hx, clock):
+    low = hx.remember("A is 1.", subject="a", attribute="b", value="1", relevance="low")
+    stays = hx.remember("C is 1.", subject="c", attribute="b", value="1")
+    clock.advance(days=366)
+
+    assert [("archived", (low.id,), None)] == done(hx.consolidate("project"))
+    assert "active" == hx.get(stays.id).status.value
+
+
+@pytest.mark.row("A083", "A100")
+def test_a_second_run_takes_nothing_that_the_first_one_freed(hx, clock, tmp_path):
+    grounds = [hx.remember("The lights blinked twice."), hx.remember("The printer was jammed.")]
+    between = hx.remember("The fuse had blown.", derived_from=[grounds[0].id])
+    hx.remember("The night shift was told.", derived_from=[between.id, grounds[1].id])
+    clock.advance(days=366)
+
+    report = hx.consolidate("project")
+
+    assert {"archived": 4} == report.counts
+    assert () == report.skipped
+    assert () == hx.consolidate("project").changes
+
+
+@pytest.mark.row("A083", "A100")
+def test_what_came_from_elsewhere_keeps_its_time_when_what_was_written_before_it_goes(hx, clock):
+    clock.advance(days=200)
+    hx.remember("2026-07-20 08:00 ERROR gateway: upstream closed the connection", kind="log")
+    brought = hx.remember_structured(
+        "default", {"raw": "The build printed a warning."}, freeze_clock="2026-01-02"
+    )
+    hx._services.stores.meta.put(ARRIVALS, "[]")  # as in a store of before such times were noted
+    clock.advance(days=200)
+
+    assert {"archived": 1} == hx.consolidate("project").counts
+    assert () == hx.consolidate("project").changes
+    assert "active" == hx.get(brought.id).status.value
+
+
+@pytest.mark.row("A083")
 def test_logs_grow_old_sooner_and_nothing_does_where_that_is_switched_off(hx, clock):
     log = hx.remember("2026-01-01 08:00 ERROR gateway: upstream closed the connection", kind="log")
     hx.remember("The gateway closes idle connections.")
@@ -428,7 +500,7 @@ def test_a_memory_of_an_older_store_that_says_it_matters_stays(hx, clock):
 @pytest.mark.row("A083")
 def test_what_was_brought_along_from_long_ago_has_its_time_here_first(hx, clock):
     brought = hx.remember_structured(
-        "default", {"raw": "Ports are listed in the wiki."}, freeze_clock="2020-01-01"
+        "default", {"raw": "The build printed a warning."}, freeze_clock="2020-01-01"
     )
     assert 2020 == brought.updated_at.year
 
@@ -438,19 +510,29 @@ def test_what_was_brought_along_from_long_ago_has_its_time_here_first(hx, clock)
 
 
 @pytest.mark.row("A083")
-def test_what_comes_into_a_store_that_is_in_use_has_its_time_there_first(hx, clock, tmp_path):
+@pytest.mark.parametrize("happens", ["nothing", "written"])
+def test_what_is_restored_counts_from_the_restore_however_long_nothing_was_written(
+    hx, clock, tmp_path, happens
+):
     (tmp_path / "home").mkdir()
     with hexad.open(tmp_path / "home", embedder=None, background=False, clock=clock) as home:
-        home.remember("Ports are listed in the wiki.", space="home")
+        home.remember("The build printed a warning.", space="home")
+        home.remember("The lights blinked twice.", space="home", importance=0.1)
         home.spaces.export("home", tmp_path / "home.zip")
-    clock.advance(days=300)
-    hx.remember("The wiki moved.")
-    clock.advance(days=200)
+    written = hx.remember("The wiki moved.")
+    if happens == "written":
+        clock.advance(days=200)
+        hx.remember("The wiki moved again.", importance=0.6)
+    clock.advance(days=500)
     hx.spaces.restore(tmp_path / "home.zip")
 
-    assert () == hx.consolidate("project").changes
-    clock.advance(days=166)
-    assert {"archived": 2} == hx.consolidate("project").counts
+    assert [("archived", (written.id,), None)] == done(hx.consolidate("project"))
+    clock.advance(days=30)
+    assert {"dropped": 1} == hx.consolidate("project").counts
+    clock.advance(days=335)
+    assert {} == hx.consolidate("project").counts
+    clock.advance(days=1)
+    assert {"archived": 1} == hx.consolidate("project").counts
 
 
 @pytest.mark.parametrize(("relevance", "expected"), [("low", 0.2), ("medium", 0.5), ("high", 0.8)])

@@ -27,6 +27,7 @@ SETTINGS = ConsolidationSettings(quotas={"project": 4, "vector": 2})
 
 @st.composite
 def rows(draw: st.DrawFn) -> list[ConsolidationCandidate]:
+    linked = draw(st.booleans())
     return [
         ConsolidationCandidate(
             no=no,
@@ -36,7 +37,7 @@ def rows(draw: st.DrawFn) -> list[ConsolidationCandidate]:
             audience=0,
             kind=draw(st.sampled_from(["note", "note", "decision"])),
             pinned=draw(st.integers(0, 6)) == 0,
-            importance=draw(st.sampled_from([0.1, 0.3, 0.8])),
+            importance=draw(st.sampled_from([0.1, 0.3, 0.5, 0.8])),
             confidence=0.6,
             trust=draw(st.sampled_from([Trust.USER, Trust.TOOL])),
             created_at=NOW - timedelta(days=400),
@@ -57,7 +58,7 @@ def rows(draw: st.DrawFn) -> list[ConsolidationCandidate]:
             done_before="",
             base=None,
             to=None,
-            rests=False,
+            resting=frozenset({draw(st.integers(1, 9))} - {no} if linked else ()),
             layer="vector" if source else "project",
         )
         for no in range(1, draw(st.integers(2, 9)) + 1)
@@ -101,12 +102,13 @@ def after(
     gone = {step.row.no for step in steps if step.archives}
     weighed = {step.row.no: step for step in steps if not step.archives}
     return [
-        row
+        row._replace(resting=row.resting - gone)
         if row.no not in weighed
         else row._replace(
             confidence=weighed[row.no].change.after,
             base=weighed[row.no].base,
             to=weighed[row.no].change.after,
+            resting=row.resting - gone,
         )
         for row in found
         if row.no not in gone
@@ -129,7 +131,9 @@ def test_the_rest_of_a_plan_is_what_the_next_run_does(found, data):
     rest = planned(after(found, done), texts, merged_into(done))
 
     wanted = {(step.row.no, step.archives) for step in steps[len(done) :]}
-    assert wanted == {(step.row.no, step.archives) for step in rest}
+    if not any(row.resting for row in found):  # else what is freed halfway may be merged before it grows old
+        assert wanted == {(step.row.no, step.archives) for step in rest}
+    assert [] == planned(after(after(found, done), rest), texts, merged_into(done) | merged_into(rest))
     assert [] == planned(after(found, steps), texts, merged_into(steps))
 
 

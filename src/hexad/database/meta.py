@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent
@@ -23,6 +23,11 @@ EMBEDDING_RATE: Final = "embedding_rate"
 SET_CONTRACT: Final = "set_contract"
 """The note that a contract was put in force, with its limits. Older versions noted all of it, as its `DOCUMENT`."""
 DOCUMENT: Final = "document"
+ARRIVALS: Final = "arrivals"
+"""Pairs of a row number and microseconds: from which memory on they came into the store no earlier than when."""
+_ARRIVALS_APART: Final = timedelta(days=1)
+"""What comes within a day of what came before is not noted again: by so much may it count as older."""
+_ARRIVALS_LIMIT: Final = 1_000
 
 
 class Meta:
@@ -62,6 +67,24 @@ class Meta:
         with self._db.joined() as con:
             con.execute("INSERT OR IGNORE INTO meta(key, value) VALUES(?,?)", (key, value))
         return self.get(key) or value
+
+    def note_arrival(self, no: int, *, written: datetime, now: datetime) -> None:
+        """Note, in the caller's transaction, that memory `no` came now where it was `written` long before."""
+        if now - written < _ARRIVALS_APART:
+            return
+        arrivals = self.arrivals()
+        if arrivals and now - arrivals[-1][1] < _ARRIVALS_APART:
+            return
+        arrivals.append((no, now))
+        self.put(ARRIVALS, dump([[row, to_micros(at)] for row, at in arrivals[-_ARRIVALS_LIMIT:]]))
+
+    def arrivals(self) -> list[tuple[int, datetime]]:
+        """Return rows from which on memories came no earlier than a time, by row number."""
+        text = self.get(ARRIVALS)
+        try:
+            return [(int(no), from_micros(at)) for no, at in parse(text or "[]")]
+        except (TypeError, ValueError, IntegrityError):
+            return []  # damaged: what came is as old as it says
 
     def recorded_embedder(self) -> tuple[str, int] | None:
         """Return name and dimensions of the embedder that the store's vectors are from."""

@@ -215,6 +215,7 @@ class Pipeline:
         no = self._stores.memories.insert(
             replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=source_no
         )
+        self._stores.meta.note_arrival(no, written=memory.updated_at, now=write.now)
         return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
 
     def _source(self, draft: Draft, space_no: int) -> int | None:

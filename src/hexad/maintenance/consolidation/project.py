@@ -6,7 +6,7 @@ rows ─ plan (pure) ─ batches: the rows as they are now ─ archive, link, co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -83,7 +83,7 @@ class ProjectConsolidation:
                     if parse_stored(space.policies).allow_delete is False
                 ),
                 sizes=sizes,
-                begun=self._rows.made_at(),
+                arrivals=self._rows.arrivals(now=now),
             )
             return plan(consolidation_input, settings, now=now)
 
@@ -103,9 +103,11 @@ class ProjectConsolidation:
         there = {row.no: row for row in self._rows.candidates(numbers)}
         first = len(done.changes)
         fits: list[ConsolidationStep] = []
+        taken_numbers: set[int] = set()
         for step in steps:
-            if _stands(step, there):
+            if _stands(step, there, taken_numbers):
                 fits.append(step)
+                taken_numbers |= {step.row.no} if step.archives else set()
                 done.changes.append(step.change)
             else:
                 done.alone.setdefault(CHANGED, []).append(step.row.id)
@@ -159,13 +161,17 @@ def note_of(change: ConsolidationChange, at: datetime) -> dict[str, str | None]:
     }
 
 
-def _stands(step: ConsolidationStep, there: dict[int, ConsolidationCandidate]) -> bool:
-    """Whether a memory, and what remains of it, are still what was judged."""
+def _stands(
+    step: ConsolidationStep, there: dict[int, ConsolidationCandidate], taken_numbers: Collection[int]
+) -> bool:
+    """Whether a memory, and what remains of it, are still what was judged; some were taken just before."""
     row, keeper = there.get(step.row.no), step.keeper
+    if row is not None and step.archives:
+        row = row._replace(resting=row.resting.difference(taken_numbers))
     if row is None or (keeper is not None and keeper.no not in there):
         return False
     if step.change.action is ConsolidationAction.RESCORED:
-        return row == step.row
+        return row._replace(resting=step.row.resting) == step.row
     return _unweighed(row) == _unweighed(step.row) and (
         keeper is None or there[keeper.no].audience == keeper.audience
     )
@@ -207,6 +213,6 @@ def coming_row(draft: Draft, no: int, now: datetime) -> ConsolidationCandidate:
         done_before="",
         base=None,
         to=None,
-        rests=False,
+        resting=frozenset(),
         layer="governance" if draft.kind == "decision" else "project",
     )

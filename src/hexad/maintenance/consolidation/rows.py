@@ -10,9 +10,11 @@ from typing import Any, Final, NamedTuple
 from hexad.database.change_counters import bump
 from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row
+from hexad.database.meta import Meta
 from hexad.maintenance.consolidation.values import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
 from hexad.memory.memory import Relevance, Trust
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
+from hexad.memory.tables.updates import STANDING, SURE
 
 EXPERIENCE: Final = "experience"
 """The space of what was made of recorded experience: that grows old by rules of its own."""
@@ -40,10 +42,10 @@ _COLUMNS: Final = (
     " coalesce(m.metadata ->> '$.draft', 0) = 1,"
     f" coalesce(m.metadata ->> '$.{CONSOLIDATED}.action', ''),"
     f" {_number('base')}, {_number('to')},"
-    " EXISTS (SELECT 1 FROM relations r JOIN memories d ON d.no = r.from_no"
-    f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active')"
-    " OR EXISTS (SELECT 1 FROM derivations v JOIN memories d ON d.no = v.memory_no"
-    "  WHERE v.source_id = m.id AND d.status = 'active'),"
+    " (SELECT json_group_array(no) FROM (SELECT d.no FROM relations r JOIN memories d ON d.no = r.from_no"
+    f"  WHERE r.to_no = m.no AND r.kind IN {_RESTS} AND d.status = 'active'"
+    " UNION SELECT d.no FROM derivations v JOIN memories d ON d.no = v.memory_no"
+    "  WHERE v.source_id = m.id AND d.status = 'active')),"
     f" {_LAYER},"
     " m.path, m.valid_to, coalesce(m.source_id, '') || json_remove(m.metadata, '$.hash', '$.pii_flags', '$.project',"
     f"  '$.space', '$.draft', '$.source', '$.{CONSOLIDATED}', '$.{DECAYED}', '$.{PROMOTED}',"
@@ -52,7 +54,11 @@ _COLUMNS: Final = (
     "  (SELECT source_id FROM derivations WHERE memory_no = m.no ORDER BY 1)), ''),"
     f" coalesce(m.subject, ''), coalesce(m.attribute, ''), {_number('at')}, m.relevance,"
     " coalesce(m.metadata ->> '$.needs_review', 0) = 1"
-    f" OR EXISTS (SELECT 1 FROM relations r WHERE r.from_no = m.no AND r.kind IN {_RESTS})"
+    f" OR EXISTS (SELECT 1 FROM relations r WHERE r.from_no = m.no AND r.kind IN {_RESTS}),"
+    " EXISTS (SELECT 1 FROM relations r WHERE r.from_no = m.no AND r.to_no <> m.no"
+    f"  AND {STANDING} AND r.score >= {SURE}),"
+    " EXISTS (SELECT 1 FROM relations r JOIN memories d ON d.no = r.from_no WHERE r.to_no = m.no"
+    f"  AND r.from_no <> m.no AND {STANDING} AND r.score >= {SURE} AND d.status = 'active')"
 )
 _FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -65,9 +71,10 @@ class ConsolidationCandidate(NamedTuple):
     """A memory as it is judged, without its text; `touched` is when it was written, changed or read last.
 
     A draft's `base` is how sure it was before it grew old, `to` how sure it was made then, and `lowered_at` when.
-    `rests` says that something else rests on it, `dependent` that it rests on something itself or did until that
+    `resting` are the memories that rest on it, `dependent` says that it rests on something itself or did until that
     went, `more` is what somebody noted among its metadata, `origins` what takes it along when it is erased: the session
-    that it is from, and what it was derived from.
+    that it is from, and what it was derived from. `replaces` says that it surely took the place of another by its
+    words, and `replaced` that another took its own.
     """
 
     no: int
@@ -98,7 +105,7 @@ class ConsolidationCandidate(NamedTuple):
     done_before: str
     base: float | None
     to: float | None
-    rests: bool
+    resting: frozenset[int]
     layer: str
     path: str = ""
     valid_to: datetime | None = None
@@ -109,6 +116,8 @@ class ConsolidationCandidate(NamedTuple):
     lowered_at: datetime | None = None
     relevance: str = Relevance.MEDIUM
     dependent: bool = False
+    replaces: bool = False
+    replaced: bool = False
 
 
 class ConsolidationRows:
@@ -169,6 +178,20 @@ class ConsolidationRows:
             "  coalesce(sum(octet_length(data)), 0) FROM honeycomb_contents"
         )
         return {layer: LayerSize(layer=layer, count=count, bytes=(size or 0)) for layer, count, size in rows}
+
+    def arrivals(self, *, now: datetime) -> list[tuple[int, datetime]]:
+        """Return from which row on memories came no earlier than when, by row number.
+
+        A row that was written as the store's own tells it, whatever became of it since; what else came is noted.
+        """
+        arrivals = Meta(self._db).arrivals()
+        made_at = self.made_at()
+        latest = to_micros(made_at) if made_at is not None else None
+        for no, at in self._db.query("SELECT no, created_at FROM memories ORDER BY no"):
+            if at <= to_micros(now) and (latest is None or at > latest):
+                latest = at
+                arrivals.append((no, from_micros(at)))
+        return sorted([*arrivals, *([] if made_at is None else [(0, made_at)])])
 
     def made_at(self) -> datetime | None:
         """Return when the store was made."""
@@ -244,9 +267,10 @@ class ConsolidationRows:
 
 def _candidate(row: Row) -> ConsolidationCandidate:
     values: list[Any] = list(row)
-    for at in (6, 18, 20, 24, 28, 38):
+    for at in (6, 18, 20, 24, 38, 39, 40):
         values[at] = bool(values[at])
     values[9] = Trust(values[9])
+    values[28] = frozenset(json.loads(values[28]))
     for at in (10, 11, 13):
         values[at] = from_micros(values[at])
     for at in (12, 31, 36):

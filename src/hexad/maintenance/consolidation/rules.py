@@ -24,9 +24,13 @@ from hexad.maintenance.consolidation.values import (
 from hexad.memory.confidence import decayed, risen
 from hexad.memory.fact import family_of
 from hexad.memory.memory import Relevance
+from hexad.text.claims.facts import stands
 from hexad.text.similarity.containment import Telling, adds_nothing, puts_otherwise, telling
 
 LOGS: Final = frozenset({"log", "trace"})
+_PASSING: Final = LOGS | {"todo", "task"}
+_STANDING: Final = frozenset({"fact", "convention", "preference"})
+"""Kinds of what stands whatever its words."""
 LOG_SHARE: Final = 0.5
 """What a program noted is archived after this part of the time for others."""
 DRAFT_GRACE: Final = timedelta(days=30)
@@ -75,8 +79,8 @@ class ConsolidationPlan:
 class ConsolidationInput:
     """What the rules look at. `keeping` are spaces whose policy forbids deletion: nothing of them is taken.
 
-    `texts` gives what memories say, `evidence` how often and when last they were said again. `begun` is when the store
-    was made: what was brought along from elsewhere could not be read here before.
+    `texts` gives what memories say, `evidence` how often and when last they were said again. `arrivals` are rows from
+    which on memories came no earlier than when, by row number: what came from elsewhere could not be read here before.
     """
 
     rows: Sequence[ConsolidationCandidate]
@@ -85,7 +89,7 @@ class ConsolidationInput:
     evidence: Mapping[int, tuple[int, datetime]]
     keeping: frozenset[str]
     sizes: Mapping[str, LayerSize]
-    begun: datetime | None = None
+    arrivals: Sequence[tuple[int, datetime]] = ()
 
 
 def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
@@ -99,7 +103,42 @@ def left_alone(reasons: Mapping[str, Collection[str]]) -> tuple[LeftAlone, ...]:
 def plan(
     consolidation_input: ConsolidationInput, settings: ConsolidationSettings, *, now: datetime
 ) -> ConsolidationPlan:
-    """Return what is to be done with a project's memories."""
+    """Return what is to be done with a project's memories, as often as it takes until nothing more is.
+
+    What rested on a memory may go, and then nothing holds that one back: the next run would take it.
+    """
+    steps: list[ConsolidationStep] = []
+    rows, known = consolidation_input.rows, consolidation_input
+    while True:
+        round_plan = _round(known, settings, now=now)
+        steps += round_plan.steps
+        removed_numbers = {step.row.no for step in steps}
+        rows = [
+            row._replace(resting=row.resting - removed_numbers) if row.resting else row
+            for row in known.rows
+            if row.no not in removed_numbers
+        ]
+        if not any(row.resting != before.resting for row, before in _both(rows, known.rows)):
+            break
+        known = replace(known, rows=rows, sizes=size_after(known.sizes, round_plan.steps))
+    steps += _weighed(consolidation_input, steps, removed_numbers, now=now)
+    return ConsolidationPlan(steps=steps, alone=round_plan.alone)
+
+
+def _both(
+    rows: Iterable[ConsolidationCandidate], known: Iterable[ConsolidationCandidate]
+) -> Iterator[tuple[ConsolidationCandidate, ConsolidationCandidate]]:
+    """Yield each row with what it was before, those with something that rests on them."""
+    before = {row.no: row for row in known if row.resting}
+    for row in rows:
+        if row.no in before:
+            yield row, before[row.no]
+
+
+def _round(
+    consolidation_input: ConsolidationInput, settings: ConsolidationSettings, *, now: datetime
+) -> ConsolidationPlan:
+    """Return what the rules take that archive, each once."""
     plan = ConsolidationPlan()
     removed_numbers: set[int] = set()
     for steps in (
@@ -110,7 +149,6 @@ def plan(
         for step in steps:
             plan.steps.append(step)
             removed_numbers.add(step.row.no)
-    plan.steps += _weighed(consolidation_input, plan.steps, removed_numbers, now=now)
     return plan
 
 
@@ -280,7 +318,7 @@ def _protection(row: ConsolidationCandidate, consolidation_input: ConsolidationI
         return "pinned"
     if row.cited:
         return "cites what it rests on"
-    return "something else rests on it" if row.rests else None
+    return "something else rests on it" if row.resting else None
 
 
 # Growing old --------------------------------------------------------------------------------------------------------
@@ -294,19 +332,26 @@ def _grown_old(
     *,
     now: datetime,
 ) -> Iterator[ConsolidationStep]:
-    arrived = consolidation_input.begun
-    for row in consolidation_input.rows:
-        # What a restore or an import brings has times of its own, but came after what was written before it.
-        if row.created_at <= now and (arrived is None or row.created_at > arrived):
-            arrived = row.created_at
+    old: list[tuple[ConsolidationCandidate, tuple[ConsolidationAction, str]]] = []
+    for row, since in _ages(consolidation_input):
         if row.no in removed_numbers:
             continue
-        step = _dropped(row, settings, now) or _archived(row, settings, arrived, now)
-        if step is None:
-            continue
+        step = _dropped(row, settings, since, now) or _archived(row, settings, since, now)
+        if step is not None:
+            old.append((row, step))
+    plain_numbers = [
+        row.no
+        for row, (action, _) in old
+        if action is ConsolidationAction.ARCHIVED and _is_plain(row) and not _is_stated(row)
+    ]
+    texts = consolidation_input.texts(plain_numbers) if plain_numbers else {}
+    for row, step in old:
         objection = _protection(row, consolidation_input)
-        if objection is None and step[0] is ConsolidationAction.ARCHIVED and _matters(row):
-            objection = "important"
+        if objection is None and step[0] is ConsolidationAction.ARCHIVED:
+            if _matters(row):
+                objection = "important"
+            elif _is_plain(row) and (_is_stated(row) or stands(texts.get(row.no, ""))):
+                objection = "says what holds until something takes its place"
         if objection is not None:
             plan.leave(row, f"old, but {objection}" if objection == "important" else f"old: {objection}")
             continue
@@ -316,13 +361,23 @@ def _grown_old(
         )
 
 
+def _ages(consolidation_input: ConsolidationInput) -> Iterator[tuple[ConsolidationCandidate, datetime]]:
+    """Yield each row with since when nobody touched it here: what came from elsewhere counts from when it came."""
+    arrivals, at, arrived = consolidation_input.arrivals, 0, None
+    for row in sorted(consolidation_input.rows, key=lambda row: row.no):
+        while at < len(arrivals) and arrivals[at][0] <= row.no:
+            arrived = arrivals[at][1] if arrived is None else max(arrived, arrivals[at][1])
+            at += 1
+        yield row, row.touched if arrived is None else max(row.touched, arrived)
+
+
 def _dropped(
-    row: ConsolidationCandidate, settings: ConsolidationSettings, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, since: datetime, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.drop_after
     if after is None or row.layer != "project" or row.importance >= settings.drop_below:
         return None
-    if now - row.touched < after:
+    if now - since < after:
         return None
     return (
         ConsolidationAction.DROPPED,
@@ -331,12 +386,12 @@ def _dropped(
 
 
 def _archived(
-    row: ConsolidationCandidate, settings: ConsolidationSettings, arrived: datetime | None, now: datetime
+    row: ConsolidationCandidate, settings: ConsolidationSettings, since: datetime, now: datetime
 ) -> tuple[ConsolidationAction, str] | None:
     after = settings.archive_after
     share = LOG_SHARE if row.kind in LOGS else 1.0
     # What was written ahead of its time begins with that, and is not over before the end that it was given.
-    since = max(row.touched, row.holds_since, arrived or row.touched)
+    since = max(since, row.holds_since)
     if after is None or now - since < after * share or (row.valid_to is not None and row.valid_to > now):
         return None
     months = settings.archive_months * share
@@ -354,6 +409,26 @@ def _matters(row: ConsolidationCandidate) -> bool:
     if stands and row.kind not in LOGS:
         return row.importance >= usual
     return row.importance > usual or (row.importance == usual and row.relevance == Relevance.HIGH)
+
+
+def _is_stated(row: ConsolidationCandidate) -> bool:
+    """Whether a memory took the place of another by its words, or its kind says that it stands."""
+    return row.replaces or row.kind in _STANDING
+
+
+def _is_plain(row: ConsolidationCandidate) -> bool:
+    """Whether it is for its text to say if a memory stands: what is in force by its words, of the usual importance.
+
+    What a person said in a conversation stands in memories that were made of it, and what is left to do grows old.
+    """
+    if (
+        row.importance < Relevance.MEDIUM.importance
+        or row.replaced
+        or row.is_turn
+        or row.valid_to is not None
+    ):
+        return False
+    return row.layer == "project" and row.kind not in _PASSING
 
 
 # Quotas -------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,10 @@ import re
 from typing import Final
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Claim, Token, claims, stem, tokens_of
+from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, Token, claims, stem, tokens_of
+from hexad.text.commitments import Commitment, commitment_of, is_doubtful
+from hexad.text.noise import is_program_output
+from hexad.text.summary.sentences import sentences
 
 _POINTS: Final = frozenset("this that these those here there".split())
 """What points at something that whoever reads the sentence later does not see."""
@@ -49,6 +52,10 @@ _FUNCTION_WORDS: Final = (
     english.AUXILIARIES | english.PREPOSITIONS | english.PRONOUNS | english.CONJUNCTIONS | english.ADVERBS
     | english.DETERMINERS | english.NEGATIONS
 )  # fmt: skip
+_BINDING: Final = frozenset({Commitment.DECISION, Commitment.CONVENTION, Commitment.PREFERENCE})
+_INTRODUCTION: Final = re.compile(r"^\W*[A-Za-z][\w '’-]{1,30}:\s+(?=\S+\s+\S+\s+\S)")
+"""What leads to a whole sentence: "Noted: …", "From the stand-up: …"."""
+_LABELLED_WORDS: Final = 4
 _SUBJECT_WORDS: Final = 4
 _PARTICIPLES: Final = ("ing", "ed")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -93,6 +100,79 @@ def states_fact(sentence: str, *, context: bool = False) -> bool:
     if any(claim.verb in _MISHAPS for claim in said):
         return False
     return any(_lasts(claim, context=context) for claim in said)
+
+
+def stands(text: str) -> bool:
+    """Whether a text says something that holds until it is superseded, in whatever sentence of it.
+
+    That is a fact, what was decided, agreed on or is preferred, and a label with its value. What happened, what
+    somebody does at the moment, and what is left to do do not stand. More passes here for a fact than `states_fact`
+    lets through: a mistake leaves an old text where it is, and brings none forward.
+
+    >>> [stands(text) for text in ("Noted: the linter is ruff.", "Region: eu-west-1", "The build printed a warning.")]
+    [True, True, False]
+    """
+    if len(text) > CHARACTERS_LIMIT or is_program_output(text):
+        return False
+    parts = [" ".join(text[start:end].split()) for start, end in sentences(text)]
+    if len(parts) == 1 and _is_label(parts[0]):
+        return True
+    return any(_stands(part) for part in parts)
+
+
+def _stands(sentence: str) -> bool:
+    """Whether one sentence says something that holds until it is superseded."""
+    if is_doubtful(sentence):
+        return False
+    commitment = commitment_of(sentence)
+    if commitment is not None:
+        return commitment in _BINDING
+    sentence = _INTRODUCTION.sub("", sentence)
+    return states_fact(sentence) or _holds(sentence)
+
+
+def _is_label(sentence: str) -> bool:
+    """Whether a sentence is a name and its value: "Region: eu-west-1"."""
+    if is_doubtful(sentence) or commitment_of(sentence) is not None:
+        return False
+    said = claims(sentence)
+    return (
+        len(said) == 1
+        and not said[0].verb
+        and bool(said[0].subject)
+        and 0 < len(said[0].value) <= _LABELLED_WORDS
+    )
+
+
+def _holds(sentence: str) -> bool:
+    """Whether a sentence says of something named what it is or does now, however plain the words for that are."""
+    tokens = tokens_of(sentence)
+    opening = [token.low for token in tokens[:2]]
+    orders = len(opening) > 1 and opening[1] in _OBJECTS and not _closed(opening[0])
+    if orders or opening[:1] in (["let"], ["gotta"]) or sentence.rstrip().endswith("!"):
+        return False
+    if any(token.low in _POINTS | {"you", "your"} for token in tokens):
+        return False
+    return any(_is_so(claim) for claim in claims(sentence))
+
+
+def _is_so(claim: Claim) -> bool:
+    opening = {token.low for token in claim.tokens[:_SUBJECT_WORDS]}
+    if claim.verb in _MISHAPS or claim.pronoun or claim.subject & _VAGUE:
+        return False
+    if claim.person and not english.SPEAKERS & opening:
+        return False  # an order, where no subject stands before the verb
+    if claim.ended or claim.former:
+        return True
+    if not claim.verb or not claim.value or _is_passing(claim):
+        return False
+    if claim.past and not claim.changes:
+        return any(_YEAR.fullmatch(token.low) for token in claim.tokens)
+    if not claim.person:
+        return True
+    if english.MODALS & {token.low for token in claim.tokens} or claim.verb in _OF_MINDS:
+        return False
+    return claim.verb not in english.HAVE or any(map(_is_specific, claim.value))
 
 
 def _is_specific(token: Token) -> bool:
