@@ -11,7 +11,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock
-from hexad.audit import AuditLogWriter
+from hexad.audit import AuditLog, AuditLogWriter
 from hexad.database.connection import Database
 from hexad.lifecycle.session_capture import open_session
 from programs import command, run
@@ -140,3 +140,52 @@ def test_the_log_of_a_ledger_is_kept_where_its_database_is_lost(tmp_path: Path, 
         AuditLogWriter(kept, "being-1")
 
     assert before == contents(kept)
+
+
+KILLED_IN_ITS_FIRST_COMMIT = """
+import os, signal, sys
+from pathlib import Path
+from hexad import FrozenClock
+from hexad.database.connection import Database
+db = Database.open(Path(sys.argv[1]), clock=FrozenClock())
+with db.transaction() as con:
+    con.execute("PRAGMA cache_size = 1")
+    con.execute("CREATE TABLE filler(bytes)")
+    for _ in range(200):
+        con.execute("INSERT INTO filler VALUES(zeroblob(4000))")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_store_whose_first_commit_was_cut_short_is_made_by_the_next_opener(project: Path) -> None:
+    (project / ".hexad").mkdir()
+    run(KILLED_IN_ITS_FIRST_COMMIT, project / ".hexad" / "memory.db")
+    assert (project / ".hexad" / "memory.db-wal").stat().st_size
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+
+
+@pytest.mark.parametrize("lost", ["gone", "empty"])
+def test_a_ledger_that_lost_its_database_is_not_begun_anew(project: Path, lost: str) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text.")
+    with AuditLogWriter(project, "being-1") as writer:
+        writer.record("monday", 1, "output", "Certainly.", {}, [])
+    database = project / ".hexad" / "audit" / "audit.db"
+    whole = database.read_bytes()
+    empty(database)
+    if lost == "gone":
+        database.unlink()
+
+    for open_ledger in (AuditLog, lambda path: AuditLogWriter(path, "being-1")):
+        with pytest.raises(hexad.IntegrityError, match=rf"audit\.db is {lost}, but audit\.key .* backup"):
+            open_ledger(project)
+    assert 5 == command("audit", "verify", cwd=project).returncode
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [True] == [f"audit.db is {lost}" in problem for problem in hx.check()]
+        hx.remember("Another text.")
+    empty(database)
+    database.write_bytes(whole)
+    with AuditLog(project) as log:
+        assert log.verify().ok

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
+from hexad.audit.open import DATABASE, FOLDER, KEYS
 from hexad.database.component import Component, FileGroup, Treatment
 from hexad.database.encryption.cipher import AUDIT_DB, SECRETS
+from hexad.database.sqlite_setup import require_not_emptied
+from hexad.database.store_context import StoreContext
+from hexad.errors import IntegrityError
+
+
+def _check_ledger(context: StoreContext) -> Iterator[str]:
+    try:
+        require_not_emptied(context.directory / FOLDER / DATABASE, beside=KEYS)
+    except IntegrityError as error:
+        yield str(error)
+
 
 COMPONENT: Final = Component(
     name="audit",
+    file_checks=(_check_ledger,),
     files=(
         FileGroup(
             pattern="audit/audit.db",

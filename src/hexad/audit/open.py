@@ -19,6 +19,7 @@ from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
 from hexad.database.migrations import Migration
+from hexad.database.sqlite_setup import require_not_emptied
 from hexad.errors import InvalidInput, NotFound
 
 DDL: Final = """
@@ -151,6 +152,7 @@ def open_ledger(
     closed with it.
     """
     folder, store = _places(path)
+    require_not_emptied(folder / DATABASE, beside=KEYS)
     if not create and not (folder / DATABASE).exists():
         raise _no_ledger(folder)
     key = None if crypt is None else crypt.derive(AUDIT_DB)
@@ -181,6 +183,7 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
     folder, store = _places(path)
     if store is None:
         return open_ledger(folder, clock=clock, create=create, crypt=_own_keys(key, folder))
+    require_not_emptied(folder / DATABASE, beside=KEYS)
     if not create and not (folder / DATABASE).exists():
         raise _no_ledger(folder)
     lock = OpenLock(store, clock=clock, purpose=purpose)

@@ -204,11 +204,11 @@ class Database:
         return database
 
     def _open_readonly(self) -> None:
+        require_not_emptied(self.path)
         if not self.path.exists():
             raise StorageFailure(
                 f"There is no store at {self.path}; check the path, or open it for writing to create it."
             )
-        require_not_emptied(self.path)
         require_our_file(self._connection(), may_be_empty=False)
 
     def _open_writable(self) -> None:

@@ -25,7 +25,7 @@ CIPHER = "aegis"
 _PLAIN_HEAD = b"SQLite format 3\0"
 _FIRST_SAFE_SQLITE = (3, 51, 3)
 _SIGNS_OF_A_STORE: Final = (
-    "keys.json", "memory.db-wal", "audit/audit.db", "stream/log/*.log", "stream/segments/*.parquet",
+    "keys.json", "audit/audit.db", "stream/log/*.log", "stream/segments/*.parquet",
 )  # fmt: skip
 """What a store makes once its database has its tables, and not before."""
 
@@ -56,14 +56,26 @@ def make_private(path: Path) -> None:
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
 
 
-def require_not_emptied(path: Path) -> None:
-    """Raise `IntegrityError` for a log without its database: SQLite would begin a new one, and delete the log.
+def require_not_emptied(path: Path, *, beside: str | None = None) -> None:
+    """Raise `IntegrityError` for a database that is empty or gone, and was written to before.
 
-    The log is looked at first: whoever makes a database has its first page on the disk before there is a log.
+    SQLite would begin a new one, and delete its log. `beside` is a file that is made only once there are tables. What
+    there is beside it is looked at first: whoever makes a database has its first page on the disk before any of that.
     """
-    log = path.with_name(f"{path.name}-wal")
-    if _size(log) and not _size(path):
-        raise _lost(path, f"{log.name}, the log of what was written last, is there")
+    trace = _trace_of(path, beside)
+    if trace is not None and not _size(path):
+        raise _lost(path, trace)
+
+
+def _trace_of(path: Path, beside: str | None = None) -> str | None:
+    """Return in words what is left beside a database of commits to it, None where nothing is."""
+    if _size(path):
+        return None  # most are there: nothing else is looked at
+    if _size(path.with_name(f"{path.name}-wal")):
+        return f"{path.name}-wal, the log of what was written last, is there"
+    if beside is not None and _size(path.with_name(beside)):
+        return f"{beside} beside it is there"
+    return None
 
 
 def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = None) -> None:
@@ -72,6 +84,8 @@ def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = No
     `is_lost` says so of a database that is open. It is asked again after something was found: none of it is made before
     the database has its tables, so that a store which another program makes meanwhile is not taken for a lost one.
     """
+    if is_lost is None:
+        require_not_emptied(database)
     is_lost = is_lost or (lambda: not _size(database))
     if not is_lost():
         return
