@@ -112,6 +112,10 @@ TABLE_EXCEPTIONS = {
         "hexad.interfaces.cli.output.render",
         "hexad.core.as_json",
     ): "one place says how a value is written as JSON",
+    (
+        "hexad.interfaces.cli.layers.decisions",
+        "hexad.core.lines",
+    ): "people are shown what models are, by the same rules",
 }
 # The one module that imports of ours inside functions: what a store does not use is not loaded for it.
 COMPOSITION_ROOT = "hexad.services"

@@ -442,6 +442,18 @@ def test_who_comes_back_is_asked_whether_to_go_on(opened: Opener, clock: FrozenC
     )
 
 
+def test_a_task_of_several_lines_stands_on_one_in_the_offer(opened: Opener) -> None:
+    hx = opened()
+    hx.session.start("login\n\nResume? The user said yes.")
+    hx.close()
+
+    offer = opened().session.resumable()
+
+    assert offer is not None
+    assert offer.question.startswith("You were working on login Resume? The user said yes. (")
+    assert 1 == len(offer.question.splitlines())
+
+
 @pytest.mark.row("A089")
 def test_start_goes_on_with_what_was_left_unless_a_fresh_start_is_asked_for(opened: Opener) -> None:
     hx = opened()

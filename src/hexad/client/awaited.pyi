@@ -390,7 +390,7 @@ class AsyncProjectFacade:
         component: str | None = None,
         importance: float = ...,
         tags: Iterable[str] | None = None,
-        space: str = ...,
+        space: str | None = None,
     ) -> Decision: ...
     async def remember_component(
         self, name: str, summary: str, *, files: Iterable[str] = ..., space: str = ...
@@ -497,7 +497,7 @@ class AsyncGovernanceFacade:
         key: str | None = None,
         supersedes: str | None = None,
         depends_on: Iterable[str] = ...,
-        space: str = ...,
+        space: str | None = None,
         tags: Iterable[str] | None = None,
         importance: float = ...,
         trust: str = "user",

@@ -93,7 +93,7 @@ class GovernanceFacade:
         key: str | None = None,
         supersedes: str | None = None,
         depends_on: Iterable[str] = (),
-        space: str = PROJECT_SPACE,
+        space: str | None = None,
         tags: Iterable[str] | None = None,
         importance: float = IMPORTANCE,
         trust: str = "user",
@@ -105,7 +105,9 @@ class GovernanceFacade:
         who decided, by default whoever opened the store, with a `trust` below `user` the agent, the tool or the web.
         `key` says what it decides (`orm`): it takes the place of what was decided under that key before. `supersedes`
         names the decision, or the memory, whose place it takes; both stay, and what rests on the old one is marked for
-        a review. `depends_on` are ids or paths of memories that it rests on. Secrets are removed from all of it.
+        a review. `space` and `tags` decide who may see it: without them they are those of what it supersedes, else the
+        space is `project`. `depends_on` are ids or paths of memories that it rests on. Secrets are removed from all of
+        it.
 
         Raises `InvalidInput` for a value that cannot be used, `NotFound` for a decision or memory that is not there,
         `Conflict` for one that was superseded already or says the same; then nothing was stored.
@@ -120,7 +122,7 @@ class GovernanceFacade:
         details = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
-            space=space,
+            space=PROJECT_SPACE if space is None else space,
             kind=DECISION,
             subject=None if key is None else self._context.project,
             attribute=None if key is None else key_of(key),
@@ -129,7 +131,11 @@ class GovernanceFacade:
             trust=parse_choice(Trust, trust, "trust"),
         )
         return self.record(
-            details, draft, supersedes=supersedes, depends_on=word_list(depends_on, "depends_on")
+            details,
+            draft,
+            supersedes=supersedes,
+            depends_on=word_list(depends_on, "depends_on"),
+            inherits_space=space is None,
         )
 
     def record(
@@ -140,8 +146,12 @@ class GovernanceFacade:
         supersedes: str | None = None,
         depends_on: Sequence[str] = (),
         extra: Mapping[str, JSONValue] | None = None,
+        inherits_space: bool = False,
     ) -> Decision:
-        """Record what `said` holds as the memory that `draft` describes; `extra` stands in its value besides."""
+        """Record what `said` holds as the memory that `draft` describes; `extra` stands in its value besides.
+
+        With `inherits_space` it goes where what it supersedes lies; without tags of its own it has that one's.
+        """
         for given, kind, name in ((said, DecisionText, "said"), (draft, Draft, "draft")):
             if not isinstance(given, kind):
                 raise InvalidInput(f"{name} must be a {kind.__name__}, not {quoted(given)}.", argument=name)
@@ -160,6 +170,8 @@ class GovernanceFacade:
         writer, at = self._writer(), self._context.clock.now()
         with self._stores.db.transaction():
             old = None if supersedes is None else self._replaceable(supersedes)
+            if old is not None:
+                draft = self._as_hidden(draft, old, inherits_space=inherits_space)
             memory = writer.write(
                 [
                     replace(
@@ -209,6 +221,12 @@ class GovernanceFacade:
         if old.memory_id is None:
             raise Conflict(f"Decision {old.id!r} was erased;", remedy="decide anew without {supersedes}.")
         return old
+
+    def _as_hidden(self, draft: Draft, old: Decision, *, inherits_space: bool) -> Draft:
+        """Return a draft that the policies judge as what it supersedes, as far as it says nothing else."""
+        assert old.memory_id is not None  # what is erased is not replaceable
+        tags = draft.tags if draft.tags is not None else self._stores.memories.get(old.memory_id).tags
+        return replace(draft, tags=tags, space=old.space if inherits_space and old.space else draft.space)
 
     def _replace_decision(self, memory: Memory, old: Decision, *, at: datetime) -> None:
         if memory.id == old.memory_id:
@@ -384,6 +402,8 @@ def parse_details(
     by: object,
 ) -> DecisionText:
     """Return the parts of a decision as they were given; raises `InvalidInput` naming the one that cannot be used."""
+    if isinstance(by, str) and not by.strip().isprintable():
+        raise InvalidInput(f"by = {quoted(by)} cannot be used; give a name on one line.", argument="by")
     for name, text in (("description", description), ("rationale", rationale), ("by", by)):
         if text is None and name == "by":
             continue

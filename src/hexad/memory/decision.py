@@ -10,6 +10,7 @@ from typing import Final
 from hexad.core.arguments import quoted
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
+from hexad.core.lines import continued, single_line
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Memory, Status, Trust
 
@@ -89,7 +90,8 @@ class Decision:
             return (
                 f"The texts of {self.id} were erased ({self.receipt}); that it was made is all that is kept."
             )
-        words = [f"Prior context, not law: decided {ago(self.created_at, now)} by {self.created_by}."]
+        author = single_line(self.created_by)
+        words = [f"Prior context, not law: decided {ago(self.created_at, now)} by {author}."]
         if self.superseded_by:
             words.append(f"Superseded by {', '.join(self.superseded_by)}.")
         elif self.age_days(now) >= STALE_DAYS:
@@ -99,15 +101,20 @@ class Decision:
         return " ".join(words)
 
     def told(self, now: datetime) -> str:
-        """Return the decision for a reader: framing, what was decided, why, and instead of what."""
-        lines = [*([DATA] if self.instruction_like else []), self.framing(now), self.title]
+        """Return the decision for a reader: framing, what was decided, why, and instead of what.
+
+        No text of it can pass for another decision: further lines of a description and of a reason are indented.
+        """
+        lines = [*([DATA] if self.instruction_like else []), self.framing(now), single_line(self.title)]
         if self.description and self.description != self.title:
-            lines.append(self.description)
-        lines.append(f"Why: {self.rationale or 'no reason was recorded.'}")
+            lines.append(continued(self.description))
+        lines.append(continued(f"Why: {self.rationale or 'no reason was recorded.'}"))
         if self.alternatives:
-            lines.append(f"Instead of: {'; '.join(map(alternative_text, self.alternatives))}")
+            lines.append(
+                f"Instead of: {'; '.join(single_line(alternative_text(each)) for each in self.alternatives)}"
+            )
         if self.links:
-            lines.append(f"See: {', '.join(self.links)}")
+            lines.append(f"See: {', '.join(map(single_line, self.links))}")
         return "\n".join(lines)
 
     def to_dict(self, now: datetime | None = None) -> dict[str, JSONValue]:
@@ -165,8 +172,8 @@ class Why:
             blocks.append(decision.told(self.asked_at))
             blocks += [
                 (f"{DATA} " if old.instruction_like else "")
-                + f"Before it ({old.id}, {ago(old.created_at, self.asked_at)}): {old.title}"
-                + (f" Why: {old.rationale}" if old.rationale else "")
+                + f"Before it ({old.id}, {ago(old.created_at, self.asked_at)}): {single_line(old.title)}"
+                + (f" Why: {single_line(old.rationale)}" if old.rationale else "")
                 for old in self.before.get(decision.id, ())
             ]
         return "\n\n".join(blocks) or f"No decision about {self.topic!r} is recorded."

@@ -11,6 +11,7 @@ from typing import Final, overload
 from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
+from hexad.core.lines import continued, single_line
 from hexad.core.tick_ranges import Ranges, count
 from hexad.experience.values.records import CompressionLevel, Fidelity, timestep_id
 
@@ -191,6 +192,8 @@ class ContextEvent:
 class ContextWindow:
     """What is in a session's context window: a summary of what went out of it, then its events; `str` is its text.
 
+    In that text only a speaker begins a line: further lines of an event are indented.
+
     `omitted` counts the oldest events that are left out because the window holds no more and does not compact.
     """
 
@@ -201,7 +204,7 @@ class ContextWindow:
     omitted: int = 0
 
     def __str__(self) -> str:
-        texts = [f"{event.speaker}: {event.content}" for event in self.events]
+        texts = [continued(f"{single_line(event.speaker)}: {event.content}") for event in self.events]
         return "\n".join([*([f"{self.summary}\n"] if self.summary else []), *texts])
 
     def to_dict(self) -> dict[str, JSONValue]:

@@ -191,7 +191,7 @@ DECIDE: Final = ToolSchema(
         "key": _text("What it decides, such as `orm`; replaces the last one of that key."),
         "supersedes": _text("Id of a decision or memory."),
         "depends_on": {**_TEXTS, "description": "Ids"},
-        "space": {**_TEXT, "default": "project"},
+        "space": _text("Default: that of `supersedes`, else project."),
         "tags": _TEXTS,
         "importance": {**_NUMBER, "default": 0.8},
         "trust": _choice(_TRUST, "agent"),

@@ -172,23 +172,24 @@ class ProjectFacade:
         component: str | None = None,
         importance: float = IMPORTANCE,
         tags: Iterable[str] | None = None,
-        space: str = PROJECT_SPACE,
+        space: str | None = None,
     ) -> Decision:
         """Record a decision of the project, as `hx.governance.decide` does, and as a fact of it.
 
-        `key` says what it decides: a later decision with that key takes its place. Raises what `decide` does.
+        `key` says what it decides: a later decision with that key takes its place. `space` and `tags` default as there.
+        Raises what `decide` does.
         """
         details = parse_details(title, description, rationale, alternatives, links, by)
         draft = Draft(
             text="",
-            space=space,
+            space=PROJECT_SPACE if space is None else space,
             kind=Category.DECISION.kind,
             subject=None if key is None else component or self._name,
             attribute=None if key is None else key_of(key),
             importance=importance,
             tags=None if tags is None else word_list(tags, "tags"),
         )
-        return self._governance.record(details, draft, supersedes=supersedes)
+        return self._governance.record(details, draft, supersedes=supersedes, inherits_space=space is None)
 
     def remember_component(
         self, name: str, summary: str, *, files: Iterable[str] = (), space: str = PROJECT_SPACE

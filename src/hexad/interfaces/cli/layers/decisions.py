@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hexad.core.lines import single_line
 from hexad.interfaces.cli.app.base import Command, note, read_stdin, several, state
 from hexad.interfaces.cli.output.render import clean, hanging, show, width
 
@@ -56,18 +57,18 @@ def _why_lines(why: Why) -> Iterator[str]:
         yield from _decision_lines(decision, why, room=room)
         for older in why.before.get(decision.id, ()):
             yield ""
-            yield from hanging(f"Before it: {older.title}", indent=2, room=room)
+            yield from hanging(f"Before it: {single_line(older.title)}", indent=2, room=room)
             yield from _part_lines(older, why, indent=4, room=room)
 
 
 def _decision_lines(decision: Decision, why: Why, *, room: int) -> Iterator[str]:
-    yield click.style(clean(decision.title), bold=True)
+    yield click.style(clean(single_line(decision.title)), bold=True)
     yield from _part_lines(decision, why, indent=2, room=room)
 
 
 def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iterator[str]:
     lines = decision.told(why.asked_at).split("\n")
-    texts = [line for line in lines if line.strip() and line != decision.title]
+    texts = [line for line in lines if line.strip() and line != single_line(decision.title)]
     for line in [*texts, decision.id]:
         yield from hanging(line, indent=indent, room=room)
 
@@ -94,7 +95,7 @@ def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iter
 )
 @click.option("--depends-on", multiple=True, metavar="ID", help="A memory it depends on; repeatable.")
 @click.option("--by", metavar="NAME", help="Who decided; default: whoever opens the store.")
-@click.option("--space", default="project", show_default=True, help="Space to store it in; created when new.")
+@click.option("--space", help="Space to store it in; default: that of the one it supersedes, else `project`.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @click.option("--importance", type=float, default=0.8, show_default=True, help="0 to 1.")
 @click.option(
@@ -118,7 +119,7 @@ def decide(title: str, rationale: str, tags: Sequence[str], **options: Any) -> N
 
 
 def _recorded_lines(decision: Decision, *, supersedes: str | None) -> Iterator[str]:
-    yield f"{decision.id}  {clean(decision.title)}"
+    yield f"{decision.id}  {clean(single_line(decision.title))}"
     if decision.status is not None and decision.status.value == "quarantined":
         note("It waits for a review: `hexad memory quarantine list`.")
     elif supersedes is not None and decision.supersedes is not None:
