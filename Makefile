@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: demo test check format bench mutants stress capabilities clean
+.PHONY: demo test check format bench mutants stress capabilities release clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -26,6 +26,7 @@ check: $(STAMP)  ## Format, lint, types, architecture, capability table, stub
 	$(BIN)/python -m pytest -q tests/test_architecture.py
 	$(BIN)/python docs/capabilities.py --check
 	$(BIN)/python docs/awaited_stub.py --check
+	$(BIN)/python docs/assurance.py --check
 
 format: $(STAMP)
 	$(BIN)/ruff format .
@@ -41,9 +42,26 @@ mutants: $(STAMP)  ## Put small mistakes into the code of a sample of capability
 	$(BIN)/python tests/mutation $(ARGS)
 
 stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files, many examples
-	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 $(ARGS)
+	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 --junitxml build/stress.xml $(ARGS)
+	$(BIN)/python docs/assurance.py --counted build/stress.xml
 	TEST_EXAMPLES_TIMES=10 $(BIN)/python -m pytest -p no:xdist --timeout 0 tests/property $(ARGS)
 	$(BIN)/python tests/mutation --all
 
+release: $(STAMP)  ## Build the wheel twice, compare, and say what is in it: dist/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build cyclonedx-bom
+	rm -rf dist build/release
+	for folder in first second; do \
+	  git clone --quiet . build/release/$$folder && \
+	  (cd build/release/$$folder && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(CURDIR)/$(BIN)/python -m build) || exit 1; \
+	done
+	cmp build/release/first/dist/*.whl build/release/second/dist/*.whl
+	cmp build/release/first/dist/*.tar.gz build/release/second/dist/*.tar.gz
+	cp -r build/release/first/dist dist
+	$(PYTHON) -m venv build/release/installed
+	build/release/installed/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	build/release/installed/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(BIN)/cyclonedx-py environment build/release/installed --output-reproducible -o dist/hexad.cdx.json
+	cd dist && sha256sum * > SHA256SUMS
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -15,6 +15,8 @@ from stress_target import open_store, write
 
 from programs import CONTEXT, preload
 
+Recorder = Callable[[str, object], None]
+"""The type of the fixture `record_property`: what a test counted, for docs/assurance.md."""
 _REPORT = struct.Struct("<qq")
 _FAILED = b"failed:"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from stress_processes import Recorder
 
 from hexad import FrozenClock, IntegrityError
 from hexad.audit import AuditLog, AuditLogWriter
@@ -304,11 +305,12 @@ def try_clean(folder: Path, draw: random.Random) -> None:
 @pytest.mark.row("H096", "H156")
 @pytest.mark.parametrize("change", ALL, ids=lambda change: change.__name__)
 def test_a_change_is_found_and_the_first_record_that_is_wrong_is_named(
-    change: Change, kept: tuple[Path, list[str]], tmp_path: Path
+    change: Change, kept: tuple[Path, list[str]], tmp_path: Path, record_property: Recorder
 ) -> None:
     draw = random.Random(change.__name__)
     for _ in range(SHORT_CHANGES):
         try_change(change, kept, tmp_path / "copy", draw)
+    record_property("changes of a ledger, all found", SHORT_CHANGES)
 
 
 def archive_bytes(folder: Path, at: int, draw: random.Random) -> None:
@@ -437,21 +439,26 @@ def test_a_ledger_that_is_whole_in_itself_is_told_from_the_true_one_by_a_checkpo
 
 
 @pytest.mark.row("H096")
-def test_a_clean_ledger_raises_no_alarm(tmp_path: Path) -> None:
+def test_a_clean_ledger_raises_no_alarm(tmp_path: Path, record_property: Recorder) -> None:
     draw = random.Random(7)
     for _ in range(SHORT_LEDGERS):
         try_clean(tmp_path / "audit", draw)
+    record_property("ledgers that nobody changed, no alarm", SHORT_LEDGERS)
 
 
 @pytest.mark.long
-def test_ten_thousand_changes_are_found(kept: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_ten_thousand_changes_are_found(
+    kept: tuple[Path, list[str]], tmp_path: Path, record_property: Recorder
+) -> None:
     draw = random.Random(11)
     for number in range(LONG_CHANGES):
         try_change(ALL[number % len(ALL)], kept, tmp_path / "copy", draw)
+    record_property("changes of a ledger, all found", LONG_CHANGES)
 
 
 @pytest.mark.long
-def test_a_thousand_clean_ledgers_raise_no_alarm(tmp_path: Path) -> None:
+def test_a_thousand_clean_ledgers_raise_no_alarm(tmp_path: Path, record_property: Recorder) -> None:
     draw = random.Random(13)
     for _ in range(LONG_LEDGERS):
         try_clean(tmp_path / "audit", draw)
+    record_property("ledgers that nobody changed, no alarm", LONG_LEDGERS)

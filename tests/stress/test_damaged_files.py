@@ -16,6 +16,7 @@ from enum import Enum
 from pathlib import Path
 
 import pytest
+from stress_processes import Recorder
 from stress_target import body_of, open_store, problems, read, write
 
 from hexad.database.connection import PAGE_BYTES
@@ -132,13 +133,15 @@ def assert_nothing_silent(tally: collections.Counter[str]) -> None:
     assert any(Found.CHECKED.value in kind for kind in tally)
 
 
-def test_a_damaged_store_reads_right_or_says_so(tmp_path: Path) -> None:
+def test_a_damaged_store_reads_right_or_says_so(tmp_path: Path, record_property: Recorder) -> None:
     assert_nothing_silent(look_at(tmp_path, images=SHORT_IMAGES))
+    record_property("damaged databases", SHORT_IMAGES)
 
 
 @pytest.mark.long
-def test_ten_thousand_damaged_stores_read_right_or_say_so(tmp_path: Path) -> None:
+def test_ten_thousand_damaged_stores_read_right_or_say_so(tmp_path: Path, record_property: Recorder) -> None:
     tally = look_at(tmp_path, images=LONG_IMAGES)
     print(*sorted(tally.items()), sep="\n")
 
     assert_nothing_silent(tally)
+    record_property("damaged databases", LONG_IMAGES)

@@ -98,7 +98,9 @@ def _world(worlds: dict[str, tuple[Path, str]], what: str) -> tuple[Path, str]:
 @pytest.mark.parametrize(
     "every", [False, pytest.param(True, marks=[pytest.mark.long, pytest.mark.timeout(3_600)])]
 )
-def test_killed_at_any_step_a_store_is_as_before_or_as_asked_for(tmp_path, target, worlds, what, every):
+def test_killed_at_any_step_a_store_is_as_before_or_as_asked_for(
+    tmp_path, target, worlds, what, every, record_property
+):
     world = _world(worlds, what)
     project = tmp_path / "p" / "project"
     project.parent.mkdir()
@@ -107,12 +109,14 @@ def test_killed_at_any_step_a_store_is_as_before_or_as_asked_for(tmp_path, targe
     assert KEYS[what][1] == whole(project, KEYS[what], world[1])
 
     found = set()
-    for number in (
+    kills = (
         range(1, steps + 1) if every else sorted({1 + steps * n // SHORT_STEPS for n in range(SHORT_STEPS)})
-    ):
+    )
+    for number in kills:
         assert -signal.SIGKILL == target(what, number, copied(world, project))
         found.add(whole(project, KEYS[what], world[1]))
     assert set(KEYS[what]) == found, "some were killed before the switch, and some after it"
+    record_property("killed changes of encryption", len(kills))
 
 
 @pytest.mark.row("A131")

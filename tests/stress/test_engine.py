@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import engine_target
 import pytest
-from stress_processes import Operation, run_and_kill, run_to_the_end
+from stress_processes import Operation, Recorder, run_and_kill, run_to_the_end
 from stress_vfs import FailingVFS
 
 from hexad import Hexad, HexadError
@@ -48,13 +48,25 @@ def kill_cycles(directory: Path, *, cycles: int) -> int:
     return count + len(acknowledged)
 
 
-def test_killed_writers_of_memories_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    assert kill_cycles(tmp_path, cycles=SHORT_KILLS) > 0
+def test_killed_writers_of_memories_lose_nothing_that_was_acknowledged(
+    tmp_path: Path, record_property: Recorder
+) -> None:
+    acknowledged = kill_cycles(tmp_path, cycles=SHORT_KILLS)
+
+    assert acknowledged > 0
+    record_property("rounds of killed writers", SHORT_KILLS)
+    record_property("acknowledged writes", acknowledged)
 
 
 @pytest.mark.long
-def test_a_thousand_cycles_of_killing_writers_of_memories_lose_nothing(tmp_path: Path) -> None:
-    assert kill_cycles(tmp_path, cycles=LONG_KILLS) > LONG_KILLS * 8
+def test_a_thousand_cycles_of_killing_writers_of_memories_lose_nothing(
+    tmp_path: Path, record_property: Recorder
+) -> None:
+    acknowledged = kill_cycles(tmp_path, cycles=LONG_KILLS)
+
+    assert acknowledged > LONG_KILLS * 8
+    record_property("rounds of killed writers", LONG_KILLS)
+    record_property("acknowledged writes", acknowledged)
 
 
 def remember_from_many(folder: Path, *, writes_each: int) -> None:
@@ -70,13 +82,19 @@ def remember_from_many(folder: Path, *, writes_each: int) -> None:
         assert [] == engine_target.problems(store)
 
 
-def test_thirty_two_processes_remember_at_once_and_nothing_is_lost_or_refused(tmp_path: Path) -> None:
+def test_thirty_two_processes_remember_at_once_and_nothing_is_lost_or_refused(
+    tmp_path: Path, record_property: Recorder
+) -> None:
     remember_from_many(tmp_path / "crowd", writes_each=5)
+    record_property("acknowledged writes", 32 * 5)
 
 
 @pytest.mark.long
-def test_thirty_two_processes_remember_a_thousand_times_each(tmp_path: Path) -> None:
+def test_thirty_two_processes_remember_a_thousand_times_each(
+    tmp_path: Path, record_property: Recorder
+) -> None:
     remember_from_many(tmp_path / "crowd", writes_each=1_000)
+    record_property("acknowledged writes", 32 * 1_000)
 
 
 # Every call to the disk fails once, in every core operation ---------------------------------------------------------
@@ -168,8 +186,10 @@ def fail_at(
     return [f"{operation}, {fault} at call {at}: {line}" for line in wrong], vfs.failed
 
 
-def fail_everywhere(directory: Path, operation: str, *, stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def fail_everywhere(directory: Path, operation: str, *, stride: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Fail every `stride`-th call in an operation; return how many failed."""
     found: list[str] = []
+    failed = 0
     origin = directory / "origin"
     prepared(origin)
     for fault in FAULTS:
@@ -179,25 +199,29 @@ def fail_everywhere(directory: Path, operation: str, *, stride: int, monkeypatch
                 origin, directory / f"{fault}-{at}", operation, fault, at=at, monkeypatch=monkeypatch
             )
             found += wrong
+            failed += reached
             reached = reached or at < 60
             at += stride
 
     assert [] == found
+    return failed
 
 
 @pytest.mark.parametrize("operation", CORE)
 def test_a_failing_call_leaves_a_whole_store(
-    tmp_path: Path, operation: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, operation: str, monkeypatch: pytest.MonkeyPatch, record_property: Recorder
 ) -> None:
-    fail_everywhere(tmp_path, operation, stride=SHORT_STRIDE, monkeypatch=monkeypatch)
+    failed = fail_everywhere(tmp_path, operation, stride=SHORT_STRIDE, monkeypatch=monkeypatch)
+    record_property("failing calls to the disk", failed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("operation", CORE)
 def test_every_failing_call_leaves_a_whole_store(
-    tmp_path: Path, operation: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, operation: str, monkeypatch: pytest.MonkeyPatch, record_property: Recorder
 ) -> None:
-    fail_everywhere(tmp_path, operation, stride=1, monkeypatch=monkeypatch)
+    failed = fail_everywhere(tmp_path, operation, stride=1, monkeypatch=monkeypatch)
+    record_property("failing calls to the disk", failed)
 
 
 # Damaged files ------------------------------------------------------------------------------------------------------
@@ -260,10 +284,12 @@ def damaged(directory: Path, *, rounds: int) -> list[str]:
     return wrong
 
 
-def test_a_damaged_store_says_so_or_is_right(tmp_path: Path) -> None:
+def test_a_damaged_store_says_so_or_is_right(tmp_path: Path, record_property: Recorder) -> None:
     assert [] == damaged(tmp_path, rounds=SHORT_DAMAGES)
+    record_property("damaged stores", SHORT_DAMAGES)
 
 
 @pytest.mark.long
-def test_ten_thousand_damaged_stores_say_so_or_are_right(tmp_path: Path) -> None:
+def test_ten_thousand_damaged_stores_say_so_or_are_right(tmp_path: Path, record_property: Recorder) -> None:
     assert [] == damaged(tmp_path, rounds=LONG_DAMAGES)
+    record_property("damaged stores", LONG_DAMAGES)

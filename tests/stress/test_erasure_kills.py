@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from stress_processes import Recorder
 
 import hexad
 from hexad.audit import AuditLog, AuditLogWriter
@@ -100,10 +101,16 @@ def kill(template: Path, tmp_path: Path, kills: int) -> list[bool]:
 
 
 @pytest.mark.row("L060")
-def test_a_kill_leaves_nothing_erased_or_everything(template: Path, tmp_path: Path) -> None:
+def test_a_kill_leaves_nothing_erased_or_everything(
+    template: Path, tmp_path: Path, record_property: Recorder
+) -> None:
     assert True in kill(template, tmp_path, SHORT_KILLS)
+    record_property("killed erasures", SHORT_KILLS)
 
 
 @pytest.mark.long
-def test_many_kills_leave_nothing_erased_or_everything(template: Path, tmp_path: Path) -> None:
+def test_many_kills_leave_nothing_erased_or_everything(
+    template: Path, tmp_path: Path, record_property: Recorder
+) -> None:
     assert {True, False} == set(kill(template, tmp_path, LONG_KILLS))
+    record_property("killed erasures", LONG_KILLS)

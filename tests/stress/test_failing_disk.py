@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from stress_processes import Recorder
 from stress_target import missing, open_store, problems, write, written
 from stress_vfs import FailingVFS
 
@@ -113,11 +114,21 @@ def fail_everywhere(directory: Path, fault: str, *, stride: int) -> int:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_failing_call_is_an_error_that_changed_nothing_or_no_error(tmp_path: Path, fault: str) -> None:
-    assert fail_everywhere(tmp_path, fault, stride=SHORT_STRIDE) > 10
+def test_a_failing_call_is_an_error_that_changed_nothing_or_no_error(
+    tmp_path: Path, fault: str, record_property: Recorder
+) -> None:
+    failed = fail_everywhere(tmp_path, fault, stride=SHORT_STRIDE)
+
+    assert failed > 10
+    record_property("failing calls to the disk", failed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_failing_call_is_an_error_that_changed_nothing_or_no_error(tmp_path: Path, fault: str) -> None:
-    assert fail_everywhere(tmp_path, fault, stride=1) > 100
+def test_every_failing_call_is_an_error_that_changed_nothing_or_no_error(
+    tmp_path: Path, fault: str, record_property: Recorder
+) -> None:
+    failed = fail_everywhere(tmp_path, fault, stride=1)
+
+    assert failed > 100
+    record_property("failing calls to the disk", failed)

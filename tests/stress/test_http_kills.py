@@ -164,20 +164,24 @@ def torture(folder: Path, *, kills: int, seed: int) -> tuple[int, int]:
     return sum(len(writer.acknowledged) for writer in writers), len(shell.acknowledged)
 
 
-def test_every_acknowledged_write_outlives_the_servers(tmp_path):
+def test_every_acknowledged_write_outlives_the_servers(tmp_path, record_property):
     over_http, on_the_command_line = torture(tmp_path, kills=2, seed=1)
 
     assert over_http > 0
     assert on_the_command_line >= 0
+    record_property("killed servers", 2)
+    record_property("acknowledged writes", over_http + on_the_command_line)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
-def test_every_acknowledged_write_outlives_many_servers(tmp_path, seed):
+def test_every_acknowledged_write_outlives_many_servers(tmp_path, seed, record_property):
     over_http, on_the_command_line = torture(tmp_path, kills=12, seed=seed)
 
     assert over_http > 100
     assert on_the_command_line > 0
+    record_property("killed servers", 12)
+    record_property("acknowledged writes", over_http + on_the_command_line)
 
 
 def test_what_a_killed_server_acknowledged_of_a_stream_is_there(tmp_path):

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from stress_processes import Recorder
 from stress_target import missing, open_store, problems, write
 from stress_vfs import Disk, RecordingVFS
 
@@ -101,8 +102,11 @@ def run(tmp_path: Path, *, images: int, durability: Durability) -> None:
     assert telling > images * 0.8
 
 
-def test_after_lost_power_every_acknowledged_write_is_there(tmp_path: Path) -> None:
+def test_after_lost_power_every_acknowledged_write_is_there(
+    tmp_path: Path, record_property: Recorder
+) -> None:
     run(tmp_path, images=SHORT_IMAGES, durability=Durability.GROUP)
+    record_property("images of lost power", SHORT_IMAGES)
 
 
 def test_after_lost_power_every_write_under_full_durability_is_there(tmp_path: Path) -> None:
@@ -118,5 +122,6 @@ def test_without_the_shared_sync_images_do_lose_acknowledged_writes(tmp_path: Pa
 
 
 @pytest.mark.long
-def test_ten_thousand_images_of_lost_power_lose_nothing(tmp_path: Path) -> None:
+def test_ten_thousand_images_of_lost_power_lose_nothing(tmp_path: Path, record_property: Recorder) -> None:
     run(tmp_path, images=LONG_IMAGES, durability=Durability.GROUP)
+    record_property("images of lost power", LONG_IMAGES)

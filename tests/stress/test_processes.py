@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from stress_processes import Operation, run_and_kill, run_to_the_end
+from stress_processes import Operation, Recorder, run_and_kill, run_to_the_end
 from stress_target import missing, open_store, problems, written
 
 SHORT_KILLS, LONG_KILLS = 4, 1_000
@@ -43,13 +43,23 @@ def kill_cycles(directory: Path, *, cycles: int, operation: Operation) -> int:
     return count + len(acknowledged)
 
 
-def test_writers_that_are_killed_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    assert kill_cycles(tmp_path, cycles=SHORT_KILLS, operation=Operation()) > SHORT_KILLS
+def test_writers_that_are_killed_lose_nothing_that_was_acknowledged(
+    tmp_path: Path, record_property: Recorder
+) -> None:
+    acknowledged = kill_cycles(tmp_path, cycles=SHORT_KILLS, operation=Operation())
+
+    assert acknowledged > SHORT_KILLS
+    record_property("rounds of killed writers", SHORT_KILLS)
+    record_property("acknowledged writes", acknowledged)
 
 
 @pytest.mark.long
-def test_a_thousand_cycles_of_killing_lose_nothing(tmp_path: Path) -> None:
-    assert kill_cycles(tmp_path, cycles=LONG_KILLS, operation=Operation()) > LONG_KILLS * KILLED_WRITERS
+def test_a_thousand_cycles_of_killing_lose_nothing(tmp_path: Path, record_property: Recorder) -> None:
+    acknowledged = kill_cycles(tmp_path, cycles=LONG_KILLS, operation=Operation())
+
+    assert acknowledged > LONG_KILLS * KILLED_WRITERS
+    record_property("rounds of killed writers", LONG_KILLS)
+    record_property("acknowledged writes", acknowledged)
 
 
 def write_from_many(path: Path, *, writes_each: int, operation: Operation) -> None:

@@ -89,12 +89,16 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_recorders_and_sealers_that_are_killed_lose_nothing_that_was_acknowledged(project):
-    assert kill_cycles(project, SHORT_KILLS) > 0
+def test_recorders_and_sealers_that_are_killed_lose_nothing_that_was_acknowledged(project, record_property):
+    acknowledged = kill_cycles(project, SHORT_KILLS)
+
+    assert acknowledged > 0
+    record_property("rounds of killed recorders", SHORT_KILLS)
+    record_property("acknowledged records", acknowledged)
 
 
 @pytest.mark.long
-def test_many_cycles_of_killing_lose_nothing(tmp_path):
+def test_many_cycles_of_killing_lose_nothing(tmp_path, record_property):
     done = 0
     for store in range(LONG_KILLS // 10):
         folder = tmp_path / str(store)
@@ -103,6 +107,8 @@ def test_many_cycles_of_killing_lose_nothing(tmp_path):
             hx.xdb.start_session("shared", compaction=False)
         done += kill_cycles(folder, 10)
     assert done > 0
+    record_property("rounds of killed recorders", LONG_KILLS)
+    record_property("acknowledged records", done)
 
 
 def test_several_record_read_and_seal_at_once(project):
