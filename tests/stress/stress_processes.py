@@ -19,6 +19,7 @@ Recorder = Callable[[str, object], None]
 """The type of the fixture `record_property`: what a test counted, for docs/assurance.md."""
 _REPORT = struct.Struct("<qq")
 _FAILED = b"failed:"
+_REPORT_WAIT_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,10 @@ class Worker:
 def run_and_kill(
     path: Path, *, workers: int, first: int, seconds: float, chance: random.Random, operation: Operation
 ) -> tuple[set[tuple[int, int]], list[str]]:
-    """Let workers write, kill each at its own moment within `seconds`; return what they reported."""
+    """Let workers write, kill each at its own moment within `seconds`; return what they reported.
+
+    The last one is let live until it has reported something, however slow the machine is.
+    """
     running = [
         Worker.start(path, worker=worker, writes=range(first, first + 100_000), operation=operation)
         for worker in range(workers)
@@ -85,6 +89,8 @@ def run_and_kill(
     begin = time.monotonic()
     for moment, number in moments:
         time.sleep(max(0.0, begin + moment - time.monotonic()))
+        if number == moments[-1][1]:
+            running[number].pipe.poll(_REPORT_WAIT_S)
         running[number].process.kill()
     return _collect(running)
 
