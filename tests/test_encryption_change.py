@@ -170,6 +170,7 @@ def test_after_a_rekey_the_old_key_and_the_old_record_open_nothing(plain):
 def test_after_a_rekey_a_setting_that_names_the_old_key_file_is_not_in_the_way(plain, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     (plain / ".hexad" / "hexad.toml").write_text(f"[encryption]\nkey_file = '{tmp_path / 'old.key'}'\n")
+    hexad.trust_settings(plain)
     assert str(tmp_path / "old.key") == hexad.encrypt(plain, provider="key_file").key_file
     report = hexad.rekey(plain)
     assert report.key_file.startswith(str(tmp_path / "data"))

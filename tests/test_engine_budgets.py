@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import hexad
 from hexad.config import load_settings
 from hexad.config_template import TEMPLATE
 from hexad.errors import AccessDenied, BudgetExceeded, InvalidInput, NotFound, ProviderError
@@ -152,6 +153,7 @@ def test_the_model_is_the_calls_else_the_semantic_one_else_the_general_one_else_
     opened, llm, project, monkeypatch, toml, environ, given, expected
 ):
     settings(project, f'generator = "openai:own@{llm.base_url}"\n{toml}\n')
+    hexad.trust_settings(project)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     llm.always(json.dumps(ANSWER))
@@ -174,6 +176,7 @@ def test_the_model_is_the_calls_else_the_semantic_one_else_the_general_one_else_
 )
 def test_every_provider_can_write_what_a_memory_is_filed_under(opened, llm, project, monkeypatch, spec):
     settings(project, f'generator = "{spec.format(url=llm.url)}"\n')
+    hexad.trust_settings(project)
     monkeypatch.setenv("HEXAD_LLM_API_KEY", "sk-from-the-environment")
     llm.always(json.dumps(ANSWER))
     memory = remember_raw(opened(generator="default"))
@@ -193,6 +196,7 @@ def test_a_model_with_its_provider_is_enough_where_no_generator_is_set(opened, l
 
 def test_opening_a_store_asks_no_model_and_loads_no_library_for_one(llm, project):
     settings(project, f'generator = "openai:tiny@{llm.base_url}"\nembedder = "openai:tiny@{llm.base_url}"\n')
+    hexad.trust_settings(project)
     code = """
 import sys, hexad
 with hexad.open(sys.argv[1], background=False) as hx:
@@ -307,6 +311,7 @@ def test_a_used_up_budget_leaves_its_spaces_vectors_waiting_and_no_others(opened
     assert "space 'docs' (total) allows 8 tokens" in status.embeddings_paused
     hx.close()
     settings(project, f'embedder = "{spec}"\n')
+    hexad.trust_settings(project)
     main(["doctor", "-C", str(project)])
     assert "Vectors wait for a budget." in capsys.readouterr().out
 

@@ -143,6 +143,7 @@ def test_the_model_is_the_options_then_the_variables_then_the_files(
     (project / ".hexad" / "hexad.toml").write_text(
         f'generator = "openai:plain@{llm.base_url}"\nllm_model = "from-file"\n', encoding="utf-8"
     )
+    hexad.trust_settings(project)
 
     def asked(**options: Any) -> str:
         with hexad.open(project, embedder=None, background=False) as hx:

@@ -254,6 +254,7 @@ def test_who_insists_without_a_reranker_is_told(opened):
 
 def test_an_endpoint_of_the_settings_is_asked_and_counted(opened, llm, project):
     settings(project, f'rerank = "openai:tiny@{llm.base_url}"\n[prices]\n"openai:tiny" = {{input = 1.0}}\n')
+    hexad.trust_settings(project)
     llm.always(by_length)
     hx = filled(opened(rerank="default"))
     hits = hx.recall(QUESTION, space="default")

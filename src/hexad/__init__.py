@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ServerUnreachable,
         StorageFailure,
         StoreLocked,
+        UntrustedSettings,
     )
     from hexad.experience.tiers.compression import compress_records
     from hexad.experience.values.contract import LifecycleContract, LimitSource
@@ -146,6 +147,13 @@ if TYPE_CHECKING:
     from hexad.lifecycle.export import export_json
     from hexad.lifecycle.init_and_encrypt import decrypt, encrypt, encryption_state, init, rekey
     from hexad.lifecycle.opening import open
+    from hexad.lifecycle.trust import (
+        TrustedSettings,
+        revoke_trust,
+        trust_settings,
+        trusted_settings,
+        untrusted_settings,
+    )
     from hexad.maintenance.consolidation.values import (
         ConsolidationAction,
         ConsolidationChange,
@@ -213,7 +221,7 @@ _HOMES: Final = {
     "hexad.errors": (
         "AccessDenied", "BudgetExceeded", "Conflict", "HexadError", "IntegrityError", "InvalidInput",
         "InvalidMemory", "InvalidSpace", "InvalidTarget", "LedgerBroken", "LimitExceeded", "NotFound",
-        "ProviderError", "QuotaExceeded", "ServerUnreachable", "StorageFailure", "StoreLocked",
+        "ProviderError", "QuotaExceeded", "ServerUnreachable", "StorageFailure", "StoreLocked", "UntrustedSettings",
     ),
     "hexad.experience.tiers.compression": ("compress_records",),
     "hexad.experience.values.contract": ("LifecycleContract", "LimitSource"),
@@ -257,6 +265,9 @@ _HOMES: Final = {
     "hexad.lifecycle.export": ("export_json",),
     "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
     "hexad.lifecycle.opening": ("open",),
+    "hexad.lifecycle.trust": (
+        "TrustedSettings", "revoke_trust", "trust_settings", "trusted_settings", "untrusted_settings",
+    ),
     "hexad.maintenance.consolidation.values": (
         "ConsolidationAction", "ConsolidationChange", "ConsolidationReport", "ConsolidationScope",
         "LayerSize", "LeftAlone",
@@ -299,31 +310,30 @@ __all__ = [
     "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",
     "ContextWindow", "CopiesReport", "CopyState", "Decision", "DeleteReport", "Detected", "Document",
     "DocumentType", "DocumentVersion", "Dropped", "Edit", "Embedder", "EncryptionProgress",
-    "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType",
-    "EvidenceBlock", "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering",
-    "Fact", "FactChange", "Feedback", "FeedbackStats", "Fidelity", "FileConflict", "Finding", "Flaw", "FolderReport",
-    "FrozenClock", "FusedContext", "GcReport", "Generator", "Hexad", "HexadError", "Hit", "Hits",
-    "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "IdSource", "IngestReport",
-    "IntegrityError", "InvalidInput", "InvalidMemory", "InvalidSpace", "InvalidTarget", "JitContext",
-    "JitPiece", "KindList", "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken",
-    "LeftAlone", "LeftOut", "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd",
-    "Linked", "MaintenanceReport", "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality",
-    "MemoryQuery", "Mistake", "NearMemory", "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan",
-    "Preference", "Progress", "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError",
-    "QualityFinding", "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt",
-    "ReindexReport", "Relevance", "Replaced", "Reply", "ResolvedPreference", "RestoreReport",
-    "Resumable", "Review", "Safety", "Scope", "ScoredItem", "ScratchNote", "ServerUnreachable",
-    "SessionInfo", "SessionState", "SessionTurn", "Skip", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped",
-    "StorageFailure", "StorageUsage", "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport",
-    "Submission", "SubmissionStatus", "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression",
-    "SystemClock", "Tag",
-    "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType",
-    "TimeSortedIds", "TimeWindow", "TimestepRecord", "Trust", "Turn", "UserRule", "Verdict", "VerdictPeriod",
-    "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy", "WorkingSet", "Workplace", "__version__",
-    "aconnect", "aopen", "calculate_relevance", "compress_records", "connect", "cosine_similarity", "decrypt",
-    "encrypt",
-    "encryption_state", "export_json", "export_quality", "init", "instructions_in", "listen", "open",
-    "parse_query_text", "parse_receipt", "rekey", "temporal_decay", "verify_export",
+    "EncryptionReport", "EncryptionState", "ErasureReceipt", "EventRecord", "EventType", "EvidenceBlock",
+    "Expertise", "Explanation", "ExportItem", "ExportReport", "ExternalOrdering", "Fact", "FactChange",
+    "Feedback", "FeedbackStats", "Fidelity", "FileConflict", "Finding", "Flaw", "FolderReport", "FrozenClock",
+    "FusedContext", "GcReport", "Generator", "Hexad", "HexadError", "Hit", "Hits", "HoneycombEdge",
+    "HoneycombNode", "HoneycombRules", "HoneycombStats", "IdSource", "IngestReport", "IntegrityError",
+    "InvalidInput", "InvalidMemory", "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList",
+    "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken", "LeftAlone", "LeftOut",
+    "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd", "Linked", "MaintenanceReport",
+    "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality", "MemoryQuery", "Mistake", "NearMemory",
+    "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
+    "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QualityFinding",
+    "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance",
+    "Replaced", "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope",
+    "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTurn", "Skip",
+    "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
+    "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
+    "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
+    "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds",
+    "TimeWindow", "TimestepRecord", "Trust", "TrustedSettings", "Turn", "UntrustedSettings", "UserRule",
+    "Verdict", "VerdictPeriod", "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy",
+    "WorkingSet", "Workplace", "__version__", "aconnect", "aopen", "calculate_relevance", "compress_records",
+    "connect", "cosine_similarity", "decrypt", "encrypt", "encryption_state", "export_json", "export_quality",
+    "init", "instructions_in", "listen", "open", "parse_query_text", "parse_receipt", "rekey", "revoke_trust",
+    "temporal_decay", "trust_settings", "trusted_settings", "untrusted_settings", "verify_export",
 ]  # fmt: skip
 
 

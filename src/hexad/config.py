@@ -5,6 +5,8 @@ Precedence: what the caller passes, then the environment (`HEXAD_…`), then `.h
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
 from hexad.core.arguments import is_number, is_whole, quoted
-from hexad.errors import InvalidInput, StorageFailure
+from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
 """What has a size, and may have a quota."""
@@ -245,6 +247,10 @@ class Settings:
     new_passphrase: str | None = field(default=None, repr=False)
     new_key_command: str | None = field(default=None, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    untrusted: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Settings of the project's file that need this user's trust and do not have it, with their values."""
+    store: Path | None = field(default=None, repr=False, compare=False)
+    """The folder whose file was read."""
 
     @property
     def pii(self) -> str:
@@ -256,15 +262,36 @@ class Settings:
         """The variable that names the key file, None where the file of settings does."""
         return _KEY_FILE if self.origins.get("key_file") == _KEY_FILE else None
 
-    @property
-    def key_sources(self) -> dict[str, Any]:
-        """What may open an encrypted store, as `KeyGiven.of` takes it; `variable` names the key file."""
+    def key_sources(self, key: object = None) -> dict[str, Any]:
+        """Return what may open an encrypted store beside `key`, as `KeyGiven.of` takes it: nothing where that is given.
+
+        `variable` names the key file. Raises `UntrustedSettings` where the file of a project names the key file and
+        this user has not trusted that.
+        """
+        if key is not None:
+            return {}
+        self.require_trust("encryption.key_file")
         return {
             "passphrase": self.passphrase,
             "key_file": self.key_file,
             "variable": self.key_file_variable,
             "command": self.key_command,
         }
+
+    def require_trust(self, *names: str) -> None:
+        """Raise `UntrustedSettings` where one of these settings is a project's own and this user has not trusted it.
+
+        Nothing that the file of a project says may send texts away, or choose a key, before a person has seen it.
+        """
+        lacking = [name for name in names if name in self.untrusted]
+        if lacking and self.store is not None:
+            settings = " and ".join(f"{name} = {quoted(self.untrusted[name])}" for name in lacking)
+            purposes = "; ".join(dict.fromkeys(purpose_of(name, self.untrusted[name]) for name in lacking))
+            raise UntrustedSettings(
+                f"{self.store / CONFIG_FILE} has {settings}, which you have not trusted yet: {purposes}. Nothing was "
+                f"sent or opened. If that is as you want it, run `hexad config trust` in {self.store.parent}; else "
+                "remove it from the file, or set another one by a variable (HEXAD_…) or an argument."
+            )
 
     def label_of(self, name: str) -> str:
         """Return what to look for to change a setting: its variable, or its name with the file that it is from."""
@@ -336,6 +363,13 @@ _KEY_FILE: Final = "HEXAD_KEY_FILE"
 _KEY_PROVIDERS: Final = ("keyring", "key_file", "passphrase", "command")
 
 
+_SENDING: Final = (
+    "embedder", "generator", "rerank", "llm_model", "memory_semantic_model", "compaction_model",
+)  # fmt: skip
+"""Settings that say where texts go."""
+_TRUST_NAME_CHARS: Final = 32
+
+
 def find_store(start: Path) -> Path | None:
     """Return the `.hexad` folder of `start` or of the nearest folder above it, up to the repository's root."""
     here = start.resolve()
@@ -381,7 +415,7 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     """
     environ = os.environ if environ is None else environ
     values = _from_file(store / CONFIG_FILE) if store is not None else {}
-    origins = {name: f"{name} in {CONFIG_FILE}" for name in values}
+    origins = {name: _of_file(name) for name in values} | _origin_of_key_file(environ)
     for name in _KEYS:
         for variable in (f"HEXAD_{name.upper()}", _ALIASES.get(name, "")):
             value = environ.get(variable, "")
@@ -389,8 +423,6 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
                 values[name] = _from_environment(name, variable, value)
                 origins[name] = variable
                 break
-    if environ.get(_KEY_FILE):
-        origins["key_file"] = _KEY_FILE
     timeout = values.get("lock_timeout_s", 0.0)
     if not 0 <= timeout <= _LOCK_TIMEOUT_MOST_S:
         raise InvalidInput(
@@ -400,6 +432,8 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
     lenses = values.get("lenses")
     embedder = values.get("embedder", "default")
     return Settings(
+        store=store,
+        untrusted=_untrusted(store, values, origins, environ),
         project=values.get("project"),
         embedder=None if embedder == "none" else embedder,
         durability=values.get("durability", "group"),
@@ -447,6 +481,107 @@ def load_settings(store: Path | None, environ: Mapping[str, str] | None = None) 
         provider_keys=_provider_keys(environ),
         origins=origins,
     )
+
+
+def settings_needing_trust(
+    store: Path, environ: Mapping[str, str] | None = None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the settings of a store's file that need trust, with their values, and those of them that have none.
+
+    What a variable overrides stands in neither. Raises what `load_settings` raises.
+    """
+    settings = load_settings(store, environ)
+    return _needing_trust(_from_file(store / CONFIG_FILE), settings.origins), dict(settings.untrusted)
+
+
+def purpose_of(name: str, value: str) -> str:
+    """Return what a setting of `settings_needing_trust` does, and where what it sends goes.
+
+    >>> purpose_of("embedder", "openai:tiny@http://host/v1")
+    'texts and questions go to http://host/v1'
+    >>> purpose_of("rerank", "cohere:v4")
+    "questions and hits go to cohere's own servers"
+    """
+    if name == "encryption.key_file":
+        return f"the key of the store is read from {value}, or made there"
+    if name == "encryption.provider":
+        return f"{value} says where the key of a store that is encrypted is kept"
+    if name == "embedder":
+        sent = "texts and questions"
+    else:
+        sent = "questions and hits" if name == "rerank" else "texts and prompts"
+    at = value.find("@http")
+    place = value[at + 1 :] if at >= 0 else f"{value.partition(':')[0]}'s own servers"
+    return f"{sent} go to {place}"
+
+
+def trust_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of this user in which trust is noted, a file for each store."""
+    environ = os.environ if environ is None else environ
+    if environ.get(_USER_DIR):
+        return Path(environ[_USER_DIR]).expanduser() / "trust"
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("hexad", appauthor=False)) / "trust"
+
+
+def trust_file(store: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the file that notes which settings of this store the user has trusted; it may not be there."""
+    name = hashlib.sha256(os.fsencode(store.resolve())).hexdigest()
+    return trust_directory(environ) / f"{name[:_TRUST_NAME_CHARS]}.json"
+
+
+def read_trust(path: Path) -> tuple[str, dict[str, str]]:
+    """Return the store that a file of trust is about, and the settings; raises `StorageFailure` for a damaged one."""
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        store, settings = note["store"], note["settings"]
+        if isinstance(store, str) and all(isinstance(value, str) for value in settings.values()):
+            return store, dict(settings)
+    except OSError as error:
+        raise StorageFailure(
+            f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass  # said below, as of what is no such note
+    raise StorageFailure(f"{path} is no note of trust. Remove it, then run `hexad config trust` again.")
+
+
+def _needing_trust(values: Mapping[str, Any], origins: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that a project's file has and that may send texts away or choose a key.
+
+    A bare model goes to the generator that somebody chose: it is no place.
+    """
+    found = {
+        name: value
+        for name in _SENDING
+        if isinstance(value := values.get(name), str) and ":" in value and origins[name] == _of_file(name)
+    }
+    chosen = dict(values.get("encryption", {}))
+    if origins.get("key_file") == _KEY_FILE:
+        chosen.pop("key_file", None)
+    return found | {
+        f"encryption.{name}": str(value) for name in ("provider", "key_file") if (value := chosen.get(name))
+    }
+
+
+def _origin_of_key_file(environ: Mapping[str, str]) -> dict[str, str]:
+    return {"key_file": _KEY_FILE} if environ.get(_KEY_FILE) else {}
+
+
+def _of_file(name: str) -> str:
+    return f"{name} in {CONFIG_FILE}"
+
+
+def _untrusted(
+    store: Path | None, values: Mapping[str, Any], origins: Mapping[str, str], environ: Mapping[str, str]
+) -> Mapping[str, str]:
+    needing = _needing_trust(values, origins)
+    if store is None or not needing:
+        return {}
+    path = trust_file(store, environ)
+    trusted = read_trust(path)[1] if path.exists() else {}
+    return {name: value for name, value in needing.items() if trusted.get(name) != value}
 
 
 def _provider_keys(environ: Mapping[str, str]) -> dict[str, str]:

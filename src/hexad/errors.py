@@ -16,7 +16,8 @@ HexadError
 │   └── LedgerBroken
 ├── ProviderError         an embedder or a text generator failed
 ├── ServerUnreachable     a server of a store did not answer, or is none of ours
-└── AccessDenied
+└── AccessDenied          a role, a token or a policy does not allow it
+    └── UntrustedSettings   a project's file names where texts go, and this user has not trusted it
 
 A message says what was wrong, with the value, and what to do about it. Messages are printed, logged and sent on, so
 none repeats a whole text or a key: a long value is cut, what looks like a key is masked.
@@ -181,3 +182,7 @@ class ServerUnreachable(HexadError):
 
 class AccessDenied(HexadError):
     """The actor may not do this."""
+
+
+class UntrustedSettings(AccessDenied):
+    """The file of a project says where texts go or which key opens it, and this user has not trusted that yet."""

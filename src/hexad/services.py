@@ -698,7 +698,7 @@ def unlock(
         return None
     from hexad.database.encryption.record import KeyGiven, unlock_or_create
 
-    return unlock_or_create(directory, KeyGiven.of(key, **settings.key_sources), lock)
+    return unlock_or_create(directory, KeyGiven.of(key, **settings.key_sources(key)), lock)
 
 
 def components() -> tuple[Component, ...]:

@@ -191,7 +191,7 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
         if (store / CONVERSION).exists():
             recover(store, lock)
         settings = load_settings(store)
-        key_source = KeyGiven.of(key, **settings.key_sources)
+        key_source = KeyGiven.of(key, **settings.key_sources(key))
         return open_ledger(folder, clock=clock, create=create, crypt=unlock(store, key_source), lock=lock)
     except BaseException:
         lock.close()

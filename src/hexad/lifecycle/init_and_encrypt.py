@@ -227,6 +227,7 @@ def choose(provider: str | None, key_source: KeyGiven, settings: Settings) -> st
     if provider is not None:
         return provider
     if (named := settings.encryption.get("provider")) is not None:
+        settings.require_trust("encryption.provider")
         return choose(str(named), key_source, settings)
     return key_source.provider or (KEYRING if keyring_is_usable() else KEY_FILE)
 
@@ -244,7 +245,7 @@ def _same_secret(record: EncryptionRecord, encryption_record: EncryptionRecord, 
 
 
 def _key_source(directory: Path, key: Key) -> KeyGiven:
-    return KeyGiven.of(key, **load_settings(directory).key_sources)
+    return KeyGiven.of(key, **load_settings(directory).key_sources(key))
 
 
 def _task(

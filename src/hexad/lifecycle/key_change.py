@@ -113,7 +113,7 @@ class KeyChange:
 
     def key_source(self, key: Key) -> KeyGiven:
         """Return what there is to open it with."""
-        return KeyGiven.of(key, **self.settings.key_sources)
+        return KeyGiven.of(key, **self.settings.key_sources(key))
 
     def unlock(self, given: KeyGiven) -> StoreKeys | None:
         """Return its keys, None where it is plain; raises as a store that is opened."""

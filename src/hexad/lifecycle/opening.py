@@ -105,6 +105,8 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
 
     Raises `NotFound` when there is no store and none may be created, `Conflict` for another embedder than the
     store's, `AccessDenied` for an encrypted store without its key, and `InvalidInput` for a plain one with a key,
+    `UntrustedSettings` where `hexad.toml` names an endpoint or a key file that this user has not trusted
+    (`trust_settings`),
     `IntegrityError` for a store that is damaged or from a newer version, `StorageFailure` for a disk
     that refuses, `InvalidInput` for a setting that cannot be used.
     """
@@ -124,6 +126,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     try:
         settings = load_settings(directory)
         plan = _plan(settings, embedder, generator, rerank)
+        settings.require_trust(*_sending(embedder, generator, rerank))
         if settings.otel:
             attach(SystemClock())
         return _open(
@@ -228,6 +231,15 @@ def _plan(
     with _naming(settings, "embedder"):
         resolve(settings.embedder)
     return plan
+
+
+def _sending(embedder: EmbedderSpec, generator: GeneratorSpec, rerank: RerankSpec) -> Iterator[str]:
+    """Name the settings that say where texts go, but for those that the program's own arguments replace."""
+    given = {"embedder": embedder, "generator": generator, "rerank": rerank}
+    # With a generator of the program's own, a model may still name another provider for a call.
+    yield from (name for name, value in given.items() if isinstance(value, str) and value == "default")
+    if generator is not None:
+        yield from ("llm_model", "memory_semantic_model", "compaction_model")
 
 
 @contextmanager

@@ -230,5 +230,5 @@ def _keys(directory: Path, settings: Settings) -> StoreKeys | None:
     if not (directory / "encryption.json").exists():
         return None
     record = import_module("hexad.database.encryption.record")
-    keys: StoreKeys | None = record.unlock(directory, record.KeyGiven.of(None, **settings.key_sources))
+    keys: StoreKeys | None = record.unlock(directory, record.KeyGiven.of(None, **settings.key_sources()))
     return keys

@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 # From variables alone, or from the table `encryption`.
 NO_SETTINGS = {
     "origins", "embedder_api_key", "llm_api_key", "rerank_api_key", "provider_keys", "key_file", "key_command", "passphrase",
-    "new_passphrase", "new_key_command", "user_dir", "user_keys",
+    "new_passphrase", "new_key_command", "user_dir", "user_keys", "untrusted", "store",
 }  # fmt: skip
 SETTINGS = {field.name for field in dataclasses.fields(config.Settings)} - NO_SETTINGS
 

@@ -101,6 +101,18 @@ class State:
         self.passphrase = click.prompt("Passphrase", hide_input=True, err=True)
         return True
 
+    def ask_trust(self) -> bool:
+        """Ask whoever sits at the terminal to trust what the project's file names; return whether that is so now."""
+        if not sys.stdin.isatty() or not sys.stderr.isatty():
+            return False
+        untrusted = hexad.untrusted_settings(self.store)
+        for line in trust_lines(untrusted):
+            click.echo(line, err=True)
+        if not untrusted.settings or not click.confirm("Trust that?", err=True):
+            return False
+        hexad.trust_settings(settings=untrusted)
+        return True
+
     def _ask_for_user(self) -> None:
         if self.user_passphrase is not None or not sys.stdin.isatty() or not sys.stderr.isatty():
             return
@@ -145,6 +157,19 @@ class State:
         if embeds:
             note(f"Without an embedder: {conflict}")
         return hx
+
+
+def trust_lines(settings: hexad.TrustedSettings) -> Iterator[str]:
+    """Return settings of a project's file, and what each does, line by line."""
+    yield f"{_quoted(str(settings.file))} says:"
+    for name, purpose in settings.purposes.items():
+        yield f"  {name} = {_quoted(settings.settings[name])}"
+        yield f"    {_quoted(purpose)[1:-1]}"
+
+
+def _quoted(text: str) -> str:
+    """Return a text of somebody else's file as one that cannot steer a terminal."""
+    return escaped(json.dumps(text, ensure_ascii=False))
 
 
 def state() -> State:
@@ -245,8 +270,14 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, noting which one it is for an error to name its options."""
-        ctx.find_root().ensure_object(State).command = self
-        return super().invoke(ctx)
+        shared = ctx.find_root().ensure_object(State)
+        shared.command = self
+        try:
+            return super().invoke(ctx)
+        except hexad.UntrustedSettings:  # what opens a store comes first: nothing has been done yet
+            if not shared.ask_trust():
+                raise
+            return super().invoke(ctx)
 
     def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help, whole: a list of commands wraps what is longer than its line."""

@@ -23,6 +23,7 @@ from hexad.interfaces.cli.app.messages import error_message
 _HERE: Final = "hexad.interfaces.cli"
 _COMMANDS: Final = {
     "init": f"{_HERE}.store.store:init",
+    "config": f"{_HERE}.store.config:config",
     "demo": f"{_HERE}.store.demo:demo",
     "ingest": f"{_HERE}.store.ingest:ingest",
     "watch": f"{_HERE}.store.ingest:watch",
