@@ -342,11 +342,33 @@ def test_a_sentence_with_quotes_and_colons_is_no_query_language(hx):
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A001", "A011", "A104")
+SIX = ["session", "project", "user", "governance", "graph", "vector"]
+
+
+@pytest.mark.row("A011", "A104")
 def test_there_are_six_layers_in_the_order_of_authority():
-    assert [layer.value for layer in MemoryLayer] == [
-        "session", "project", "user", "governance", "graph", "vector",
-    ]  # fmt: skip
+    assert SIX == [layer.value for layer in MemoryLayer]
+    assert list(range(6)) == [layer.rank for layer in MemoryLayer]
+
+
+@pytest.mark.row("A011")
+def test_a_seventh_layer_is_refused_and_all_names_are_the_six(hx):
+    with pytest.raises(InvalidInput, match=f"'cache' is not one of {', '.join(SIX)}"):
+        hx.context("deploy", layers=["session", "cache"])
+    assert SIX == [layer.layer.value for layer in hx.plan("deploy", layers=SIX).layers]
+
+
+@pytest.mark.row("A001")
+def test_a_context_asks_all_that_a_store_has_of_six_layers_and_names_what_it_has_not(hx):
+    hx.session.start("Write the deploy handbook")
+    hx.user.update_preference(key="deploy_style", value="small steps", source="explicit")
+    found = hx.context("explain how the deploys are structured and why", deterministic=True, max_tokens=4_000)
+
+    assert SIX == [layer.layer.value for layer in found.plan.layers]
+    assert (MemoryLayer.GRAPH,) == found.absent
+    assert set(MemoryLayer) - {MemoryLayer.GRAPH} == {
+        layer for layer, tokens in found.tokens_by_layer.items() if tokens
+    }
 
 
 @pytest.mark.row("A055", "A066", "A067", "A068", "A069", "A070", "A106")

@@ -212,6 +212,19 @@ def test_rows_whose_tests_mind_are_enough(repository: Path):
     assert "H999 has no code" in unknown.stderr
 
 
+def test_a_row_whose_code_runs_in_another_program_alone_is_tried_as_well(repository: Path):
+    tests = (repository / "tests" / "test_sums.py").read_text()
+    (repository / "tests" / "test_sums.py").write_text(
+        tests.replace("            doubled(4)\n", "").replace("    doubled(4)\n", "")
+    )
+    (repository / "tests/data/code_of_rows.json").write_text('{"L003": ["sums.py:doubled"]}\n')
+
+    report = python(repository, "tests/mutation", "--rows", "L003", "--verbose", "--jobs", "1")
+
+    assert "noticed: src/hexad/sums.py:14 doubled: " in report.stdout
+    assert 0 == report.returncode
+
+
 def test_what_hangs_or_dies_is_red(repository: Path):
     (repository / "tests" / "test_ends.py").write_text(
         "import os, time\ndef test_hangs(): time.sleep(600)\ndef test_dies(): os._exit(9)\ndef test_is_well(): pass\n"
