@@ -117,6 +117,11 @@ _NO_VALUES = (
     "const {password: hashed} = user", "def f(user: str, password: Password) -> None:", "connect(\n  password=newPassword\n)", "password: user.password",
     "interface User { name: string; password: string; }", "  user: name,\n  password: hashed,\n}", "password_policy: strong-passwords-only",
     "error: wrong password: try again later", "Tests: pass: all-unit-tests", "secret: web-tls-cert", "password: none, user: none",
+    "Password: Kerberos", "Password: Bitwarden", "Password: mandatory", "Password: missing", "Password: bcrypt", "Reset password: Friday",
+    "Reset password: Dana", "Password: case sensitive", "My password is too short", "my password is expired", "The user password is hashed.",
+    "The password is stored in Bitwarden.", "API key: see the vault", "api key: ask Bob", "token: access granted", "Token: required for all requests",
+    "The secret: practice every day", "    token: lexical item", "secret: payment-service-db", "secret: grafana-admin-credentials",
+    "The trick to security: strong passwords", "Token: opaque pagination cursor",
 )  # fmt: skip
 
 

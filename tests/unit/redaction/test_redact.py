@@ -262,6 +262,29 @@ def test_a_password_of_ordinary_words_is_found_where_it_is_labelled(text: str, v
     assert f"{before}[REDACTED:password]{after}" == clean(text.format(value))
 
 
+@pytest.mark.row("A129", "A130")
+@pytest.mark.parametrize(
+    ("text", "rule", "value"),
+    [
+        ("secret: {}", "secret", "correct-horse" + "-battery"),
+        ("secret: {}", "secret", "sun" + "flower"),
+        ("The deploy token: {}", "token", "plain" + " words"),
+        ("token: {}.", "token", "velvet otter" + " garden"),
+        ("api key: {}", "api-key", "plain" + " words"),
+        ("API key: {}", "api-key", "correct-horse" + "-battery"),
+        ("password: {}", "password", "velvet" + " otter"),
+        ("My password is {}", "password", "hunter" + " two"),
+        ("so our wifi password is {}, remember it", "password", "velvet" + " otter"),
+        ("The router password is {}. It is on the box.", "password", "sun" + "flower"),
+        ('The password is "{}".', "password", "velvet" + " otter"),
+    ],
+)
+def test_words_between_blanks_and_words_of_other_secrets_are_found(text: str, rule: str, value: str) -> None:
+    before, _, after = text.partition("{}")
+
+    assert f"{before}[REDACTED:{rule}]{after}" == clean(text.format(value))
+
+
 @pytest.mark.row("A130")
 def test_words_behind_a_word_for_a_password_stay_where_they_are_no_value(
     monkeypatch: pytest.MonkeyPatch,

@@ -13,10 +13,17 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from hexad.redaction.secrets import values
-from hexad.redaction.secrets.classifier import Style, accepts, is_phrase
+from hexad.redaction.secrets.classifier import Style, accepts, is_phrase, is_word_value
 from hexad.redaction.secrets.known_formats import compile_template
 from hexad.redaction.secrets.names import KEYWORDS, NameClass, classify_name
-from hexad.redaction.secrets.values import FROM_NAME, FROM_STRUCTURE, SecretSpan, looks_random, words_of
+from hexad.redaction.secrets.values import (
+    FROM_NAME,
+    FROM_STRUCTURE,
+    SecretSpan,
+    describes_secret,
+    looks_random,
+    words_of,
+)
 from hexad.text.search_terms import STOP_WORDS
 
 _TABLE: Final = """
@@ -191,8 +198,14 @@ _SQL = re.compile(
     re.IGNORECASE,
 )
 _WORDS_BEHIND_LABEL = re.compile(
-    r"(?:password|passcode|passwort|kennwort)[*]{0,2}(?:[ ]is)?[:=]{1,2}[*]{0,2}[ ]{1,4}"
-    r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){3,7}+)(?=[.]?[ ]{0,4}$)",
+    r"(?P<name>pass(?:word|wd|code)|passwort|kennwort|secret|token|(?:api|access|licen[cs]e)[ _-]?key)[*]{0,2}"
+    r"(?:[ ]is)?[:=]{1,2}[*]{0,2}[ ]{1,4}(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,7}+)(?=[.]?[ ]{0,4}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORDS_SAID = re.compile(
+    r"\b(?:my|our|(?P<the>the[ ](?P<of>[\w-]{2,20}+)))[ ](?:[\w-]{1,20}+[ ]){0,2}?"
+    r"(?:password|passwort|passcode|pass-?phrase)[ ](?:is|was)[ ](?:now[ ])?"
+    r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,2}+)(?=[.!]?[ ]{0,4}$|[.!;,][ ])",
     re.IGNORECASE | re.MULTILINE,
 )
 _PASSPHRASE = re.compile(
@@ -234,10 +247,7 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
         for match in _PASSPHRASE.finditer(text):
             if is_phrase(match[match.lastgroup or 0]):
                 yield SecretSpan("password", *match.span(match.lastgroup or 0), FROM_NAME)
-    if "passw" in lowered or "passcode" in lowered or "kennwort" in lowered:
-        for match in _WORDS_BEHIND_LABEL.finditer(text):
-            if is_phrase(match["a"]) and STOP_WORDS.isdisjoint(match["a"].lower().split()):
-                yield SecretSpan("password", *match.span("a"), FROM_NAME)
+    yield from _words(text, lowered)
     if "ENV" in text or "ARG" in text or "setx" in lowered:
         for match in _ENV_LINE.finditer(text):
             yield from _judged(text, match["name"], match.span("a"), Style.SHELL, kept_names)
@@ -247,6 +257,56 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
             if kind not in (None, NameClass.WEAK):
                 yield from _judged(text, match["name"], match.span("a"), Style.LOOSE, kept_names)
     yield from _table_cells(text, kept_names)
+
+
+def _words(text: str, lowered: str) -> Iterator[SecretSpan]:
+    """Yield the secrets that are ordinary words between blanks, behind a label or in a sentence."""
+    if any(word in lowered for word in _LABELS):
+        for match in _WORDS_BEHIND_LABEL.finditer(text):
+            kind = classify_name(match["name"])
+            if kind is not None and _is_labelled(text, match):
+                yield SecretSpan(kind.value, *match.span("a"), FROM_NAME)
+    if " is " in lowered or " was " in lowered:
+        for match in _WORDS_SAID.finditer(text):
+            if is_word_value(match["a"]) and (match["the"] is None or _qualifies(match["of"])):
+                yield SecretSpan("password", *match.span("a"), FROM_NAME)
+
+
+_LABELS: Final = ("passw", "passcode", "kennwort", "secret", "token", "key")
+_ACTIONS: Final = frozenset(
+    "change changing forget forgot forgotten lost recover reset resetting rotate rotated set update updated".split()
+)
+"""What is done with a password: what stands behind such a label says when or by whom."""
+
+
+def _is_labelled(text: str, match: re.Match[str]) -> bool:
+    """Tell whether the words behind a label are the secret: four and more, fewer where the label begins the line."""
+    value, name = match["a"], match["name"].lower()
+    if len(value.split(" ")) > 3:
+        return (
+            name.startswith(("pass", "kenn"))
+            and is_phrase(value)
+            and STOP_WORDS.isdisjoint(value.lower().split())
+        )
+    at = match.start("name")
+    line_start = text.rfind("\n", max(0, at - 64), at) + 1
+    head = text[line_start:at]
+    indented = head[:1] in (" ", "\t")
+    if at - line_start >= 64 or indented or _PLAIN_HEAD.match(head) is None or not value.islower():
+        return False
+    words = head.lower().split()
+    return len(words) <= 4 and _ACTIONS.isdisjoint(words) and is_word_value(value)
+
+
+def _qualifies(word: str) -> bool:
+    """Tell whether `word` says which password it is (wifi, router) and not what kind of one (new, hashed)."""
+    return not describes_secret(word.lower()) or word.lower() in (
+        "admin",
+        "root",
+        "server",
+        "database",
+        "service",
+    )
 
 
 def _stands_in(value: str) -> bool:
@@ -417,6 +477,8 @@ def _assignment(
     if kind is None:
         return None
     style = _style(text, head, own_name, tail, value)
+    if style is Style.LABEL and _words_before(text, head).strip().lower() in _ACTIONS:
+        style = Style.LINE
     if accepts(kind, content, style=style, name=own_name):
         return SecretSpan(kind.value, value.start, value.end, FROM_NAME)
     if style is Style.QUOTED and kind is not NameClass.WEAK and " " in content:
@@ -552,8 +614,7 @@ def _after_space(
     if kind is None:
         return None
     content = text[start : min(stop, start + JUDGED_LIMIT)]
-    return (
-        SecretSpan(kind.value, start, stop, FROM_NAME)
-        if accepts(kind, content, style=style, name=name)
-        else stop
-    )
+    words_in_quotes = is_quoted and kind is NameClass.PASSWORD and " " in content and is_word_value(content)
+    if words_in_quotes or accepts(kind, content, style=style, name=name):
+        return SecretSpan(kind.value, start, stop, FROM_NAME)
+    return stop

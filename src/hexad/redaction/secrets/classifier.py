@@ -71,6 +71,8 @@ def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:
         return False
     if style is not Style.QUOTED and _is_code(value, style):
         return False
+    if style is Style.LABEL and kind is not NameClass.WEAK and _is_word_secret(value):
+        return True
     if kind in (NameClass.PASSWORD, NameClass.SECRET):
         return _accepts_password(value, kind, style, name)
     if kind is NameClass.WEAK:
@@ -139,14 +141,44 @@ def _is_word_password(value: str, style: Style) -> bool:
     words = _JOINT.split(value.lower())
     if not all(word.isalpha() or word.isdigit() for word in words) or not any(map(str.isalpha, words)):
         return False
-    stop = sum(word in STOP_WORDS for word in words)
-    wordy = sum(values.is_wordy(word) for word in words)
     if len(words) >= 3:
+        stop = sum(word in STOP_WORDS for word in words)
+        wordy = sum(values.is_wordy(word) for word in words)
         snake = "_" in value and style is not Style.LABEL
         return not snake and stop + wordy <= 1 and not (stop and style is Style.PROSE)
-    if len(value) < 5 or stop or wordy or not value[1:].islower():
+    if len(value) < 5 or not value[1:].islower() or any(map(_says_something, words)):
         return False
     return style is Style.LABEL or (style is Style.QUOTED and value.islower())
+
+
+def _is_word_secret(value: str) -> bool:
+    """Tell whether `value`, labelled as a secret, a token or a key, is three words or more that say nothing of one."""
+    words = value.split("-")
+    plain = all(word.isalpha() and word.islower() and len(word) >= 3 for word in words)
+    return len(words) >= 3 and plain and _says_nothing(words)
+
+
+def is_word_value(value: str) -> bool:
+    """Tell whether `value` is one to three words between blanks, none of which belongs to sentences about secrets.
+
+    >>> is_word_value("blue monkey"), is_word_value("not set"), is_word_value("stored in Bitwarden")
+    (True, False, False)
+    """
+    words = value.lower().split(" ")
+    return len(words) <= 3 and _says_nothing(words)
+
+
+def _says_nothing(words: list[str]) -> bool:
+    """Tell whether none of `words` is about a secret; beside another word, one may say of what kind that is."""
+    telling = [word for word in words if _says_something(word)]
+    return not telling or (len(words) > 1 and len(telling) == 1 and telling[0] in _KINDS)
+
+
+def _says_something(word: str) -> bool:
+    return word in STOP_WORDS or values.describes_secret(word)
+
+
+_KINDS = frozenset("bad correct long old plain raw short strong super weak wrong".split())
 
 
 def _accepts_token(value: str, style: Style) -> bool:
