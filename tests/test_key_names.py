@@ -11,14 +11,25 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.layers.project import detection, stack
-from hexad.text.key_names import canonical_key, keys_alike
+from hexad.text import key_names
+from hexad.text.key_names import canonical_key, keys_near, topic_key
 from opener import Opener
 from user_projects import learned, open_project
 
 PAIRS = [
     ("db", "database"), ("testing", "test_framework"), ("Test Framework", "testing"), ("lang", "language"),
-    ("linting", "linter"), ("pkg_manager", "package_manager"), ("ci_cd", "ci"), ("framework", "web_framework"),
+    ("linting", "linter"), ("pkg_manager", "package_manager"), ("ci_cd", "ci"), ("docs", "documentation"),
 ]  # fmt: skip
+
+
+NEAR = [
+    ("main_database", "datastore"), ("database", "datastore"), ("db", "primary_db"), ("python", "python_version"),
+    ("unit_tests", "test_runner"), ("test_framework", "test_runner"), ("deploy", "deployments"),
+    ("deployment", "deploys"), ("formatting", "formatter"), ("framework", "web_framework"),
+    ("backend_framework", "web_framework"), ("docs_tool", "documentation"), ("task_queue", "queue"),
+    ("cli", "cli_framework"), ("logging", "logger"), ("css", "css_framework"), ("ide", "editor"),
+]  # fmt: skip
+"""What may stand beside each other in one project."""
 
 
 def keys_of_detection() -> Iterator[str]:
@@ -33,9 +44,9 @@ def test_what_detection_files_stands_under_its_own_name_in_the_table() -> None:
 
 
 def test_no_name_means_two_things() -> None:
-    groups = [
-        set(keys_alike(key)) for key in sorted({canonical_key(name) for pair in PAIRS for name in pair})
-    ]
+    names = [*key_names._OTHER_NAMES, *key_names._NEAR_NAMES]
+    groups = [set(keys_near(key)) for key in sorted(set(names))]
+    assert all(canonical_key(key) == topic_key(key) == key for key in names)
 
     assert sum(map(len, groups)) == len(set().union(*groups))
 
@@ -61,6 +72,7 @@ def test_a_fact_of_the_stack_takes_the_place_of_the_one_under_another_name(
     ("task_queue", "Celery", "message_broker", "RabbitMQ"), ("queue", "RQ", "message_queue", "SQS"),
     ("frontend_framework", "React", "ui_library", "MUI"), ("test_framework", "Jest", "testing_library", "Enzyme"),
     ("auth_library", "passlib", "auth_provider", "Auth0"),
+    *((name, "One", other, "Two") for name, other in NEAR),
 ])  # fmt: skip
 def test_two_parts_of_one_stack_both_hold(
     hx: Hexad, key: str, value: str, other_key: str, other: str
@@ -70,6 +82,52 @@ def test_two_parts_of_one_stack_both_hold(
 
     assert {key: value, other_key: other} == {
         name: fact.value for name, fact in hx.project.get_tech_stack().items()
+    }
+
+
+@pytest.mark.parametrize(("name", "other"), NEAR)
+def test_what_may_stand_side_by_side_is_found_by_the_other_name_and_takes_no_place(
+    hx: Hexad, name: str, other: str
+) -> None:
+    hx.user.prefer(name, "One")
+    hx.user.prefer(other, "Two")
+    assert {(name, 1.0), (other, 1.0)} == {
+        (preference.key, preference.confidence) for preference in hx.user.preferences()
+    }
+
+    hx.project.remember(category="tech_stack", key=name, value="Three")
+
+    assert ["Three"] == [fact.value for fact in hx.project.get("tech_stack", key=other)]
+    assert ["Three"] == [fact.value for fact in hx.facts.current(hx.project.get()[0].component, other)]
+    assert [] == hx.user.suggestions()
+
+
+def test_a_value_that_is_filed_under_another_name_is_told_so(hx: Hexad) -> None:
+    first = hx.project.remember(category="tech_stack", key="db", value="Postgres")
+    fact = hx.project.remember(category="tech_stack", key="database", value="SQLite")
+    memory = hx.remember("It is DuckDB.", space="project", kind="tech-stack", subject=fact.component,
+                         attribute="database", value="DuckDB")  # fmt: skip
+
+    note = "It is filed under 'db', which stands here already and means the same as 'database'."
+    assert (note, f"It takes the place of {first.memory_id!r}.") == fact.notes
+    assert (note, f"It takes the place of {fact.memory_id!r}.") == memory.receipt.notes
+    assert () == first.notes
+
+
+def test_a_look_at_the_repository_writes_nothing_down_that_somebody_said_under_a_name_near_it(
+    hx: Hexad, tmp_path: Path
+) -> None:
+    hx.project.remember(category="tech_stack", key="main_database", value="Postgres")
+    hx.project.remember(category="tech_stack", key="unit_tests", value="Mocha")
+    (tmp_path / "package.json").write_text(
+        json.dumps({"dependencies": {"pg": "8"}, "devDependencies": {"jest": "29"}})
+    )
+
+    report = hx.project.detect(tmp_path)
+
+    assert ["main_database"] == [fact.key for fact in report.known]
+    assert {"main_database": "Postgres", "unit_tests": "Mocha", "test_framework": "Jest"} == {
+        key: fact.value for key, fact in hx.project.get_tech_stack().items()
     }
 
 
@@ -115,7 +173,7 @@ def test_a_preference_is_one_under_all_names(hx: Hexad) -> None:
 
     assert [("db", "SQLite", 1.0), ("db", "Postgres", 0.5)] == [
         (preference.key, preference.value, preference.confidence)
-        for preference in hx.user.preferences("datastore")
+        for preference in hx.user.preferences("dbms")
     ]
     assert "Prefers SQLite for db." == hx.user.preference("database").statement
     assert 1 == hx.user.accept("database", "SQLite").accepted
@@ -128,7 +186,7 @@ def test_an_exception_and_a_suppression_hold_under_all_names(hx: Hexad) -> None:
     hx.user.exception("test_framework", "unittest", reason="no packages there")
 
     assert "unittest" == hx.user.preference("testing").value
-    assert "pytest" == hx.user.exception("test_runner", "nose", reason="history").usual
+    assert "pytest" == hx.user.exception("testing_framework", "nose", reason="history").usual
     assert 1 == len(hx.user.exceptions())
 
     hx.user.prefer("db", "Postgres")

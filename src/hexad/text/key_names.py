@@ -7,48 +7,69 @@ from typing import Final
 
 from hexad.text.normalize import slug
 
-# The name under which a look at a repository files something, and what else people call it. A name that has a
-# meaning of its own as a convention (`type_checking`: how strictly) is none for the tool, and one for what stands
-# beside it in the same stack (Celery's broker, React's components) none at all: one would take the other's place.
+# The name under which a look at a repository files something, and what else people call the very same. Whoever has
+# both names means one thing: the later value takes the place of the earlier.
 _OTHER_NAMES: Final[Mapping[str, str]] = {
-    "async_runtime": "async_framework async_library",
-    "auth": "authentication authentication_library auth_library",
-    "build_backend": "build_system",
+    "auth": "authentication",
     "bundler": "bundling js_bundler module_bundler",
-    "cache": "caching cache_store",
+    "cache": "cache_store",
     "ci": "ci_cd cicd ci_system ci_provider continuous_integration",
-    "cli_framework": "cli_library cli",
+    "cli_framework": "cli_library",
     "commit_messages": "commit_message commit_message_style commit_style commit_format",
-    "container": "containers containerization container_engine",
-    "database": "db dbs databases datastore data_store dbms rdbms sql_database database_engine db_engine"
-    " primary_database primary_db main_database main_db",
-    "deployment": "deploy deployments deploys",
+    "container": "containers containerization",
+    "database": "db dbms",
     "docstrings": "docstring docstring_style docstring_format",
-    "documentation": "docs doc_tool docs_tool documentation_tool docs_generator documentation_generator",
-    "editor": "ide text_editor code_editor",
-    "formatter": "format formatting code_format code_formatter code_formatting auto_formatter autoformatter",
+    "documentation": "docs",
+    "editor": "text_editor code_editor",
+    "formatter": "code_formatter auto_formatter autoformatter",
     "http_client": "http_library http_client_library",
     "indentation": "indent indents indent_style",
-    "infrastructure": "infra iac infrastructure_as_code",
-    "language": "lang programming_language main_language primary_language",
+    "infrastructure": "infra",
+    "language": "lang programming_language",
     "line_length": "max_line_length line_width max_line_width",
-    "linter": "lint linting linters code_linter lint_tool",
-    "logging": "logger logging_library",
-    "node_version": "node nodejs nodejs_version",
+    "linter": "linting linters code_linter lint_tool",
     "orm": "orms orm_library object_relational_mapper db_orm database_orm",
-    "package_manager": "pkg_manager package_management dependency_manager dependency_management packager",
+    "package_manager": "pkg_manager package_management",
+    "node_version": "nodejs_version",
+    "styling": "styles",
+    "test_framework": "testing testing_framework",
+    "type_checker": "typechecker static_type_checker",
+}
+# Names of which somebody may mean the same or what stands beside it: a main database beside the datastore, a runner
+# beside the framework of the tests, how code is formatted beside what does it. A question for the one finds the other,
+# and nothing is suggested where either is answered; no value takes the place of the other's.
+_NEAR_NAMES: Final[Mapping[str, str]] = {
+    "async_runtime": "async_framework async_library",
+    "auth": "authentication_library auth_library",
+    "build_backend": "build_system",
+    "cache": "caching",
+    "cli_framework": "cli",
+    "container": "container_engine",
+    "database": "dbs databases datastore data_store rdbms sql_database database_engine db_engine"
+    " primary_database primary_db main_database main_db",
+    "deployment": "deploy deployments deploys",
+    "documentation": "doc_tool docs_tool documentation_tool docs_generator documentation_generator",
+    "editor": "ide",
+    "formatter": "format formatting code_format code_formatting",
+    "infrastructure": "iac infrastructure_as_code",
+    "language": "main_language primary_language",
+    "linter": "lint",
+    "logging": "logger logging_library",
+    "node_version": "node nodejs",
+    "package_manager": "dependency_manager dependency_management packager",
     "python_version": "python",
     "queue": "task_queue job_queue",
-    "styling": "css css_framework styles",
-    "test_framework": "testing tests test testing_framework test_runner test_tool"
-    " unit_testing unit_tests unit_test_framework",
-    "type_checker": "typechecker static_type_checker",
+    "styling": "css css_framework",
+    "test_framework": "tests test test_runner test_tool unit_testing unit_tests unit_test_framework",
     "ui_framework": "frontend_framework front_end_framework",
     "validation": "validator validation_library schema_validation",
     "web_framework": "framework backend_framework server_framework http_framework",
 }
 _CANONICAL: Final = {
     other: name for name, others in _OTHER_NAMES.items() for other in (name, *others.split())
+}
+_TOPICS: Final = _CANONICAL | {
+    other: name for name, others in _NEAR_NAMES.items() for other in (name, *others.split())
 }
 
 
@@ -71,17 +92,47 @@ def canonical_key(name: str) -> str:
     return _CANONICAL.get(key, key)
 
 
+def topic_key(name: str) -> str:
+    """Return the key by which one asks for what is filed under a name or near it.
+
+    >>> topic_key("test_runner"), topic_key("testing"), canonical_key("test_runner")
+    ('test_framework', 'test_framework', 'test_runner')
+    """
+    key = key_of(name)
+    return _TOPICS.get(key, key)
+
+
+def keys_near(name: str) -> tuple[str, ...]:
+    """Return all keys under which one may have filed what a name asks for: those alike first.
+
+    >>> keys_near("python"), keys_near("retries")
+    (('python', 'python_version'), ('retries',))
+    """
+    topic = topic_key(name)
+    others = f"{_OTHER_NAMES.get(topic, '')} {_NEAR_NAMES.get(topic, '')}".split()
+    return tuple(dict.fromkeys((*keys_alike(name), topic, *others)))
+
+
 def keys_alike(name: str) -> tuple[str, ...]:
     """Return all keys that mean the same as a name, its own first.
 
     >>> keys_alike("lang"), keys_alike("retries")
-    (('lang', 'language', 'programming_language', 'main_language', 'primary_language'), ('retries',))
+    (('lang', 'language', 'programming_language'), ('retries',))
     """
     key = key_of(name)
     canonical = _CANONICAL.get(key)
     if canonical is None:
         return (key,)
     return tuple(dict.fromkeys((key, canonical, *_OTHER_NAMES[canonical].split())))
+
+
+def filed_under(name: str, given: str) -> str:
+    """Return the sentence that says that a value stands under another name than the one that was given.
+
+    >>> filed_under("db", "database")
+    "It is filed under 'db', which stands here already and means the same as 'database'."
+    """
+    return f"It is filed under {name!r}, which stands here already and means the same as {given!r}."
 
 
 def spellings(keys: Iterable[str]) -> list[str]:

@@ -39,6 +39,7 @@ from hexad.memory.tables.standing import Standing
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Indexer
 from hexad.text.graphemes import beginning
+from hexad.text.key_names import filed_under
 from hexad.text.normalize import slugs
 
 _WRITTEN: Final = (Outcome.CREATED, Outcome.UPDATED)
@@ -173,10 +174,11 @@ class Pipeline:
         if draft.structured or draft.id is not None or draft.source_id is not None:
             return write
         name = self._facts.standing_name(draft.subject, draft.attribute, kind=kind, space_no=space_no)
-        return (
-            write
-            if name == draft.attribute
-            else write.with_draft(replace(draft, attribute=name), write.meaning)
+        if name == draft.attribute or name is None:
+            return write
+        note = filed_under(name, str(draft.attribute))
+        return replace(write, notes=(*write.notes, note)).with_draft(
+            replace(draft, attribute=name), write.meaning
         )
 
     def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:

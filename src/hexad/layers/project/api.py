@@ -46,7 +46,8 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.indexer import Indexer
-from hexad.text.key_names import canonical_key
+from hexad.text.key_names import filed_under, topic_key
+from hexad.text.same_values import same_value
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 COMPONENT: Final = "component"
@@ -132,7 +133,7 @@ class ProjectFacade:
                 argument="value",
             )
         check_json("value", value)
-        name = self._standing_name(kind, name, component=component, space=space)
+        given, name = name, self._standing_name(kind, name, component=component, space=space)
         cited = word_list(links, "links")
         draft = Draft(
             text=fact_text(kind, name, value, component=component),
@@ -156,7 +157,10 @@ class ProjectFacade:
             draft = replace(
                 draft, metadata={DRAFT: False}, confidence=1.0 if confidence is None else confidence
             )
-        return self._written(draft)
+        written = self._written(draft)
+        if name == given:
+            return written
+        return replace(written, notes=(filed_under(name, given), *written.notes))
 
     def remember_decision(
         self,
@@ -391,7 +395,7 @@ class ProjectFacade:
             None if key is None else look_of(key_of(key)),
             None if component is None else look_of(component),
         )
-        canonical = None if key is None else canonical_key(key_of(key))
+        topic = None if key is None else topic_key(key_of(key))
         facts = [
             memory
             for memory in map(project_fact, self._memories([kind.kind for kind in kinds], space))
@@ -399,7 +403,7 @@ class ProjectFacade:
             and (drafts or not memory.draft)
             and (
                 look[0] in (None, look_of(memory.key))
-                or (memory.category is not Category.TODO and canonical_key(memory.key) == canonical)
+                or (memory.category is not Category.TODO and topic_key(memory.key) == topic)
             )
             and look[1] in (None, look_of(memory.component))
         ]
@@ -528,6 +532,9 @@ class ProjectFacade:
         detected: bool = False,
     ) -> tuple[str, ProjectFact | None]:
         """Note a finding; return what became of it: `new`, `seen_again`, `changed`, `known` or `differs`."""
+        said = self._said_near(finding, component=component, space=space)
+        if said is not None:
+            return "known", said
         name = self._standing_name(finding.category, finding.key, component=component, space=space)
         draft = Draft(
             text=fact_text(finding.category, name, finding.value, component=component),
@@ -554,6 +561,12 @@ class ProjectFacade:
             if fact is not None:
                 return "seen_again", self._written(replace(draft, confidence=risen(fact.confidence)))
             return "changed" if standing else "new", self._written(draft)
+
+    def _said_near(self, finding: Finding, *, component: str | None, space: str) -> ProjectFact | None:
+        """Return what somebody said of a finding's value under a key that is near its own; None where nobody did."""
+        subject = component or self._name
+        facts = self.get(finding.category, key=finding.key, component=subject, space=space, drafts=False)
+        return next((fact for fact in facts if same_value(fact.value, finding.value)), None)
 
     def _same(self, draft: Draft) -> ProjectFact | None:
         return next((fact for fact in self._standing(draft) if fact.text == draft.text), None)

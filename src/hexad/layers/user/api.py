@@ -64,7 +64,7 @@ from hexad.layers.user.values import (
     raise_confidence,
     value_text,
 )
-from hexad.text.key_names import canonical_key
+from hexad.text.key_names import canonical_key, topic_key
 
 _MOST_DELTA: Final = 1_000
 
@@ -423,7 +423,7 @@ class UserFacade:
         store = self._access.reading()
         if store is None:
             return []
-        decided = {canonical_key(attribute) for attribute in self._project.decided()}
+        decided = {topic_key(attribute) for attribute in self._project.decided()}
         return suggest(self._here(store), decided=decided)[:limit]
 
     def offer(self, *, limit: int = 3) -> str | None:

@@ -19,7 +19,7 @@ from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import understand
-from hexad.text.key_names import keys_alike
+from hexad.text.key_names import keys_near
 from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 PREFERENCE, EXCEPTION, RULE, EXPERTISE = "preference", "exception", "rule", "expertise"
@@ -62,7 +62,7 @@ def _groups() -> dict[str, set[str]]:
     """Return for each word of a question what else asks for the same."""
     groups: dict[str, set[str]] = {}
     for line in _ASKED:
-        group = {name for word in line.split() for name in keys_alike(word)}
+        group = {name for word in line.split() for name in keys_near(word)}
         groups.update(dict.fromkeys(group, group))
     return groups
 
@@ -195,7 +195,7 @@ def _terms_of(word: str) -> list[SearchTerms]:
 
 def _alike(word: str) -> Collection[str]:
     """Return the words that ask for the same as one, with it: a preference is filed under one of them."""
-    return _ALIKE.get(word) or keys_alike(word)
+    return _ALIKE.get(word) or keys_near(word)
 
 
 def _share(statement: UserStatement, matched: float, query: MemoryQuery, topic: TaskTopic) -> float:

@@ -27,7 +27,7 @@ from hexad.layers.user.values import (
     Suppression,
     UserRule,
 )
-from hexad.text.key_names import canonical_key
+from hexad.text.key_names import canonical_key, topic_key
 
 NEAR: Final = 0.15
 """Another value whose confidence is this near is named beside the one that holds."""
@@ -124,7 +124,7 @@ def statement(preference: Preference, here: ProjectView, also: Sequence[Preferen
 def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
     """Return defaults for what is not decided, the surest first: one for each key, whatever names it has.
 
-    `decided` are canonical keys. A rule whose condition this project fulfils speaks before what is usual elsewhere.
+    `decided` are topics of keys. A rule whose condition this project fulfils speaks before what is usual elsewhere.
     """
     mine = {
         (canonical_key(project_value.attribute), look(project_value.value))
@@ -133,7 +133,7 @@ def suggest(here: ProjectView, *, decided: Collection[str]) -> list[Suggestion]:
     }
     suggestions = []
     for key in here.preferences:
-        if key in decided or key in here.exceptions:
+        if topic_key(key) in decided or key in here.exceptions:
             continue
         known_preferences = here.of(key)
         if known_preferences and known_preferences[0].confidence >= SUGGESTED_LEAST:
