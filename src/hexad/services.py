@@ -598,6 +598,11 @@ class Services:
         if (contexts := self.contexts.loaded) is not None:
             contexts.close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
     def close(self) -> None:
         """Stop the background, note what was recalled, release the store."""
         if self._closed:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Thread, current_thread
+from typing import TYPE_CHECKING, Final
 from weakref import ReferenceType, finalize, ref
 
 from hexad.config import (
@@ -29,6 +32,7 @@ from hexad.database.commit_queue import Durability
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import MEMORY_DB
 from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import PROJECT_NAME, STORE_ID, Meta
@@ -60,6 +64,8 @@ READONLY = "readonly"
 """Names an opening that has no lock."""
 PROJECT = "project"
 """First part of generated paths where the folder has no telling name."""
+CLOSING: Final = "hexad-dropped"
+"""The name of a thread that closes a store which nobody closed."""
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
 
@@ -306,7 +312,7 @@ def _open(
         if temporary is not None:
             # Made after the folder's own, it runs before it when the program ends: nobody writes where it is removed.
             finalize(temporary, _close_what_is_left, ref(services))
-        return Hexad(services)
+        return _close_when_dropped(Hexad(services), services)
     except BaseException:
         if db is not None:
             db.close()
@@ -315,6 +321,35 @@ def _open(
         if share is not None:
             share.close()
         raise
+
+
+def _close_when_dropped(hx: Hexad, services: Services) -> Hexad:
+    """Have `services` closed when nobody has `hx` any more, with a `ResourceWarning`; return `hx`."""
+    # When the program ends, `exit_hooks` do what is owed, in the order in which it must happen.
+    finalize(hx, _dropped, services, os.getpid()).atexit = False
+    return hx
+
+
+def _dropped(services: Services, pid: int) -> None:
+    if services.closed or os.getpid() != pid:  # a forked child closes nothing of its parent's
+        return
+    # In a thread of its own: a last reference may go in the middle of anything, under any lock, in the store's own
+    # threads as well.
+    Thread(target=_close, args=(services,), name=CLOSING, daemon=True).start()
+    warnings.warn(
+        f"The store {services.context.directory} was dropped without `close()`; use it in a `with` block.",
+        ResourceWarning,
+        stacklevel=2,
+    )
+
+
+def _close(services: Services) -> None:
+    thread = current_thread()
+    register(ExitPhase.BACKGROUND, thread, partial(thread.join, ENDING_S))
+    try:
+        services.close()
+    finally:
+        forget(ExitPhase.BACKGROUND, thread)
 
 
 def _require_folder(directory: Path, *, readonly: bool) -> None:

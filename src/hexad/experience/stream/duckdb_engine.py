@@ -31,7 +31,8 @@ from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded
 if TYPE_CHECKING:
     import duckdb
 
-_CONFIG: Final = {
+_Config = dict[str, str | int | float | list[str]]
+_CONFIG: Final[_Config] = {
     "temp_directory": "",
     "memory_limit": "2GB",
     "threads": "2",
@@ -39,7 +40,9 @@ _CONFIG: Final = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-_SEALED_CONFIG: Final = {
+_NO_ASYNC_THREADS: Final[_Config] = {"async_threads": "0"}
+"""DuckDB 2 starts eight threads for reading remote files, of which a store has none."""
+_SEALED_CONFIG: Final[_Config] = {
     "enable_external_file_cache": "false"
 }  # it would hold decrypted files, as far as memory goes
 
@@ -145,8 +148,10 @@ class DuckDbEngine:
     def _connection(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
+        newer = int(duckdb.__version__.partition(".")[0]) >= 2
+        config: _Config = {**_CONFIG, **(_NO_ASYNC_THREADS if newer else {})}
         if self.cipher is None:
-            return duckdb.connect(":memory:", config=dict(_CONFIG))
+            return duckdb.connect(":memory:", config=config)
         kinds = [(self.cipher, SCHEME), (self._exports, EXPORTS_SCHEME)]
         cache = BlockCache()
         sealed = [
@@ -154,7 +159,7 @@ class DuckDbEngine:
             for cipher, scheme in kinds
             if cipher is not None
         ]
-        con = duckdb.connect(":memory:", config={**_CONFIG, **_SEALED_CONFIG})
+        con = duckdb.connect(":memory:", config={**config, **_SEALED_CONFIG})
         for sealed_files in sealed:
             con.register_filesystem(sealed_files)
         return con

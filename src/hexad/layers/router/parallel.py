@@ -25,6 +25,9 @@ LOOK_S: Final = 0.01
 """So often it is looked whether somebody who is late has answered."""
 IDLE_S: Final = 30.0
 """A thread without work for so long ends, and its connection with it."""
+SPARE_IDLE_S: Final = 0.5
+"""So long where more than `RESIDENT` threads are there: what one context needs goes when no other follows."""
+RESIDENT: Final = 2
 
 LayerQuestion = Callable[[], Sequence[MemoryItem]]
 Result = TypeVar("Result")
@@ -154,18 +157,23 @@ class LayerPool:
         thread.start()
 
     def _run(self) -> None:
+        spare = True
         try:
             while True:
                 try:
-                    job = self._work.get(timeout=IDLE_S)
+                    job = self._work.get(timeout=SPARE_IDLE_S if spare else IDLE_S)
                 except Empty:
                     job = None
                 if job is None:
                     with self._lock:
-                        if self._closed or self._work.empty():
+                        # Those who stay wait on for as long as a thread without work may.
+                        stays = spare and len(self._threads) <= RESIDENT
+                        spare = False
+                        if self._closed or (self._work.empty() and not stays):
                             self._threads.discard(current_thread())
                             return
                     continue
+                spare = True
                 self._do(job)
         finally:
             with self._lock:
