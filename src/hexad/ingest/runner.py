@@ -10,6 +10,8 @@ import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -20,12 +22,13 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.ingest.imports.read import Linking, Relate, claimed, count_things, read_foreign, repeats, said_of
+from hexad.ingest.passages import item_of, split_item
 from hexad.ingest.report import OVERVIEW_ID, IngestOptions, IngestReport, OutlineRow, Progress, overview
 from hexad.ingest.sources.detect import SourceSpec, detect
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import NOT_READABLE
 from hexad.ingest.sources.read import ReadOptions, read
-from hexad.ingest.write.redaction import Redactor
+from hexad.ingest.write.redaction import Redactor, moved
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.memory import QUARANTINE, Memory, Outcome, Status, Trust, least_trust
 from hexad.memory.policy import parse_stored
@@ -44,7 +47,9 @@ def counted(report: IngestReport, item: Item, memory: Memory, *, listed: bool) -
     """Count an item that was written; `listed` names those that the store says already."""
     receipt = memory.receipt
     assert receipt is not None
-    if receipt.outcome is Outcome.CREATED:
+    if item_of(item.source_id or "") is not None:
+        pass  # a passage of an item that is counted
+    elif receipt.outcome is Outcome.CREATED:
         report.created += 1
     elif receipt.outcome is Outcome.UPDATED:
         report.updated += 1
@@ -84,6 +89,10 @@ _KINDS_THAT_VANISH: Final = frozenset(
         SourceKind.SERVER_MEMORY,
     }
 )
+
+
+_KINDS_WITH_PASSAGES: Final = frozenset({SourceKind.FOLDER, SourceKind.FILE, SourceKind.DOCUMENTS})
+"""Of these, a passage that reads as instructions waits by itself; a turn and a commit are short, and wait whole."""
 
 
 class _RolledBack(Exception):
@@ -186,7 +195,12 @@ class _IngestRun:
             self._number = self._stores.sources.next_run(self._source_no)
             self._states = self._stores.sources.items(self._source_no)
             policies = self._stores.spaces.get(options.space).policies
-        self._roles = parse_stored(policies).roles
+        stored_policies = parse_stored(policies)
+        self._roles = stored_policies.roles
+        waits = stored_policies.protection.quarantine
+        self._splits = (
+            waits is not None and options.trust.rank <= waits.rank and spec.kind in _KINDS_WITH_PASSAGES
+        )
         # What is taken out of texts; whatever else an owner decides does not change what an item says.
         redaction = {name: policies[name] for name in ("env_allow", "pii_redaction") if name in policies}
         redaction.update(ingestor._rules)
@@ -199,6 +213,10 @@ class _IngestRun:
         self._size = 0
         self._met: set[str] = set()  # of a dry run, which notes nothing in the store
         self._vanishes = spec.kind in _KINDS_THAT_VANISH
+        self._passages: dict[str, list[str]] = {}
+        for name in self._states:
+            if (of := item_of(name)) is not None:
+                self._passages.setdefault(of, []).append(name)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -313,6 +331,7 @@ class _IngestRun:
             fingerprint=self._stamped(fingerprint), content_hash=state.content_hash, memory_no=state.memory_no
         )
         self._seen.append((self._name(source_id), item_state))
+        self._seen += [(name, self._states[name]) for name in self._passages.get(source_id, ())]
 
     def _flush(self) -> None:
         if not self._items and not self._seen:
@@ -354,18 +373,33 @@ class _IngestRun:
         return item.source_id in self._states and not (self._foreign and memory.status is Status.SUPERSEDED)
 
     def _write_items(self) -> list[tuple[Item, Memory]]:
-        drafts = [self._draft(item) for item in self._items]
+        groups = [self._with_passages(item) for item in self._items]
+        if self._options.dry_run:
+            self._met.update(item.source_id or "" for group in groups for item, _ in group)
         try:
-            return list(zip(self._items, self._writer.write(drafts), strict=True))
+            pairs = [pair for group in groups for pair in group]
+            memories = self._writer.write([draft for _, draft in pairs])
+            return [(item, memory) for (item, _), memory in zip(pairs, memories, strict=True)]
         except (InvalidInput, LimitExceeded):
             pass  # one of them cannot be stored: find it, and keep the others
         written: list[tuple[Item, Memory]] = []
-        for item, draft in zip(self._items, drafts, strict=True):
+        for group in groups:
             try:
-                written.append((item, self._writer.write([draft])[0]))
+                memories = self._writer.write([draft for _, draft in group])
+                written += [(item, memory) for (item, _), memory in zip(group, memories, strict=True)]
             except (InvalidInput, LimitExceeded) as error:
-                self._skip(Skip(source_id=item.source_id or "", reason=str(error)))
+                self._skip(Skip(source_id=group[0][0].source_id or "", reason=str(error)))
         return written
+
+    def _with_passages(self, item: Item) -> list[tuple[Item, Draft]]:
+        """Return an item with its draft, and those of its passages that wait by themselves."""
+        text, passages = split_item(item) if self._splits else (item.text, ())
+        draft = self._draft(item)
+        if passages:
+            sections = tuple(moved(item.sections, item.text, text))
+            draft = replace(draft, text=text, sections=sections)
+        open_passages = [passage for passage in passages if not self._is_hidden(passage.source_id)]
+        return [(item, draft), *((passage, self._draft(passage)) for passage in open_passages)]
 
     def _draft(self, item: Item) -> Draft:
         options, state = self._options, self._states.get(item.source_id or "")
@@ -373,7 +407,10 @@ class _IngestRun:
         if options.project is not None:
             metadata["project"] = options.project
         if self._spec.kind is SourceKind.FOLDER:
-            metadata["source"] = item.source_id  # the file, as in document 1; the folder is the source's uri
+            source_id = item.source_id or ""
+            metadata["source"] = (
+                item_of(source_id) or source_id
+            )  # the file, as in document 1; the folder is the source's uri
         draft = Draft(
             text=item.text,
             space=options.space,
@@ -410,7 +447,11 @@ class _IngestRun:
         if self._is_hidden(OVERVIEW_ID):
             return  # its owner's run keeps it
         rows = self._stores.memories.outline(self._source_no, roles=self._roles)
-        outline = [OutlineRow(source_id=row[0], kind=row[1], language=row[2], summary=row[3]) for row in rows]
+        outline = [
+            OutlineRow(source_id=row[0], kind=row[1], language=row[2], summary=row[3])
+            for row in rows
+            if item_of(row[0]) is None
+        ]
         item = overview(self._options.project or self._spec.path.name or "root", outline)
         state = self._states.get(OVERVIEW_ID)
         if item is None:
@@ -431,6 +472,14 @@ class _IngestRun:
             if source_id == OVERVIEW_ID:
                 continue
             with self._stores.db.transaction():
-                if memory_no is not None and self._catalog.archive(memory_no, at=now):
+                if memory_no is not None and self._archive(memory_no, at=now):
                     self.report.archived += 1
                 self._stores.sources.forget_item(self._source_no, source_id)
+
+    def _archive(self, memory_no: int, *, at: datetime) -> bool:
+        """Archive what is gone, also what waits for a review: there is nothing left to let in."""
+        memory = self._stores.memories.by_no([memory_no]).get(memory_no)
+        if memory is not None and memory.status is Status.QUARANTINED:
+            self._stores.memories.set_status(memory_no, Status.ARCHIVED, at=at)
+            return True
+        return self._catalog.archive(memory_no, at=at)

@@ -116,7 +116,10 @@ def settled(old: Memory, new: Memory) -> Memory | None:
     note = old.metadata.get(QUARANTINE)
     if not isinstance(note, Mapping) or old.content_hash != new.content_hash:
         return None
-    status = new.status if note.get("verdict") == "released" else old.status
+    verdict = note.get("verdict")
+    # What went while it waited, and comes back, waits again.
+    came_back = verdict is None and old.status is Status.ARCHIVED
+    status = new.status if verdict == "released" else Status.QUARANTINED if came_back else old.status
     return replace(new, status=status, metadata={**new.metadata, QUARANTINE: note})
 
 

@@ -207,6 +207,11 @@ _OPTION: Final = re.compile(
 )
 """An option at the beginning of a line, up to what is said of it; a bar may have been read as an l."""
 _OPTION_MOST: Final = 120
+_HELP_STRING: Final = re.compile(
+    r".*\b(?:help|short_help|description|summary|label|title)[\"']?\s*[:=]\s*(?:\w{0,8}\()?[frub]{0,2}(?:\"{1,3}|')"
+)
+"""What stands before the help of an option in code: `help="`, `"description": "`."""
+_END_OF_STRING: Final = re.compile(r"[ .!]*[\"']")
 _END_OF_CELL: Final = re.compile(r"[ .!]*[|l]?[^\S\n]*(?:\n|$)")
 
 
@@ -233,8 +238,10 @@ def _is_negated_or_reported(low: str, match: re.Match[str]) -> bool:
 
 
 def _is_help_of_option(low: str, match: re.Match[str]) -> bool:
-    """Whether it is all that a line says of a command's option: "| `--yes` | Do not ask for confirmation. |"."""
+    """Whether it is all that is said of a command's option: "| `--yes` | Do not ask. |", `help="Do not ask."`."""
     before = low[max(0, match.start() - _OPTION_MOST) : match.start()].rpartition("\n")[2]
+    if _HELP_STRING.fullmatch(before) is not None:
+        return _END_OF_STRING.match(low, match.end()) is not None
     return _OPTION.fullmatch(before) is not None and _END_OF_CELL.match(low, match.end()) is not None
 
 
