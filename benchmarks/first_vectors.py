@@ -95,7 +95,7 @@ def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
         for source in sorted((asked.folder / "source").iterdir()):
             hx.ingest(source, space=source.stem if asked.spaces else "default", embed=False)
         search, total = hx._services.search, hx.status().embeddings_pending
-        spot = search.recaller._on_the_spot
+        spot = search.recaller.search.on_the_spot
 
         def forgetful(rank: Ranker) -> Ranker:
             def ranked(question: Question) -> Sequence[str]:
@@ -104,7 +104,7 @@ def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
 
             return ranked
 
-        recaller, first = search.recaller, search.first
+        candidates, first = search.recaller.search, search.first
 
         def row(label: str, *, semantic: bool | None = None) -> None:
             found = evaluate(asked, forgetful(_hexad(hx, asked, semantic=semantic)))
@@ -119,12 +119,12 @@ def _measure(asked: Asked, model: RememberedVectors, report: Report) -> None:
                 search.embed(limit=missing)
             for texts in TEXTS if share < 1 else (0,):
                 paced.texts = texts
-                recaller._on_the_spot = spot if texts else None
-                recaller._first = None
+                candidates.on_the_spot = spot if texts else None
+                candidates.first = None
                 if texts or share:
                     row(f"{share:.0%} of the vectors, {texts} texts in a question")
                 if share < 1:
-                    recaller._on_the_spot, recaller._first = spot if texts else _NoneOnTheSpot(), first
+                    candidates.on_the_spot, candidates.first = spot if texts else _NoneOnTheSpot(), first
                     row(f"{share:.0%} of the vectors, {texts} texts in a question, first vectors")
     report.tables.append(
         Table(title=f"{asked.name}: {len(asked.questions)} questions", columns=("", *_METRICS), rows=rows)

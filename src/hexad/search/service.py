@@ -17,6 +17,7 @@ from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob, SplitText
 from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
+from hexad.search.recall.candidate_search import CandidateSearch
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.recaller import ApplyBoost, Recaller, Rings, Successions
@@ -77,21 +78,25 @@ class SearchService:
         )
         self.recaller = Recaller(
             stores,
-            fulltext,
-            self.index,
+            CandidateSearch(
+                stores,
+                fulltext,
+                self.index,
+                changes=ChangeReader(context.db),
+                fitting=successions.fitting,
+                calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
+                on_the_spot=None
+                if embedder is None
+                else CandidateVectors(everything, embedder, wanted, clock=context.clock),
+                first=self.first,
+            ),
             embed_query=None if embedder is None else query_embedder(embedder),
             handouts=None if context.db.readonly else handouts,
-            changes=ChangeReader(context.db),
             clock=context.clock,
-            calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
             boost=None if context.settings.router.get("feedback") is False else boost,
             rings=rings,
             successions=successions,
             background=context.background and not context.db.readonly,
-            on_the_spot=None
-            if embedder is None
-            else CandidateVectors(everything, embedder, wanted, clock=context.clock),
-            first=self.first,
         )
         self.recaller.reranking = reranking
 

@@ -13,34 +13,30 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from hexad.core.clock import Clock
-from hexad.core.tracing import log
-from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
-from hexad.memory.query import Dropped, Filters, Hit, Hits
+from hexad.memory.query import Dropped, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import SURE, PlainText, UpdateLink
 from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
-from hexad.search.first_vectors import FirstVectors, with_first
-from hexad.search.fulltext import FullText, IndexPart, TextMatch, bm25_weight
-from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates, of_sentences
+from hexad.search.recall.candidate_search import CandidateSearch
+from hexad.search.recall.candidate_vectors import of_sentences
 from hexad.search.recall.empty_filters import why_none_passes
-from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion, rarity
+from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion
 from hexad.search.recall.query_terms import (
     RecallOptions,
     Terms,
     check_query,
     is_user,
-    match_expression,
     names_speaker,
     understand,
     without_names,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import NEAR_RELEVANCE, Evidence, leads, matched_share, near_floor
+from hexad.search.recall.relevance import NEAR_RELEVANCE, leads, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -63,9 +59,7 @@ from hexad.search.recall.results import (
     why_of,
 )
 from hexad.search.recall.successors import last_links, lifts, successors
-from hexad.search.vectors.index import VectorAnswer, VectorIndex
 from hexad.search.vectors.table import Vectors
-from hexad.text.requests import asks_for_work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,17 +70,11 @@ if TYPE_CHECKING:
     from hexad.search.recall.standing import FindFitting
 
 
-LEXICAL_POOL: Final = 200
-VECTOR_POOL: Final = 300
-"""Nearest memories among which it is measured how crowded it is."""
 VECTOR_RANKED: Final = 200
 """How many of the nearest are candidates."""
 NEIGHBOURS_OF: Final = 100
 """How many of the best matches bring their neighbouring turns along."""
-FILTERED_ENOUGH: Final = 100
 TEXT_ALONE: Final = "By full text alone; semantic=True also compares by meaning."
-HEARD: Final = 5
-"""Of each arm, so many of the best say which conversation a request belongs to."""
 AHEAD: Final = 2
 """So many of the best hits stand before what somebody wants of answers."""
 STANDING: Final = 3
@@ -95,14 +83,10 @@ COMPARED: Final = 8
 """So many of the best candidates are compared with each other: which of them says otherwise what another one said."""
 COMPARED_CHARACTERS: Final = 400
 """Longer texts, and longer questions, are not compared."""
-FILTERS_KEPT: Final = 16
-"""Filters whose passing memories are remembered."""
 
 _TOO_LITTLE: Final = (
     "nothing in the store seems to answer the question; min_relevance=0 shows what is nearest"
 )
-
-IndexSource = Callable[[], VectorIndex | None]
 
 
 class Edge(Protocol):
@@ -162,69 +146,46 @@ Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
 
-class _ByWords(NamedTuple):
-    """What full text found: the expression, its best chunks, how many chunks hold each term, and how many there are."""
-
-    match: str
-    matches: list[TextMatch]
-    frequencies: Mapping[str, int]
-    rows: int
-
-
 class Recaller:
     """Answers questions from one store."""
 
     def __init__(
         self,
         stores: Stores,
-        fulltext: FullText,
-        index: IndexSource,
+        search: CandidateSearch,
         *,
         embed_query: QueryEmbedder | None,
         handouts: RecallLog | None,
-        changes: ChangeReader,
         clock: Clock,
         rings: Rings,
         successions: Successions,
         boost: ApplyBoost | None = None,
-        calibrated: bool = True,
-        on_the_spot: CandidateVectors | None = None,
-        first: FirstVectors | None = None,
         background: bool = False,
     ) -> None:
         """`boost` lets verdicts on earlier answers count, None never; `rings` are the edges of the honeycomb.
 
-        `on_the_spot` computes vectors that candidates lack within a question, None none; `first` has estimates for
-        the others, None none; `background` says that the rest is on its way.
+        `background` says that vectors that are missing are on their way.
         """
-        self._calibrated, self._boost, self._rings = calibrated, boost, rings
-        self._successions = successions
-        self._on_the_spot, self._first, self._background = on_the_spot, first, background
-        self._stores, self._fulltext, self._index = stores, fulltext, index
+        self._stores, self.search = stores, search
+        self._boost, self._rings, self._successions = boost, rings, successions
+        self._background = background
         self.reranking: Reranking | None = None
         self._embed_query = embed_query
         self._handouts = handouts
         self._clock = clock
-        self._changes = changes
-        self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
 
     def with_query_embedder(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
         """Return a recaller of the same store with its own way to embed a question; it notes no handouts."""
         return Recaller(
             self._stores,
-            self._fulltext,
-            self._index,
+            self.search,
             embed_query=None if self._embed_query is None else wrap(self._embed_query),
             handouts=None,
-            changes=self._changes,
             clock=self._clock,
-            calibrated=self._calibrated,
             rings=self._rings,
             successions=self._successions,
             boost=self._boost,
             background=self._background,
-            on_the_spot=self._on_the_spot,
-            first=self._first,
         )
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
@@ -236,7 +197,7 @@ class Recaller:
         timings["embed"] = self._ms(started)
         reranking = self.reranking_of(options)
         with self._stores.db.read():
-            candidates = self._search(terms, vector, options)
+            candidates = self.search.search(terms, vector, options)
             timings["search"] = self._ms(started) - timings["embed"]
             ranking = self._rank(candidates, options)
             best, left_out = self._pack(
@@ -289,7 +250,7 @@ class Recaller:
         terms = self._understand(query, options)
         vector, failure = self._vector(terms, options)
         with self._stores.db.read():
-            candidates = self._search(terms, vector, options)
+            candidates = self.search.search(terms, vector, options)
             ranking = self._rank(candidates, options)
             kept_candidates, _ = self._fold(candidates, ranking, options)
         best = max((match.bm25 for match in candidates.lexical.values()), default=0.0) or 1.0
@@ -326,7 +287,7 @@ class Recaller:
         if options.semantic is False:
             return None, None
         if self._embed_query is None or not (
-            self._has_vectors() or (self._computes_vectors() and not options.semantic)
+            self.search.has_vectors() or (self.search.computes_vectors() and not options.semantic)
         ):
             if options.semantic:  # of a few candidates is not enough for who insists on meaning
                 raise ProviderError(
@@ -345,201 +306,6 @@ class Recaller:
             if options.semantic:
                 raise
             return None, error  # full text still knows the answer's words; the result says what was missing
-
-    def _has_vectors(self) -> bool:
-        return self._index() is not None and not Vectors(self._stores.db).empty()
-
-    def _computes_vectors(self) -> bool:
-        return self._on_the_spot is not None and self._on_the_spot.possible()
-
-    # The arms -------------------------------------------------------------------------------------------------
-
-    def _search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Candidates:
-        match, matches, frequencies, rows = self._by_words(terms, options.filters)
-        lexical: dict[int, TextMatch] = {}
-        for text_match in matches:  # best first: a memory counts with its best chunk
-            lexical.setdefault(text_match.memory_no, text_match)
-        literals, required, numbers = self._literals(terms, options.filters, rows=rows)
-        for matches in numbers.values():
-            for text_match in matches:
-                known = lexical.get(text_match.memory_no)
-                lexical[text_match.memory_no] = (
-                    text_match if known is None else replace(known, bm25=known.bm25 + text_match.bm25)
-                )
-        if numbers:
-            lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
-        frequencies = {**frequencies, **{number: len(found) for number, found in numbers.items()}}
-        real = first = None
-        if vector is not None:
-            scored, allowed = (*lexical, *literals), self._allowed(options)
-            if (index := self._index()) is not None:
-                real = index.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
-            if self._first is not None:
-                first = self._first.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
-        stored = 0 if real is None else real.vectors
-        # Of a part of the vectors: what they say alone makes no answer empty.
-        partial = real is None or any(no not in real.best for no in lexical)
-        real = of_candidates(real, lexical, first=() if first is None else first.best)
-        if vector is not None and self._on_the_spot is not None:
-            real = self._on_the_spot.extend(real, vector, candidates_of(lexical, first))
-        best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
-        nearest = max((near[0] for near in real.best.values()), default=0.0) if real and real.best else None
-        asked = (*terms.wanted, *terms.numbers)
-        share = matched_share(best.bm25 if best else 0.0, frequencies, asked, rows=rows)
-        if options.filters.roles is not None:
-            rows, share = self._visible(asked, best, options)
-        evidence = Evidence(
-            share=share,
-            best_cosine=nearest,
-            best_z=0.0 if real is None else ((nearest or 0.0) - real.mean) / max(real.deviation, 1e-6),
-            calibrated=self._calibrated,
-            rows=rows,
-            matched=best is not None,
-        )
-        if partial and not evidence.speaks(unasked=options.unasked):
-            evidence = replace(evidence, best_cosine=None)
-        answer = with_first(real, first, vectors=stored, limit=VECTOR_POOL)
-        return Candidates(
-            terms=terms,
-            match=match,
-            lexical=lexical,
-            answer=answer,
-            evidence=evidence,
-            literals=literals,
-            vector=vector,
-            required=None if options.near else required,  # what is about a task need not hold its quotations
-            standing=()
-            if vector is None or answer is None
-            else self._standing(terms.question, vector, [*lexical][:HEARD], answer, options),
-        )
-
-    def _standing(
-        self,
-        question: str,
-        vector: NDArray[np.float32],
-        matches: Sequence[int],
-        answer: VectorAnswer,
-        options: RecallOptions,
-    ) -> Sequence[StandingText]:
-        """Return the turns in which somebody said what holds for the answer to a request, best first."""
-        asked = not (options.near or options.unasked) and asks_for_work(question)
-        if not asked or self._on_the_spot is None or not self._on_the_spot.is_free:
-            return ()
-        texts = self._stores.places.standing_beside([*matches, *list(answer.crowding)[:HEARD]])
-        if texts and not options.filters.empty:
-            passing = self._stores.places.passing([text.no for text in texts], options.filters)
-            texts = [text for text in texts if text.no in passing]
-        if not texts:
-            return ()
-        try:
-            return self._successions.fitting(texts, vector, self._on_the_spot.embed)
-        except ProviderError as error:
-            log.warning("What holds for an answer was not compared with the question: %s", error)
-            return ()
-
-    def _visible(
-        self, asked: Sequence[str], best: TextMatch | None, options: RecallOptions
-    ) -> tuple[int, float]:
-        """Return how many memories an actor may see, and how much of the question's weight the best match has.
-
-        Whether an answer is silent must not tell what is hidden: the counts of the whole index would.
-        """
-        seen = self._allowed(options)
-        rows = int(seen.sum()) if seen is not None else 0
-        counts = {term: self._fulltext.matching(term, options.filters) for term in asked}
-        found = 0.0
-        if best is not None:
-            held_terms = [term for term in asked if self._fulltext.matches_in(best.chunk_no, term)]
-            found = sum(bm25_weight(counts[term], rows) for term in held_terms)
-        return rows, matched_share(found, counts, asked, rows=rows)
-
-    def _literals(
-        self, terms: Terms, filters: Filters, *, rows: int
-    ) -> tuple[dict[int, dict[str, float]], frozenset[int] | None, dict[str, list[TextMatch]]]:
-        """Return which memories hold what the question names literally, which hold all its phrases, which its numbers.
-
-        The second is None for a question without phrases, and for one whose phrases nothing holds together.
-        """
-        literals: dict[int, dict[str, float]] = {}
-        required: frozenset[int] | None = None
-        numbers: dict[str, list[TextMatch]] = {}
-        for literal in (*terms.phrases, *terms.tokens):
-            matches = self._fulltext.holding(literal, limit=LEXICAL_POOL, filters=filters)
-            holders = frozenset(match.memory_no for match in matches)
-            weight = rarity(len(matches), rows)
-            for no in holders:
-                literals.setdefault(no, {})[literal] = weight
-            if literal in terms.phrases:
-                required = holders if required is None else required & holders
-            elif literal in terms.numbers:
-                numbers[literal] = matches
-        return literals, required or None, numbers
-
-    def _by_words(self, terms: Terms, filters: Filters) -> _ByWords:
-        rows = self._fulltext.count()
-        frequencies = self._fulltext.document_frequencies(terms.wanted)
-        match = match_expression(terms.wanted, frequencies)
-        part = self._part(filters)
-        if part is None:
-            matches = self._matches(match, filters) if match else []
-            return _ByWords(match, matches, frequencies, rows)
-        searched = [term for term in terms.wanted if f'"{term}"' in match]
-        chunks, counts = self._fulltext.search_part(searched, part)
-        # What was too common to be searched for is taken to be as common here as everywhere.
-        frequencies = {
-            term: counts.get(term, 0) if term in searched else count * part.count // rows
-            for term, count in frequencies.items()
-        }
-        return _ByWords(match, self._passing_matches(chunks, filters), frequencies, part.count)
-
-    def _part(self, filters: Filters) -> IndexPart | None:
-        """Return the chunks of the spaces that are asked, where there are others: each space answers as if alone."""
-        if filters.spaces is None:
-            return None
-        part = self._fulltext.part(Filters(spaces=filters.spaces, roles=filters.roles))
-        return part if part.count < self._fulltext.count() else None
-
-    def _passing_matches(self, chunks: Sequence[tuple[int, float]], filters: Filters) -> list[TextMatch]:
-        if replace(filters, spaces=None, roles=None).empty:
-            return self._fulltext.locate(chunks[:LEXICAL_POOL])
-        matches = self._fulltext.locate(chunks)
-        passing = self._stores.places.passing({match.memory_no for match in matches}, filters)
-        return [match for match in matches if match.memory_no in passing][:LEXICAL_POOL]
-
-    def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
-        """Return the best matches that pass the filters.
-
-        Joining every match with its memory costs four times the match itself, so the best are taken first and
-        looked at after; only when few of a full pool pass is the question asked with the filters in it.
-        """
-        matches = self._fulltext.search(match, limit=LEXICAL_POOL)
-        if filters.empty:
-            return matches
-        passing = self._stores.places.passing({text_match.memory_no for text_match in matches}, filters)
-        left_text_matches = [text_match for text_match in matches if text_match.memory_no in passing]
-        if len(matches) < LEXICAL_POOL or len(left_text_matches) >= FILTERED_ENOUGH:
-            return left_text_matches
-        return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
-
-    def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
-        """Return which memories pass the filters, by row number; worked out once for each state of the store."""
-        filters = options.filters
-        if filters.empty:
-            return None
-        import numpy as np
-
-        change = self._changes.current("memories")
-        known = self._passing.get(filters)
-        if known is not None and known[0] == change:
-            return known[1]
-        listed = self._stores.places.listed(filters)
-        numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
-        allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
-        allowed[numbers] = True
-        if len(self._passing) >= FILTERS_KEPT:
-            self._passing.pop(next(iter(self._passing)))
-        self._passing[filters] = (change, allowed)
-        return allowed
 
     # Ranking ---------------------------------------------------------------------------------------------------
 
@@ -790,7 +556,7 @@ class Recaller:
         if self._embed_query is None:
             return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
         spaces = options.filters.spaces
-        share = 0.0 if self._first is None or candidates.answer is None else self._first.share()
+        share = 0.0 if candidates.answer is None else self.search.first_share()
         waits = coverage_note(self._stores, background=self._background, first=share, spaces=spaces)
         if waits is not None:
             return (waits,)
