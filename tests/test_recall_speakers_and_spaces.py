@@ -101,3 +101,50 @@ def test_a_space_answers_as_a_store_of_its_own(
         hx.forget("late")
         assert alone == answers(hx, space="harbour")
         assert ("third" in dict(answers(hx, space=["harbour", "third"]))) is (not filters)
+
+
+def test_who_speaks_as_the_user_under_a_name_is_the_user(hx: Hexad) -> None:
+    said = [
+        {"role": "assistant", "content": "A pottery course is on Monday."},
+        {"role": "user", "name": "Ann", "content": "The pottery course is on Friday."},
+        {"role": "user", "name": "Ann", "content": "Always name the room when I ask you about a course."},
+    ]
+    hx.remember(said, conversation="c")
+
+    mine = {hit.source_id: hit for hit in hx.recall("When is my pottery course?", semantic=False)}
+
+    assert mine["c/0"].parts["speaker"] < 0
+    assert "speaker" not in mine["c/1"].parts
+    assert "role" not in mine["c/0"].memory.metadata
+    assert "user" == mine["c/1"].memory.metadata["role"]
+
+
+def test_what_a_user_with_a_name_wants_of_answers_holds_in_a_file_of_messages(
+    opened: Opener, project: Path
+) -> None:
+    order = "Always put the imports first when you show me some code."
+    said = [order, *(f"Note {number} about the harbour and its ships." for number in range(30))]
+    source = project / "chat.jsonl"
+    messages = [{"role": "user", "name": "Ann", "content": text} for text in said]
+    source.write_text(json.dumps({"id": "c", "messages": messages}), encoding="utf-8")
+    with opened() as hx:
+        hx.ingest(source, embed=True)
+        hits = hx.recall("Could you write a parser for the harbour notes?", limit=5)
+
+    assert order in {hit.text for hit in hits if "standing" in hit.parts}
+
+
+@pytest.mark.parametrize("role", [5, ["user"], None, "peer"])
+def test_a_role_that_is_none_makes_nobody_the_user(opened: Opener, project: Path, role: object) -> None:
+    lines = [
+        {"id": f"t{at}", "conversation": "c", "speaker": name, "role": role, "text": f"{name} makes pottery."}
+        for at, name in enumerate(("Ann", "Bob"))
+    ]
+    source = project / "c.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with opened() as hx:
+        hx.ingest(source)
+        hits = hx.recall("What about my pottery?", semantic=False)
+
+    assert 2 == len(hits)
+    assert not any("speaker" in hit.parts for hit in hits)

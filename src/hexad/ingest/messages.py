@@ -23,7 +23,7 @@ from hexad.ingest.write.extraction.turn_extraction import CORRECTION, extracts
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.prepare import PreparedDraft
 from hexad.memory.draft import Draft
-from hexad.memory.memory import TRUST_OF_ROLE, Memory, Outcome, Receipt, Trust, Turn, least_trust
+from hexad.memory.memory import ROLE, TRUST_OF_ROLE, Memory, Outcome, Receipt, Trust, Turn, least_trust
 from hexad.memory.store import Stores
 from hexad.memory.tables.memories import StoredTurn
 from hexad.text.normalize import clean, lone_surrogate, slug
@@ -51,6 +51,7 @@ class Message:
     text: str
     speech: str
     speaker: str
+    role: str
     trust: Trust
     time: datetime | None
 
@@ -110,7 +111,7 @@ class MessageIntake:
             turn=Turn(conversation="", session="", position=0, speaker=message.speaker),
         )
         try:
-            write = self._writer.prepare(draft)
+            write = self._writer.prepare(_with_role(draft, message))
             if message.trust is not Trust.USER or not message.speech.strip():
                 return _PreparedTurn(message=message, write=write)  # what a person did not say binds nobody
             # What is read is what was stored, without secrets.
@@ -210,6 +211,13 @@ def _continues(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn], 
     return (bool(overlap) or not known) and all(turn.is_stored_as(stored) for turn, stored in overlap)
 
 
+def _with_role(draft: Draft, message: Message) -> Draft:
+    """Return the draft of a turn with its role, where the speaker's name does not tell it."""
+    if message.speaker.casefold() == message.role:
+        return draft
+    return replace(draft, metadata={ROLE: message.role, **(draft.metadata or {})})
+
+
 # Reading ------------------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +271,7 @@ def _message(entry: object, place: str) -> Message | None:
     trust, speech = TRUST_OF_ROLE[known], clean(content_text(_speech(content)))
     if speech != clean(content_text(content)) and _has_results(content):
         trust = Trust.TOOL
-    return Message(place=place, text=text, speech=speech, speaker=clean(name or role), trust=trust, time=time)
+    return Message(place=place, text=text, speech=speech, speaker=clean(name or role), role=known, trust=trust, time=time)
 
 
 def _content(entry: Mapping[str, object], place: str) -> object:

@@ -57,6 +57,9 @@ TRUST_OF_ROLE: Final = {
 }
 """Who vouches for what is said in a role of a conversation."""
 
+ROLE: Final = "role"
+"""Name in a turn's metadata of the role that it was said in, where who speaks goes by another name."""
+
 _RANKS: Final = {trust: 4 - at for at, trust in enumerate(Trust)}
 
 

@@ -14,7 +14,7 @@ from hexad.ingest.sources.documents import numbered_records
 from hexad.ingest.sources.file_place import memory_path
 from hexad.ingest.sources.items import ItemIntake, Lookup, other_fields, text_field
 from hexad.ingest.sources.timestamps import SourceTimes
-from hexad.memory.memory import Turn
+from hexad.memory.memory import ROLE, Turn
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 
@@ -75,7 +75,7 @@ def _native(record: Record) -> SaidTurn:
         conversation=text_field(record, "conversation"),
         session=text_field(record, "session"),
         time=_time(record),
-        metadata=other_fields(record, _NATIVE | {"role", "timestamp"}),
+        metadata={**other_fields(record, _NATIVE | {ROLE, "timestamp"}), **_role(record)},
     )
 
 
@@ -118,6 +118,7 @@ def _message(message: Record, *, conversation: str | None, title: str | None) ->
         session=text_field(message, "session", "session_id"),
         time=_time(message),
         title=title,
+        metadata=_role(message),
     )
 
 
@@ -253,6 +254,12 @@ def _short(value: object) -> str:
 
 def _speaker(record: Record) -> str:
     return text_field(record, "speaker", "name", "role", "sender", "from", "author") or "unknown"
+
+
+def _role(record: Record) -> dict[str, JSONValue]:
+    """Return the role as metadata, where the speaker goes by another name."""
+    role = text_field(record, ROLE)
+    return {} if role is None or role.casefold() == _speaker(record).casefold() else {ROLE: role}
 
 
 def _time(record: Record) -> object:

@@ -29,6 +29,8 @@ class RankingRow(NamedTuple):
     session_no: int | None
     position: int | None
     speaker_no: int | None
+    role: str | None
+    """In which it was said, where the speaker goes by another name."""
 
 
 STANDING_MOST: Final = 64
@@ -55,7 +57,8 @@ class Places:
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
-            " t.speaker_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " t.speaker_no, CASE WHEN t.speaker_no IS NOT NULL THEN lower(m.metadata ->> '$.role') END"
+            " FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
             (json.dumps(sorted(numbers)), *roles),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hexad.database.connection import Connection, Database
-from hexad.memory.memory import Memory
+from hexad.memory.memory import ROLE, Memory
 from hexad.text.standing import ASKING, standing_sentences
 
 _DDL: Final = """
@@ -38,7 +38,9 @@ class Standing:
     def mark(self, no: int, memory: Memory) -> None:
         """Note whether a memory, as it is now, says what holds for answers to come."""
         turn = memory.turn
-        holds = turn is not None and turn.speaker.casefold() in ASKING and any(standing_sentences(memory.raw))
+        named = set() if turn is None else {turn.speaker, str(memory.metadata.get(ROLE, ""))}
+        spoken = not ASKING.isdisjoint(name.casefold() for name in named)
+        holds = spoken and any(standing_sentences(memory.raw))
         with self._db.joined() as con:
             if holds:
                 con.execute("INSERT OR IGNORE INTO standing(memory_no) VALUES(?)", (no,))

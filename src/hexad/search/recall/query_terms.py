@@ -91,12 +91,17 @@ def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> 
 def names_speaker(speaker: str, words: frozenset[str]) -> bool:
     """Whether a question names a speaker: by any word of the name, but not by a role; in the first person the user."""
     if is_user(speaker):
-        return not words.isdisjoint(_FIRST_PERSON)
+        return in_first_person(words)
     return not words.isdisjoint(_name_words(speaker))
 
 
+def in_first_person(words: frozenset[str]) -> bool:
+    """Whether a question speaks of who asks it."""
+    return not words.isdisjoint(_FIRST_PERSON)
+
+
 def is_user(speaker: str) -> bool:
-    """Whether a speaker is the user of an assistant, whom `I` in a question means."""
+    """Whether a speaker, or the role of one, is the user of an assistant, whom `I` in a question means."""
     return speaker.casefold() in _USER
 
 

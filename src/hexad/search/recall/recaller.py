@@ -30,6 +30,7 @@ from hexad.search.recall.query_terms import (
     RecallOptions,
     Terms,
     check_query,
+    in_first_person,
     is_user,
     names_speaker,
     understand,
@@ -427,6 +428,12 @@ class Recaller:
             speakers = {no: name for no, name in speakers.items() if no in there}
         found_candidates.speakers = tuple(sorted(speakers.values())) if seats else ()
         askers = {no for no, name in speakers.items() if is_user(name)}
+        if in_first_person(found_candidates.terms.words):
+            askers |= {
+                place.speaker_no
+                for place in places.values()
+                if place.role and place.speaker_no is not None and is_user(place.role)
+            }
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
         candidates: list[Candidate] = []
