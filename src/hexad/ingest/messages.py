@@ -271,7 +271,9 @@ def _message(entry: object, place: str) -> Message | None:
     trust, speech = TRUST_OF_ROLE[known], clean(content_text(_speech(content)))
     if speech != clean(content_text(content)) and _has_results(content):
         trust = Trust.TOOL
-    return Message(place=place, text=text, speech=speech, speaker=clean(name or role), role=known, trust=trust, time=time)
+    return Message(
+        place=place, text=text, speech=speech, speaker=clean(name or role), role=known, trust=trust, time=time
+    )
 
 
 def _content(entry: Mapping[str, object], place: str) -> object:

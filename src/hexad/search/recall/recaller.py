@@ -24,7 +24,6 @@ from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.recall.candidate_search import CandidateSearch
 from hexad.search.recall.candidate_vectors import of_sentences
-from hexad.search.recall.empty_filters import why_none_passes
 from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion
 from hexad.search.recall.query_terms import (
     RecallOptions,
@@ -57,6 +56,7 @@ from hexad.search.recall.results import (
     missing_literals,
     more_linked,
     names_nothing,
+    why_none_passes,
     why_of,
 )
 from hexad.search.recall.successors import last_links, lifts, successors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,7 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
-from hexad.memory.query import Dropped, Explanation, Hit
+from hexad.memory.query import Dropped, Explanation, Filters, Hit
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import UpdateLink
@@ -356,3 +356,43 @@ def follow(
 def more_linked(beyond: int) -> tuple[str, ...]:
     """Return the note that says how many linked memories were left out, if any were."""
     return (f"{beyond} more linked memories were left out; `links` lists all of a memory.",) if beyond else ()
+
+
+# Where no memory passes the filters ---------------------------------------------------------------------------------
+
+_SHOWN: Final = 8
+
+
+def why_none_passes(stores: Stores, filters: Filters) -> str | None:
+    """Return what no memory has of what `filters` ask, with what there is instead; None where some memory passes.
+
+    Times, paths and what several filters ask together are named as they are: there is nothing else to offer.
+    """
+    chosen = replace(filters, spaces=None, roles=None)
+    if chosen.empty or stores.memories.numbers(filters, limit=1):
+        return None
+    if filters.kinds is not None:
+        known = stores.memories.kinds()
+        if not set(filters.kinds) & set(known):
+            return f"No memory is of the kind {_listed(filters.kinds)}; {_instead(filters.kinds, known, 'kinds')}"
+    if filters.tags is not None:
+        known = stores.memories.tags()
+        unknown = [tag for tag in filters.tags if tag not in known]
+        if unknown:
+            return f"No memory has the tag {_listed(unknown)}; {_instead(unknown, known, 'tags')}"
+    return "No memory passes these filters; leave one out."
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    return " or ".join(map(repr, names))
+
+
+def _instead(names: tuple[str, ...] | list[str], known: list[str], what: str) -> str:
+    from difflib import get_close_matches
+
+    near = [match for name in names for match in get_close_matches(name, known)]
+    shown = list(dict.fromkeys(near)) or known[:_SHOWN]
+    if not shown:
+        return "there is no memory yet." if what == "kinds" else f"there are no {what} yet."
+    more = ", …" if not near and len(known) > len(shown) else ""
+    return f"{'near it' if near else what + ' there are'}: {', '.join(shown)}{more}."
