@@ -222,3 +222,29 @@ def test_decide_takes_a_key_on_the_command_line(run: Run) -> None:
         if "Superseded by" in told
         else "Use Drizzle" in told
     )
+
+
+@pytest.mark.row("A092")
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        ("what orm do we use", ["Use Prisma"]),
+        ("which test framework?", ["Switch to Vitest"]),
+        ("what is the database?", []),
+        ("how are deploys done?", []),
+    ],
+)
+def test_a_decision_without_a_key_is_found_by_the_key_of_what_it_names(hx, question, titles):
+    hx.governance.decide("Use Prisma", rationale="Its migrations are read as SQL.")
+    hx.governance.decide("Switch to Vitest", rationale="It starts at once.")
+    hx.governance.decide("Use Redis for sessions", rationale="They may be lost.")
+    hx.governance.supersede(hx.governance.decide("Use Drizzle").id, "Use no lock files")
+
+    context = hx.context(question, deterministic=True)
+
+    decisions = [block for block in context.evidence_blocks if block.item.layer == "governance"]
+    assert titles == [block.text.partition("\n")[0] for block in decisions]
+    assert all("Why: " in block.text for block in decisions)
+    assert all("decided today" in block.item.notes[0] for block in decisions)
+    assert 0 == len(hx.context(f"layer:governance kind:note {question}", deterministic=True))
+    assert 0 == len(hx.context(question, as_of="2020-01-01", deterministic=True))

@@ -339,6 +339,20 @@ def test_a_sentence_with_quotes_and_colons_is_no_query_language(hx):
     assert len(shown(found)) > 3
 
 
+@pytest.mark.row("A005")
+@pytest.mark.parametrize("form", [None, "json", "toon", "markdown"])
+def test_a_budget_that_holds_nothing_says_so_and_how_much_holds_one_item(hx, form):
+    small = hx.context("deploys", max_tokens=20, format=form, deterministic=True)
+
+    assert (0, ()) == (len(small), small.evidence_blocks)
+    (note,) = small.notes
+    assert note.startswith(f"max_tokens = 20 holds none of the {len(small.dropped)} items that were found; ")
+    enough = int(note.rpartition("; ")[2].split()[0])
+    assert 1 == len(hx.context("deploys", max_tokens=enough, format=form, deterministic=True))
+    assert () == hx.context("deploys", max_tokens=enough, format=form, deterministic=True).notes
+    assert () == hx.context("xylophones", max_tokens=20, deterministic=True).notes
+
+
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 

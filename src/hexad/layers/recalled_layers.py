@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Final
 from hexad.core.background_loop import SideCalls
 from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
+from hexad.layers.project.stack import keys_asked, named_key
 from hexad.layers.project.values import value_text
 from hexad.layers.router.plan import LIMIT_BESIDE
 from hexad.layers.router.task_topic import BUILDING, object_of
-from hexad.layers.scoring import relevance_of
-from hexad.memory.decision import DECISION, ago
+from hexad.layers.scoring import relevance_of, relevance_of_share
+from hexad.memory.decision import DECISION, ago, said_of
 from hexad.memory.fact import KINDS_APART, LINE, TOLD, Fact, FactRow, fact_of, family_of
 from hexad.memory.layer_names import MemoryLayer, QueryClass
 from hexad.memory.query import Filters, Hit, Hits
@@ -37,6 +38,7 @@ from hexad.search.recall.query_terms import RecallOptions, understand
 from hexad.search.recall.recaller import Recaller
 from hexad.search.recall.relevance import TASK_RELEVANCE
 from hexad.text.graphemes import beginning, cut
+from hexad.text.key_names import topic_key
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
@@ -64,6 +66,8 @@ _ORIGINS: Final[Mapping[MemoryLayer, tuple[str, ...]]] = {
 }
 SHARING: Final = frozenset(_ORIGINS)
 """They wait for one recall, which may take the deadlines of all whom it is for."""
+DECISIONS_READ: Final = 200
+"""So many of the latest decisions are looked through for what a question names by its key."""
 _SECONDS_A_DAY: Final = 86_400.0
 
 
@@ -181,7 +185,32 @@ class RecalledLayer:
                 hit for hit in self._shared.recall(query, filters, limit=limit, folds=True) if _touches(hit)
             ]
         words = understand(query.text, now=query.now).wanted
-        return [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
+        items = [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
+        if self._name is MemoryLayer.GOVERNANCE and query.as_of is None:
+            found_ids = {item.memory_id for item in items}
+            named = (item for item in self._naming(words, filters, query) if item.memory_id not in found_ids)
+            items = sorted([*items, *named], key=lambda item: -item.relevance)[:limit]
+        return items
+
+    def _naming(self, words: Sequence[str], filters: Filters, query: MemoryQuery) -> Iterator[MemoryItem]:
+        """Yield decisions without a key that choose what the question names by its key: "Use Prisma" is of the ORM."""
+        asked = keys_asked(words)
+        if not asked:
+            return
+        kinds = frozenset({DECISION}).intersection(filters.kinds or {DECISION})
+        numbers = self._stores.memories.numbers(
+            replace(filters, kinds=tuple(kinds)), order="updated", limit=DECISIONS_READ if kinds else 0
+        )
+        memories = self._stores.memories.by_no(numbers)
+        for no in numbers:
+            key = None if memories[no].attribute is not None else named_key(said_of(memories[no]).title)
+            if key is None or topic_key(key) not in asked:
+                continue
+            hit = Hit(memory=memories[no], chunk=None, score=0.0, parts={}, layer=self._name.value)
+            share = asked[topic_key(key)] / len(words)
+            yield replace(
+                item_of(hit, self._name, now=query.now, words=words), relevance=relevance_of_share(share)
+            )
 
     def _latest(self, filters: Filters, query: MemoryQuery, limit: int) -> list[MemoryItem]:
         """Return the memories that pass, the last changed first: nothing is asked of them."""

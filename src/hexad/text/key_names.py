@@ -32,7 +32,7 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "package_manager": "pkg_manager package_management",
     "node_version": "nodejs_version",
     "styling": "styles",
-    "test_framework": "testing testing_framework",
+    "test_framework": "testing tests test testing_framework",
     "type_checker": "typechecker static_type_checker",
 }
 # Names of which somebody may mean the same or what stands beside it: a main database beside the datastore, a runner
@@ -60,7 +60,7 @@ _NEAR_NAMES: Final[Mapping[str, str]] = {
     "python_version": "python",
     "queue": "task_queue job_queue",
     "styling": "css css_framework",
-    "test_framework": "tests test test_runner test_tool unit_testing unit_tests unit_test_framework",
+    "test_framework": "test_runner test_tool unit_testing unit_tests unit_test_framework",
     "ui_framework": "frontend_framework front_end_framework",
     "validation": "validator validation_library schema_validation",
     "web_framework": "framework backend_framework server_framework http_framework",

@@ -208,6 +208,8 @@ def pack(
     best = packings[form or "toon"].packed()
     if form is None and counter.count(_render("json", task, best.blocks, answered, rows)) < best.tokens:
         best = packings["json"].packed()
+    if ranked.items and not best.blocks:
+        notes = (*notes, packings[best.form].too_small(best.dropped))
     rendered = dict.fromkeys(FORMATS, "")
     if best.head_fits and best.blocks:
         rendered = {name: packing.rendered(best.blocks) for name, packing in packings.items()}
@@ -280,6 +282,16 @@ class _Packing:
             dropped=tuple(left for left in dropped if left.id not in there),
             tokens=self._rendered_tokens(blocks),
             head_fits=True,
+        )
+
+    def too_small(self, dropped: Sequence[LeftOut]) -> str:
+        """Return what is to be said where nothing fits: how many tokens are enough for one item."""
+        least = min(self._ranked.items, key=self._price)
+        shown = "text" if least.item.summary is None else "summary"
+        enough = self._rendered_tokens([self._block(least, shown)])
+        return (
+            f"max_tokens = {self._plan.max_tokens} holds none of the {len(dropped)} items that were found; "
+            f"{enough} are enough for one."
         )
 
     def rendered(self, blocks: Sequence[EvidenceBlock]) -> str:

@@ -564,6 +564,8 @@ class ProjectFacade:
 
     def _said_near(self, finding: Finding, *, component: str | None, space: str) -> ProjectFact | None:
         """Return what somebody said of a finding's value under a key that is near its own; None where nobody did."""
+        if self._stores.spaces.find(space) is None:
+            return None
         subject = component or self._name
         facts = self.get(finding.category, key=finding.key, component=subject, space=space, drafts=False)
         return next((fact for fact in facts if same_value(fact.value, finding.value)), None)

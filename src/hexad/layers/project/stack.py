@@ -13,6 +13,7 @@ from hexad.core.json_types import JSONValue
 from hexad.layers.project.code_imports import needed_modules
 from hexad.layers.project.manifests import DependencyManifest
 from hexad.layers.project.values import Category, Finding
+from hexad.text.key_names import topic_key
 from hexad.text.same_values import without_version, words_of
 
 DECLARED: Final = 0.6
@@ -358,3 +359,20 @@ def named_key(text: str) -> str | None:
     end = next((at for at, word in enumerate(words) if word in _INSTEAD), len(words))
     keys = _keys_by_words().get(tuple(without_version(words[:end])), frozenset())
     return next(iter(keys)) if len(keys) == 1 else None
+
+
+def keys_asked(words: Sequence[str]) -> dict[str, int]:
+    """Return the keys of the stack that words of a question name, each with how many of them do.
+
+    >>> keys_asked(["orm", "use"]), keys_asked(["test", "framework", "picked"]), keys_asked(["lunch", "noon"])
+    ({'orm': 1}, {'test_framework': 2}, {})
+    """
+    keys: dict[str, int] = {}
+    at = 0
+    while at < len(words):
+        count = 2 if topic_key(" ".join(words[at : at + 2])) in _TECHNOLOGIES else 1
+        key = topic_key(" ".join(words[at : at + count]))
+        if key in _TECHNOLOGIES:
+            keys[key] = max(len(words[at : at + count]), keys.get(key, 0))
+        at += count
+    return keys
