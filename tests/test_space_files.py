@@ -115,7 +115,7 @@ def test_what_a_memory_is_comes_back_from_its_file(opened: Opener, tmp_path: Pat
     file = here.spaces.write_file("docs")
     there = opened(folder(tmp_path, "there"))
 
-    report = there.spaces.read_file(file)
+    report = there.spaces.read_file(file, policies=True)
 
     assert (report.objects, 0, 0) == (report.created, report.updated, report.unchanged)
     assert [] == report.notes
@@ -411,13 +411,32 @@ def test_a_new_space_takes_the_policies_that_can_be_used(hx: Hexad, tmp_path: Pa
     document["policies"] = {"allow_delete": True, "ttl_days": -1, "pii_redaction": ["emails", "dreams"]}
     document["objects"][0]["raw"] = "Write to ada@example.org."
 
-    report = hx.spaces.read_file(saved(tmp_path, document))
+    report = hx.spaces.read_file(saved(tmp_path, document), policies=True)
 
     assert {"allow_delete": True, "pii_redaction": ["emails"]} == hx.spaces.get("runtime").policies
     for word in ("allow_delete", "ttl_days", "dreams"):
         assert any(word in note for note in report.notes), word
     assert document["policies"] == written(hx)["policies"]
     assert "Write to [REDACTED:email]." == hx.get(GUIDE).raw
+
+
+def test_the_policies_of_a_file_are_left_out_unless_they_are_asked_for(hx: Hexad, tmp_path: Path) -> None:
+    document = runtime()
+    hanging = {"name": "all", "regex": "name.*value.*!"}
+    document["policies"] = {"allow_delete": True, "pii_redaction": [hanging], "roles": ["docs"]}
+    file = saved(tmp_path, document)
+
+    report = hx.spaces.read_file(file)
+
+    assert {"roles": ["docs"]} == hx.spaces.get("runtime").policies, "what hides something stays"
+    (note,) = (note for note in report.notes if "left out" in note)
+    assert "2 policies were left out (allow_delete, pii_redaction)" in note
+    assert "hexad spaces read-file --policies" in note
+    document["name"] = "asked"
+    for item in document["objects"]:
+        item["id"] += "-asked"
+    hx.spaces.read_file(saved(tmp_path, document), policies=True)
+    assert document["policies"] == hx.spaces.get("asked").policies
 
 
 @pytest.mark.row("L005")

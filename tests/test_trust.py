@@ -165,7 +165,7 @@ def test_a_file_that_is_not_the_users_does_not_decide_what_is_let_in(hx: Hexad, 
     }
     (tmp_path / "given.json").write_text(json.dumps({**told, "name": "new"}), encoding="utf-8")
 
-    read = hx.spaces.read_file(tmp_path / "given.json", trust="web")
+    read = hx.spaces.read_file(tmp_path / "given.json", trust="web", policies=True)
 
     assert "quarantined" == hx.get("bad").status
     assert {"ttl_days": 9} == hx.spaces.get("new").policies

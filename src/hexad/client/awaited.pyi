@@ -276,10 +276,16 @@ class AsyncSpacesFacade:
         name: str | None = None,
         dry_run: bool = False,
         trust: Trust | str | None = None,
+        policies: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ReadReport: ...
     async def read_folder(
-        self, folder: str | Path, *, format: str = "lexon", trust: Trust | str | None = None
+        self,
+        folder: str | Path,
+        *,
+        format: str = "lexon",
+        trust: Trust | str | None = None,
+        policies: bool = False,
     ) -> FolderReport: ...
     async def export(
         self,

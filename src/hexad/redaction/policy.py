@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.errors import InvalidInput
+from hexad.redaction.linear_pattern import PATTERN_LIMIT, LinearPattern, UnusablePattern, linear_pattern
 from hexad.redaction.personal_data import DETECTORS
 from hexad.redaction.pii_setting import Pii, parse_pii
 
-PATTERN_LIMIT: Final = 500
-"""Longest regular expression of a policy, in characters."""
 PATTERNS_LIMIT: Final = 50
 """Most regular expressions in one policy."""
-_OPEN_QUANTIFIERS_LIMIT: Final = 4
 
 SENSITIVE: Final = frozenset({"card", "iban", "ssn"})
 """What its check digits or its structure prove to be somebody's: taken out unless a project says otherwise."""
@@ -55,7 +53,7 @@ class RedactionRules:
 
     secrets: bool = True
     pii: frozenset[str] = frozenset()
-    patterns: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    patterns: tuple[tuple[str, LinearPattern], ...] = ()
     """A space's own expressions by name; a group called `value` says what goes, else the whole match."""
     env_allow: frozenset[str] = frozenset()
     """Names of variables whose values in env files may be kept, and which no name rule looks at."""
@@ -82,7 +80,7 @@ def rules_from_policy(policy: Mapping[str, object]) -> RedactionRules:
     ['email', 'ipv4', 'ipv6']
     """
     pii: set[str] = set()
-    patterns: list[tuple[str, re.Pattern[str]]] = []
+    patterns: list[tuple[str, LinearPattern]] = []
     for entry in _as_list(policy.get("pii_redaction"), "pii_redaction"):
         if isinstance(entry, str):
             pii |= _detectors(entry)
@@ -128,7 +126,7 @@ def _detectors(entry: str) -> frozenset[str]:
     raise InvalidInput(f"pii_redaction entry {entry!r} is not known: {_valid_names()}")
 
 
-def _pattern(entry: Mapping[object, object]) -> tuple[str, re.Pattern[str]]:
+def _pattern(entry: Mapping[object, object]) -> tuple[str, LinearPattern]:
     name, source = entry.get("name"), entry.get("regex")
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         raise InvalidInput(
@@ -142,56 +140,25 @@ def _pattern(entry: Mapping[object, object]) -> tuple[str, re.Pattern[str]]:
     return name, compile_guarded(source, name=name)
 
 
-def compile_guarded(source: str, *, name: str) -> re.Pattern[str]:
-    """Return `source` compiled, when it is short, valid and safe to run on any text.
+def compile_guarded(source: str, *, name: str) -> LinearPattern:
+    """Return `source` as it runs in time that grows no faster than a text.
 
-    Raises `InvalidInput` for an expression that is too long, does not compile, matches the empty text, or could
-    take exponential or high polynomial time: a repeated group that holds a repetition or a choice, more than four
-    open repetitions, a back-reference.
+    Raises `InvalidInput` for an expression that is too long, does not compile, matches the empty text, or uses what
+    cannot be run so: a back-reference, a condition, an atomic group or possessive repetition, a repetition of what may
+    be empty, a look ahead or back over more than a few characters, hundreds of choices.
     """
-    problem = None
     if len(source) > PATTERN_LIMIT:
         problem = f"has {len(source)} characters; at most {PATTERN_LIMIT} are allowed"
     else:
         try:
-            compiled = re.compile(source)
-        except (re.error, OverflowError, RecursionError) as error:
-            problem = f"is not valid: {error}"
+            pattern = linear_pattern(source)
+        except UnusablePattern as error:
+            problem = str(error)
         else:
-            problem = _danger(source)
-            if problem is None and compiled.match("") is not None:
-                problem = "matches the empty text"
-            if problem is None:
-                return compiled
-    raise InvalidInput(f"The expression {source[:80]!r} of redaction rule {name!r} {problem}.")
-
-
-_OPEN_QUANTIFIER = re.compile(r"[*+]|\{\d*,\}|\{\d*,(\d{4,})\}")
-_ESCAPE = re.compile(r"\\(?:[1-9]|g<)|\(\?P=")
-_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
-
-
-def _danger(source: str) -> str | None:
-    """Return what makes `source` slow on some text, or None. Errs on the side of refusing."""
-    if _ESCAPE.search(source):
-        return "uses a back-reference, which can take very long"
-    # Classes and escapes cannot repeat or choose: each becomes one plain character.
-    plain = re.sub(r"\\.", "x", _CLASS.sub("x", re.sub(r"\\[\[\]]", "x", source)))
-    if len(_OPEN_QUANTIFIER.findall(plain)) > _OPEN_QUANTIFIERS_LIMIT:
-        return f"has more than {_OPEN_QUANTIFIERS_LIMIT} open repetitions; give them upper bounds such as {{1,40}}"
-    groups: list[bool] = []
-    for at, char in enumerate(plain):
-        if char == "(":
-            groups.append(False)
-        elif char == "|" and groups:
-            groups[-1] = True
-        elif char == ")" and groups:
-            varied = groups.pop()
-            repeated = _OPEN_QUANTIFIER.match(plain, at + 1) is not None
-            if varied and repeated:
-                return "repeats a group that holds a repetition or a choice; write it without the nesting"
-            if groups:
-                groups[-1] = groups[-1] or varied or repeated
-        elif groups and _OPEN_QUANTIFIER.match(plain, at):
-            groups[-1] = True
-    return None
+            if not pattern.matches_nothing():
+                return pattern
+            problem = "matches the empty text"
+    raise InvalidInput(
+        f"The expression {source[:80]!r} of redaction rule {name!r} {problem}. Write it otherwise in the space's "
+        "pii_redaction; until then nothing is stored there."
+    )

@@ -196,10 +196,8 @@ def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
 
 def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     for name, pattern in rules.patterns:
-        group = "value" if "value" in pattern.groupindex else 0
-        for match in pattern.finditer(text):
-            if match[group]:
-                yield SecretSpan(name, *match.span(group), FROM_STRUCTURE)
+        for start, end in pattern.spans(text):
+            yield SecretSpan(name, start, end, FROM_STRUCTURE)
 
 
 def _resolved(

@@ -387,15 +387,17 @@ class SpacesFacade:
         name: str | None = None,
         dry_run: bool = False,
         trust: Trust | str | None = None,
+        policies: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ReadReport:
         """Merge a space's file, Hexad's or Lexon's, into its space, or into the space `name`; by id.
 
         A newer object changes its memory, an older one does not, and one that differs though it was changed at the
         same time is a conflict: the store's stays, and the report names it. What Hexad does not know is kept and
-        written back. Policies and metadata are set in a space that has none of either and no memory. What the file
-        brings is trusted as it says, and no more than `trust`. `progress` is told how many objects are ready to be
-        stored.
+        written back. Metadata, who may see what (`roles`, `visibility`), and with `policies` the file's other
+        policies are set in a space that has none of these and no memory; without it the report says which were left
+        out. What the file brings is trusted as it says, and no more than `trust`. `progress` is told how many objects
+        are ready to be stored.
 
         Raises `InvalidSpace` for a file that is damaged or holds what cannot be stored, with line and column or
         object and field, `Conflict` for an id that another space has, `NotFound` for a file that is not there;
@@ -407,17 +409,25 @@ class SpacesFacade:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
         parsed = parse_space(document, file=path, renamed=name is not None)
         return self._read(
-            replace(parsed, trust=_trust_limit(trust)), name, dry_run=dry_run, progress=progress
+            replace(parsed, trust=_trust_limit(trust), takes_policies=policies),
+            name,
+            dry_run=dry_run,
+            progress=progress,
         )
 
     def read_folder(
-        self, folder: str | Path, *, format: str = "lexon", trust: Trust | str | None = None
+        self,
+        folder: str | Path,
+        *,
+        format: str = "lexon",
+        trust: Trust | str | None = None,
+        policies: bool = False,
     ) -> FolderReport:
         """Read every space file of another program's folder: `.lexon`, or the project that it lies in.
 
         Each file goes into the space that it names. One that cannot be read is in the report and stops no other;
-        so is what else lies in the folder. A second run changes nothing. `trust` is as for `read_file`. Raises
-        `NotFound` for a folder without space files.
+        so is what else lies in the folder. A second run changes nothing. `trust` and `policies` are as for `read_file`.
+        Raises `NotFound` for a folder without space files.
         """
         if format not in _FORMATS:
             raise InvalidInput(f"Format {format!r} is not known; there is {' and '.join(_FORMATS)}.")
@@ -428,7 +438,7 @@ class SpacesFacade:
             if path.suffix != ".json" or not path.is_file():
                 continue
             try:
-                report = self.read_file(path, trust=limit)
+                report = self.read_file(path, trust=limit, policies=policies)
             except HexadError as error:
                 failed.append(Skip(source_id=path.name, reason=str(error)))
                 continue

@@ -207,7 +207,17 @@ def usable_policies(policies: Mapping[str, JSONValue]) -> tuple[dict[str, JSONVa
 
 def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[str, JSONValue], list[str]]:
     """Return the policies that the space will have, and what the file says that has no effect."""
-    usable, notes = usable_policies(parsed.policies)
+    taken = parsed.policies
+    if space is None and not parsed.takes_policies:
+        taken = {name: value for name, value in taken.items() if name in _WHO_SEES or name not in KNOWN}
+    left_out = sorted(set(parsed.policies) - set(taken))
+    usable, notes = usable_policies(taken)
+    if left_out:
+        what = "policy was" if len(left_out) == 1 else "policies were"
+        notes.append(
+            f"{len(left_out):,} {what} left out ({', '.join(left_out)}): read the file with policies=True "
+            "(`hexad spaces read-file --policies`) to take them, or set them."
+        )
     if space is None:
         if any(parsed.policies.get(name) and name not in usable for name in _WHO_SEES):
             # Somebody meant to hide something: what cannot be understood hides all of it.

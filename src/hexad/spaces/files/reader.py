@@ -48,6 +48,8 @@ class ParsedSpace:
     updated_at: datetime | None
     objects: Sequence[ParsedObject]
     trust: Trust | None = None
+    takes_policies: bool = True
+    """Whether a space that it makes gets the file's policies; without it only those that hide something."""
 
 
 def load_json(file: Path, own: StoreFiles = PLAIN) -> object:

@@ -154,20 +154,26 @@ def _restored_lines(report: RestoreReport, *, dry_run: bool) -> Iterator[str]:
     "--name", metavar="SPACE", help="Read it into this space; default: the one that the file names."
 )
 @_capped
+@click.option("--policies", is_flag=True, help="Take the file's policies for a space that it makes.")
 @click.option("--dry-run", is_flag=True, help="Only report what would happen.")
-def read_file(*, file: Path, name: str | None, trust: str | None, dry_run: bool) -> None:
+def read_file(*, file: Path, name: str | None, trust: str | None, policies: bool, dry_run: bool) -> None:
     """Merge a space's file, Hexad's or Lexon's, into its space.
 
     By id: a newer object changes its memory, an older one does not. Makes a store where there is none.
     """
 
     def tried(trial: Hexad) -> None:
-        trial.spaces.read_file(file, name=name, trust=trust, dry_run=True)
+        trial.spaces.read_file(file, name=name, trust=trust, policies=policies, dry_run=True)
 
     with _reading(tried, create=not dry_run) as hx:
         with meter("Reading", clock=hx.clock, unit="memories") as advance:
             report = hx.spaces.read_file(
-                file, name=name, trust=trust, dry_run=dry_run, progress=lambda done: advance(done, None)
+                file,
+                name=name,
+                trust=trust,
+                policies=policies,
+                dry_run=dry_run,
+                progress=lambda done: advance(done, None),
             )
     show(report, table=read_lines(report, dry_run=dry_run))
 
