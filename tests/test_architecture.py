@@ -29,7 +29,7 @@ ROOT = "hexad"
 # and `spaces` have an inner order as well, below.
 ORDER = (
     "errors", "core", "text", "config", "database", "memory", "redaction", "providers", "search", "audit", "ingest",
-    "spaces", "honeycomb", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
+    "spaces", "honeycomb", "code_graph", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
 )  # fmt: skip
 
 # The classes whose calls all stand in their own file.
@@ -38,7 +38,7 @@ WHAT_USERS_HOLD = (
     ("hexad.experience.documents", "DocumentRepository"),
     ("hexad.experience.experience_log", "ExperienceLog"), ("hexad.experience.tags.tag_index", "TagIndex"),
     ("hexad.experience.tiers.storage_manager", "StorageManager"), ("hexad.honeycomb.api", "HoneycombFacade"),
-    ("hexad.layers.feedback.api", "FeedbackService"),
+    ("hexad.code_graph.api", "CodeGraphFacade"), ("hexad.layers.feedback.api", "FeedbackService"),
     ("hexad.layers.governance", "GovernanceFacade"), ("hexad.layers.project.api", "ProjectFacade"),
     ("hexad.layers.project.facts_api", "FactsFacade"), ("hexad.layers.session.api", "SessionFacade"),
     ("hexad.layers.session.handle", "SessionHandle"), ("hexad.layers.user.api", "UserFacade"),
@@ -57,6 +57,10 @@ INNER_ORDERS = {
     ),
     "honeycomb": (
         "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
+    ),
+    "code_graph": (
+        "facts", "values", "python_code", "languages", "modules", "resolver", "tables", "indexer", "queries", "api",
+        "service", "component",
     ),
     "providers": ("spending", "http_requests", "embedders", "generators", "rerankers", "budgets"),
     "memory": (
@@ -189,6 +193,9 @@ BANNED = {
 # SQL is written in `database`, in the folders `tables/`, and in these modules.
 SQL_PLACES = (
     "hexad.database",
+    "hexad.code_graph.component",
+    "hexad.code_graph.queries",
+    "hexad.code_graph.tables",
     "hexad.experience.tables",
     "hexad.honeycomb.tables",
     "hexad.layers.user.tables",

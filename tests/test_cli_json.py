@@ -136,6 +136,10 @@ CALLS = {
     "check": ("check",),
     "honeycomb show": None,  # takes a node, which a memory becomes with its vector: in test_cli_honeycomb
     "honeycomb stats": ("honeycomb", "stats"),
+    "graph index": ("graph", "index"),
+    "graph query": None,  # takes a name of the code that was indexed: in test_cli_graph
+    "graph impact": None,  # as query
+    "graph show": ("graph", "show"),
     "honeycomb context": ("honeycomb", "context", "harbour"),
     "reindex": ("reindex",),
     "maintain": ("maintain",),

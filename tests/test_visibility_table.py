@@ -16,6 +16,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, HexadError
+from hexad.code_graph.api import CodeGraphFacade
 from hexad.experience.api import Xdb
 from hexad.honeycomb.api import HoneycombFacade
 from hexad.layers.governance import GovernanceFacade
@@ -222,6 +223,7 @@ WHOLE: dict[str, Call] = {
 
 ELSEWHERE = {
     "session": "each of its calls is in a table below",
+    "graph": "each of its calls is in a table below",
     "xdb": "each of its calls is in a table below", "honeycomb": "each of its calls is in a table above",
     "user": "a role sees nothing of it: in test_user_layer",
     "clock": "no memory", "path": "no memory", "close": "no memory", "wait_for_background": "no memory",
@@ -275,6 +277,12 @@ PROJECT = """
 """All of them read memories as `get`, or write as `remember` does."""
 
 
+CODE_GRAPH = {
+    "index": "writes; what it reads is the caller's own file", "query": "in test_code_graph", "impact": "in test_code_graph",
+    "show": "in test_code_graph",
+}  # fmt: skip
+
+
 USER = """
     accept add_rule allow check close counts exception exceptions expertise forget held learn learns observe offer path
     patterns prefer preference preferences reject rescore rescored_at retract rules set_expertise stated suggestions
@@ -297,6 +305,7 @@ def test_no_public_call_is_missing_from_the_tables() -> None:
     assert _public(ProjectFacade) == set(PROJECT.split())
     assert _public(UserFacade) == set(USER.split())
     assert _public(SessionFacade) == set(SESSION.split())
+    assert _public(CodeGraphFacade) == set(CODE_GRAPH)
     assert _public(HoneycombFacade) == {*GRAPH, *GRAPH_ELSEWHERE}
 
 

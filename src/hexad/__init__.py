@@ -15,6 +15,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from hexad.client.awaited import aconnect, aopen
     from hexad.client.connection import connect
+    from hexad.code_graph.values import (
+        CodeAnswer,
+        CodeHit,
+        CodeIndexReport,
+        CodeNode,
+        CodeOverview,
+        CodeQuestion,
+        CodeSlice,
+    )
     from hexad.config import StreamDurability
     from hexad.core.actor import Actor
     from hexad.core.clock import Clock, FrozenClock, SystemClock
@@ -241,6 +250,9 @@ _HOMES: Final = {
         "CompactionRecord", "CompactionTrigger", "CompressedRecord", "ContextEvent", "ContextWindow",
         "EventRecord", "Submission", "SubmissionStatus", "TimeWindow",
     ),
+    "hexad.code_graph.values": (
+        "CodeAnswer", "CodeHit", "CodeIndexReport", "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice",
+    ),
     "hexad.honeycomb.scoring": ("calculate_relevance", "cosine_similarity", "temporal_decay"),
     "hexad.honeycomb.values": (
         "HoneycombEdge", "HoneycombNode", "HoneycombRules", "HoneycombStats", "JitContext", "JitPiece",
@@ -304,7 +316,9 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 
 __all__ = [
     "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "Amount", "Boundary", "BudStatus",
-    "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock", "Comment",
+    "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock",
+    "CodeAnswer", "CodeHit", "CodeIndexReport",
+    "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice", "Comment",
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
     "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction",
     "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",

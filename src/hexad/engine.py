@@ -48,6 +48,7 @@ from hexad.spaces.bundles.options import (
 from hexad.text.normalize import slug, slugs
 
 if TYPE_CHECKING:
+    from hexad.code_graph.api import CodeGraphFacade
     from hexad.core.erasure import ErasureReceipt
     from hexad.experience.api import Xdb
     from hexad.honeycomb.api import HoneycombFacade
@@ -136,6 +137,11 @@ class Hexad:
     def facts(self) -> FactsFacade:
         """Facts over time: what holds, what held at a time, what was learned since."""
         return self._services.facts()
+
+    @property
+    def graph(self) -> CodeGraphFacade:
+        """How the code hangs together: what imports, calls and tests what, and what a change may break."""
+        return self._services.code_graph().facade
 
     @property
     def honeycomb(self) -> HoneycombFacade:

@@ -5,7 +5,7 @@ Everything else imports at the top of its file; here, what a store does not use 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hexad.code_graph.service import CodeGraphService
     from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
     from hexad.database.encryption.cipher import StoreKeys
@@ -136,6 +137,7 @@ class Services:
         self.spaces = Lazy(self._make_spaces)
         self.orderings = Lazy(self._make_orderings)
         self.honeycomb = Lazy(self._make_honeycomb)
+        self.code_graph = Lazy(self._make_code_graph)
         self.experience: Lazy[ExperienceService] = Lazy(self._make_experience)
         self.session = Lazy(self._make_session)
         self.user = Lazy(self._make_user)
@@ -216,7 +218,16 @@ class Services:
             rules=self.rules(),
             generator_for=self.program.models.generator_for,
             relate=self._relate,
+            follow_code=self._follow_code,
         )
+
+    def _make_code_graph(self) -> CodeGraphService:
+        from hexad.code_graph.service import CodeGraphService
+
+        return CodeGraphService(self.context, self.stores, self.everything, masking=self.masking)
+
+    def _follow_code(self, source_no: int, base: Path, space: str, empty: Collection[str]) -> None:
+        self.code_graph().follow(source_no, base, space, empty)
 
     def _make_nodes(self) -> HoneycombNodes:
         from hexad.honeycomb.tables.nodes import nodes_of
@@ -713,6 +724,7 @@ def components() -> tuple[Component, ...]:
     `SCHEMA_VERSION` of `database.migrations` too.
     """
     from hexad.audit.component import COMPONENT as AUDIT
+    from hexad.code_graph.component import COMPONENT as CODE_GRAPH
     from hexad.experience.component import COMPONENT as EXPERIENCE
     from hexad.honeycomb.component import COMPONENT as HONEYCOMB
     from hexad.ingest.component import COMPONENT as INGEST
@@ -723,7 +735,9 @@ def components() -> tuple[Component, ...]:
     from hexad.search.component import COMPONENT as SEARCH
     from hexad.spaces.component import COMPONENT as SPACES
 
-    return (MEMORY, SEARCH, SPACES, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, PRIVACY, AUDIT)
+    return (
+        MEMORY, SEARCH, SPACES, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, CODE_GRAPH, PRIVACY, AUDIT,
+    )  # fmt: skip
 
 
 def jobs() -> Sequence[Job]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack, overload
 
+from hexad.code_graph.values import CodeAnswer, CodeIndexReport, CodeOverview
 from hexad.core.actor import Actor
 from hexad.core.clock import Clock
 from hexad.core.erasure import ErasureReceipt
@@ -600,6 +601,29 @@ class AsyncHoneycombFacade:
     async def check_safety(self, node: int | str, *, session: str | None = None) -> Safety: ...
     async def stats(self) -> HoneycombStats: ...
 
+class AsyncCodeGraphFacade:
+    async def index(
+        self,
+        folder: str | Path | None = None,
+        *,
+        space: str = "default",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> CodeIndexReport: ...
+    async def query(
+        self,
+        question: str,
+        target: str,
+        *,
+        to: str | None = None,
+        depth: int = 1,
+        limit: int = 50,
+        space: str | None = None,
+    ) -> CodeAnswer: ...
+    async def impact(
+        self, target: str, *, depth: int = 1, limit: int = 50, space: str | None = None
+    ) -> CodeAnswer: ...
+    async def show(self, *, space: str | None = None) -> CodeOverview: ...
+
 class AsyncXdb:
     documents: AsyncDocumentRepository
     async def session(self, session_id: str) -> BoundSessionProxy: ...
@@ -868,6 +892,7 @@ class _AsyncCalls:
     governance: AsyncGovernanceFacade
     facts: AsyncFactsFacade
     honeycomb: AsyncHoneycombFacade
+    graph: AsyncCodeGraphFacade
     xdb: AsyncXdb
     async def __aenter__(self) -> Self: ...
     async def __aexit__(

@@ -37,6 +37,7 @@ ATTRIBUTES: Final = (
     "governance",
     "facts",
     "honeycomb",
+    "graph",
     "xdb",
 )
 

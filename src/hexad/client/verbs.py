@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hexad.audit.log import AuditLog, Marking
+from hexad.code_graph.api import CodeGraphFacade
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.engine import Hexad
@@ -50,6 +51,7 @@ FACADES: Final[Mapping[str, type]] = {
     "governance": GovernanceFacade,
     "facts": FactsFacade,
     "honeycomb": HoneycombFacade,
+    "graph": CodeGraphFacade,
     "xdb": Xdb,
     "xdb.documents": DocumentRepository,
     "audit": AuditLog,
@@ -256,6 +258,11 @@ honeycomb.deactivate    POST   /honeycomb/deactivate
 honeycomb.remove        POST   /honeycomb/remove
 honeycomb.start_session POST   /honeycomb/start-session
 honeycomb.stats         GET    /honeycomb/stats
+
+graph.index             POST   /graph/index
+graph.query             GET    /graph/query                   space
+graph.impact            GET    /graph/impact                  space
+graph.show              GET    /graph                         space
 
 xdb.start_session       POST   /xdb/start-session
 xdb.end_session         POST   /xdb/end-session

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -25,8 +25,8 @@ from hexad.ingest.imports.read import Linking, Relate, claimed, count_things, re
 from hexad.ingest.passages import item_of, split_item
 from hexad.ingest.report import OVERVIEW_ID, IngestOptions, IngestReport, OutlineRow, Progress, overview
 from hexad.ingest.sources.detect import SourceSpec, detect
-from hexad.ingest.sources.file_place import safe_id
-from hexad.ingest.sources.files import NOT_READABLE
+from hexad.ingest.sources.file_place import is_code, safe_id
+from hexad.ingest.sources.files import EMPTY, NOT_READABLE
 from hexad.ingest.sources.read import ReadOptions, read
 from hexad.ingest.write.redaction import Redactor, moved
 from hexad.memory.draft import Draft, MemoryWriter
@@ -39,6 +39,8 @@ from hexad.redaction.policy import SENSITIVE
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Indexer
 
+FollowCode = Callable[[int, Path, str, Collection[str]], None]
+"""Told of a source that was read to its end: its number, its folder, the space, and its files without a byte."""
 SKIPS_LISTED: Final = 1_000
 """Places that a report names with a reason, at most."""
 
@@ -113,8 +115,9 @@ class Ingestor:
         salt: Callable[[], bytes],
         rules: RedactionRules,
         relate: Relate,
+        follow_code: FollowCode,
     ) -> None:
-        self._salt, self._relate = salt, relate
+        self._salt, self._relate, self._follow_code = salt, relate, follow_code
         self._redactor = redactor
         # What a store takes out by default is not written down with each item.
         self._rules: dict[str, JSONValue] = {
@@ -217,6 +220,9 @@ class _IngestRun:
         for name in self._states:
             if (of := item_of(name)) is not None:
                 self._passages.setdefault(of, []).append(name)
+        self._follow_code = ingestor._follow_code
+        self._empty: list[str] = []  # files of code: of a package they say that it is one
+        self._has_code = any(is_code(source_id) for source_id in self._states)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -245,6 +251,7 @@ class _IngestRun:
             self.report.unread_times += 1
             if len(self.report.unread) < SKIPS_LISTED:
                 self.report.unread.append(Skip(source_id=thing.source_id or "", reason=thing.unread))
+        self._has_code = self._has_code or is_code(thing.source_id or "")
         if isinstance(thing, Skip):
             self._skip(thing)
         elif isinstance(thing, Unchanged):
@@ -307,9 +314,15 @@ class _IngestRun:
                 self._stores.sources.items(self._source_no), at=self._clock.now()
             )
         self._stores.sources.finish_run(self._source_no, at=self._clock.now())
+        path = self._spec.path
+        if self._has_code and path is not None and self._spec.kind in (SourceKind.FOLDER, SourceKind.FILE):
+            base = path if self._spec.kind is SourceKind.FOLDER else path.parent
+            self._follow_code(self._source_no, base, self._options.space, self._empty)
 
     def _skip(self, skip: Skip) -> None:
         self.report.skips += 1
+        if skip.reason == EMPTY and is_code(skip.source_id):
+            self._empty.append(skip.source_id)
         if len(self.report.skipped) < SKIPS_LISTED:
             self.report.skipped.append(skip)
         # It is still there, only unreadable today: what is known of it stays; of a damaged graph nobody knows what was.

@@ -14,7 +14,7 @@ from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.imports.read import Relate
 from hexad.ingest.messages import MessageIntake
 from hexad.ingest.queue import QueueRunner
-from hexad.ingest.runner import Ingestor
+from hexad.ingest.runner import FollowCode, Ingestor
 from hexad.ingest.structured_calls import StructuredIntake
 from hexad.ingest.watch import Watcher
 from hexad.ingest.write.extraction.extractor import Extractor, SpaceGenerator
@@ -39,7 +39,9 @@ class IngestService:
         rules: RedactionRules,
         generator_for: Callable[[str | None], SpaceGenerator | None],
         relate: Relate,
+        follow_code: FollowCode,
     ) -> None:
+        self._follow_code = follow_code
         self._context, self._stores, self._catalog = context, stores, catalog
         self._rules, self._generator_for, self._relate = rules, generator_for, relate
         self.redactor = Redactor(salt=context.salt, rules=rules)
@@ -68,6 +70,7 @@ class IngestService:
             salt=context.salt,
             rules=rules,
             relate=relate,
+            follow_code=follow_code,
         )
         self.queue = QueueRunner(
             stores,
@@ -92,6 +95,7 @@ class IngestService:
             rules=self._rules,
             generator_for=self._generator_for,
             relate=self._relate,
+            follow_code=self._follow_code,
         )
         return service.ingestor
 

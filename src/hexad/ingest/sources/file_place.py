@@ -64,6 +64,11 @@ _LANGUAGES: Final = {
     "csv": "csv tsv",
 }
 _BY_SUFFIX: Final = {suffix: name for name, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
+_CODE_SUFFIXES: Final = tuple(
+    f".{suffix}"
+    for language in ("python", "javascript", "typescript", "go", "rust", "java", "c", "cpp")
+    for suffix in _LANGUAGES[language].split()
+)
 _BY_NAME: Final = {
     "dockerfile": "dockerfile",
     "containerfile": "dockerfile",
@@ -121,6 +126,16 @@ def language_of(name: str) -> str | None:
     """Return the language of a file of this name; None when neither its name nor its suffix says."""
     named = _BY_NAME.get(name.lower()) or _BY_NAME.get(name.lower().partition(".")[0])
     return named or _BY_SUFFIX.get(PurePosixPath(name.lower()).suffix[1:])
+
+
+def is_code(source_id: str) -> bool:
+    """Whether a file's name is that of one in a language whose code hangs together by imports and calls."""
+    return source_id.endswith(_CODE_SUFFIXES)
+
+
+def suffixes_of(language: str) -> tuple[str, ...]:
+    """Return the suffixes of a language's files, without their dots; none for one that is not known."""
+    return tuple(_LANGUAGES.get(language, "").split())
 
 
 def _kind(stem: str, folders: list[str], language: str | None) -> str:

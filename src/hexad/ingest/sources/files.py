@@ -29,6 +29,8 @@ _CONVERTED_BYTES_LIMIT: Final = 16 << 20
 _WORD_LIMIT: Final = 1_024
 NOT_READABLE: Final = "not readable"
 """How the reason begins for what is there and may not be read today."""
+EMPTY: Final = "empty"
+"""The reason for a file without a byte."""
 _BLOCK_LINES: Final = 200
 
 _LONG_LINE: Final = 5_000
@@ -161,7 +163,7 @@ def _read_open(
 
 def _problem_of_place(file: FileSource, size: int, options: ReadOptions) -> str | None:
     if size == 0:
-        return "empty"
+        return EMPTY
     if size > options.hard_limit_bytes:
         return f"larger than {_in_words(options.hard_limit_bytes)}"
     if not file.explicit and PurePosixPath(file.relative).name.lower() in _LOCK_FILES:

@@ -45,6 +45,7 @@ _COMMANDS: Final = {
     "why": f"{_HERE}.layers.decisions:why",
     "project": f"{_HERE}.layers.project:project",
     "honeycomb": f"{_HERE}.layers.honeycomb:honeycomb",
+    "graph": f"{_HERE}.layers.graph:graph",
     "check": f"{_HERE}.store.store:check",
     "reindex": f"{_HERE}.store.store:reindex",
     "prefs": f"{_HERE}.layers.prefs:prefs",

@@ -1,0 +1,1 @@
+"""How code hangs together: files, symbols and slices, and what imports, calls, references and tests what."""

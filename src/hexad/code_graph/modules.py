@@ -1,0 +1,139 @@
+"""Which file an import means: the files of one root, by their paths."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from posixpath import dirname
+from typing import Final, NamedTuple
+
+from hexad.code_graph.facts import FileFacts
+
+_PYTHON: Final = (".py", ".pyi")
+_TEST_PARTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})
+_ASIDE: Final = frozenset({"test", "tests", "example", "examples", "docs", "doc", "samples", "benchmarks"})
+
+
+class ImportTarget(NamedTuple):
+    """What an import leads to: a file, and what is taken of it (empty for the file itself).
+
+    `path` None is outside of the root, or not there; then `outside` names the library, where it is one.
+    """
+
+    path: str | None
+    name: str = ""
+    outside: str = ""
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file holds tests, by its folders and its name.
+
+    >>> is_test_path("tests/unit/test_walk.py"), is_test_path("src/contest.py"), is_test_path("web/cart.spec.ts")
+    (True, False, True)
+    """
+    *folders, name = path.lower().split("/")
+    if _TEST_PARTS & set(folders):
+        return True
+    stem = name.partition(".")[0]
+    return (
+        stem.startswith("test_")
+        or stem.endswith(("_test", "_tests"))
+        or ".test." in name
+        or ".spec." in name
+        or (
+            name.endswith(".java")
+            and path.rpartition("/")[2].removesuffix(".java").endswith(("Test", "Tests"))
+        )
+    )
+
+
+class PythonFiles:
+    """The files of Python under one root, and what an import in one of them means.
+
+    Paths are tried as the interpreter would: beside the file and above it, outside of packages; then in every folder
+    that holds a package, `src` layouts among them.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = {path for path in paths if path.endswith(_PYTHON)}
+        self._tops: dict[str, list[str]] = {}
+        for path in self._paths:
+            self._note_top(path)
+
+    def add(self, path: str) -> None:
+        """Know of another file."""
+        self._paths.add(path)
+        self._note_top(path)
+
+    def _note_top(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        stem = name.rpartition(".")[0]
+        if stem == "__init__":
+            above = dirname(folder)
+            if folder and not self._is_package(above):
+                self._add_top(folder.rpartition("/")[2], above)
+        elif not self._is_package(folder) and folder.rpartition("/")[2] in ("", "src", "lib", "python"):
+            self._add_top(stem, folder)
+
+    def _add_top(self, name: str, folder: str) -> None:
+        folders = self._tops.setdefault(name, [])
+        if folder not in folders:
+            folders.append(folder)
+            folders.sort(key=lambda each: (bool(_ASIDE & set(each.split("/"))), each.count("/"), each))
+
+    def _is_package(self, folder: str) -> bool:
+        return bool(folder) and any(f"{folder}/__init__{suffix}" in self._paths for suffix in _PYTHON)
+
+    def module(self, place: str) -> str | None:
+        """Return the file of a module by its path without a suffix, a package's `__init__` included."""
+        for name in (f"{place}.py", f"{place}/__init__.py", f"{place}.pyi", f"{place}/__init__.pyi"):
+            if name in self._paths:
+                return name
+        return None
+
+    def target(self, path: str, module: str, name: str) -> ImportTarget:
+        """Return what `from module import name` in the file `path` leads to; `name` is empty for `import module`."""
+        dotted = module.lstrip(".")
+        level = len(module) - len(dotted)
+        parts = dotted.split(".") if dotted else []
+        places = self._relative(path, level, parts) if level else self._absolute(path, parts)
+        last: str | None = None
+        for place in places:
+            found_path = self.module(place)
+            inner = self.module(f"{place}/{name}") if name and name != "*" else None
+            # A name of a package may be its own or a module in it; the interpreter takes its own first.
+            if inner is not None:
+                return ImportTarget(inner)
+            if found_path is not None:
+                return ImportTarget(found_path, name)
+            last = place
+        del last
+        return ImportTarget(None, name, "" if level or not parts else parts[0])
+
+    @staticmethod
+    def _relative(path: str, level: int, parts: list[str]) -> Iterator[str]:
+        folder = dirname(path)
+        for _ in range(level - 1):
+            if not folder:
+                return
+            folder = dirname(folder)
+        yield "/".join(part for part in (folder, *parts) if part)
+
+    def _absolute(self, path: str, parts: list[str]) -> Iterator[str]:
+        if not parts or (parts[0] in sys.stdlib_module_names and parts[0] not in self._tops):
+            return
+        rest = "/".join(parts)
+        folder = dirname(path)
+        while True:
+            if not self._is_package(folder):
+                yield f"{folder}/{rest}" if folder else rest
+            if not folder:
+                break
+            folder = dirname(folder)
+        for folder in self._tops.get(parts[0], ()):
+            yield f"{folder}/{rest}" if folder else rest
+
+    def targets(self, path: str, facts: FileFacts) -> Iterator[tuple[int, ImportTarget]]:
+        """Yield for each import of a file what it leads to, with the import's place in `facts.imports`."""
+        for number, imported in enumerate(facts.imports):
+            yield number, self.target(path, imported.module, imported.name)

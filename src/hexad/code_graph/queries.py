@@ -1,0 +1,418 @@
+"""Answers of the graph: what a name means, and what lies around it, found edge by edge in the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, CodeNodeRow
+from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
+from hexad.errors import NotFound
+
+FILES: Final = frozenset({"imports"})
+SYMBOLS: Final = frozenset({"calls", "references"})
+_ALL: Final = frozenset({"imports", "calls", "references", "tests", "belongs_to"})
+_BACK: Final = {
+    "imports": "imported by",
+    "calls": "called by",
+    "references": "referenced by",
+    "tests": "tested by",
+    "belongs_to": "holds",
+}
+_STEP: Final = 0.6
+"""What an edge leaves of how much a change matters."""
+_TARGETS_MOST: Final = 2_000
+_TARGETS_SHOWN: Final = 20
+_IMPACT_DEPTH: Final = 6
+_PATH_DEPTH: Final = 12
+BY_NAME: Final = 0.4
+"""How sure it is that a call on an unknown value means the only thing of that name; of several it is shared out."""
+_NAMESAKES_MOST: Final = 4
+_NODES_MOST: Final = 50_000
+"""So many nodes are walked through for one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """How a walk came to a node: over which edge of which node, how far, and how much of 1 was left."""
+
+    edge: CodeEdgeRow
+    via: int
+    distance: int
+    score: float
+    confidence: float
+
+
+class CodeQueries:
+    """Asks the graph. `spaces` None is every space that may be seen."""
+
+    def __init__(self, tables: CodeGraphTables, *, spaces: Collection[str], text: str, limit: int) -> None:
+        self._tables, self._spaces, self._text, self._limit = tables, spaces, text, limit
+        self._hidden = tables.hidden_files()
+
+    # What a name means --------------------------------------------------------------------------------------------
+
+    def targets(self, name: str) -> list[CodeNodeRow]:
+        """Return what a name means, best understood first: a path, a symbol, a module, a folder, a library.
+
+        Raises `NotFound` for a name that means nothing.
+        """
+        for nodes in self._meanings(name):
+            if seen := self._seen(nodes):
+                return seen[:_TARGETS_MOST]
+        raise NotFound(f"The code graph has nothing called {name!r}.", remedy=self._remedy(name))
+
+    def _meanings(self, name: str) -> Iterable[list[CodeNodeRow]]:
+        name = name.strip().strip("`'\"").removesuffix("()").removeprefix("./").rstrip("/")
+        tables = self._tables
+        path, mark, symbol = name.partition("::") if "::" in name else name.rpartition(":")
+        if mark and path and symbol:
+            files = {node.no for node in tables.by_path(path)}
+            if symbol.isdigit():
+                yield self._around(files, int(symbol))
+            else:
+                yield [node for node in tables.by_qualified(symbol) if node.file_no in files]
+        yield tables.by_path(name)
+        yield tables.by_qualified(name)
+        yield self._module(name)
+        yield tables.find("n.node_type = 'slice' AND n.name = ?", (name,), limit=1)
+        yield self._dotted_symbol(name)
+        if "." not in name:
+            stems = tables.find(
+                "n.node_type = 'file' AND n.name GLOB ?", (f"{name.replace('[', '[[]')}.*",), limit=200
+            )
+            yield [*stems, *tables.below(name)]
+        else:
+            yield tables.below(name)
+        yield tables.find("n.node_type = 'library' AND n.name = ?", (name,), limit=20)
+        yield tables.by_name(name, folded=True)
+        folded = name.lower()
+        yield tables.find(
+            "n.node_type = 'file' AND lower(n.name) GLOB ?", (f"{folded.replace('[', '[[]')}.*",), limit=200
+        )
+
+    def _around(self, files: Collection[int], line: int) -> list[CodeNodeRow]:
+        """Return the innermost symbol of a line, or the file where it stands in none."""
+        for no in files:
+            inside = [node for node in self._tables.members(no) if node.line <= line <= node.end_line]
+            if inside:
+                return [min(inside, key=lambda node: node.end_line - node.line)]
+        return list(self._tables.nodes(files).values())
+
+    def _module(self, name: str) -> list[CodeNodeRow]:
+        if "." not in name or "/" in name:
+            return []
+        place = name.replace(".", "/")
+        return [*self._tables.by_path(f"{place}.py"), *self._tables.by_path(f"{place}/__init__.py")]
+
+    def _dotted_symbol(self, name: str) -> list[CodeNodeRow]:
+        """Return what `package.module.Class.method` means."""
+        parts = name.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            files = {node.no for node in self._module(".".join(parts[:cut]))} or (
+                {node.no for node in self._tables.by_path(f"{parts[0]}.py")} if cut == 1 else set()
+            )
+            symbols = self._tables.by_qualified(".".join(parts[cut:])) if files else []
+            if inside := [node for node in symbols if node.file_no in files]:
+                return inside
+        return []
+
+    def _remedy(self, name: str) -> str:
+        last = name.rpartition(".")[2].rpartition("/")[2]
+        rows = self._tables.find("n.name GLOB ?", (f"{last[:1].replace('[', '[[]')}*",), limit=5_000)
+        near = get_close_matches(last, sorted({row.name for row in self._seen(rows)}), n=3)
+        if near:
+            return f"It has {', '.join(near)}."
+        return "Name a file, a folder, a symbol or a module; `hexad graph index` reads what is new."
+
+    def _seen(self, nodes: Iterable[CodeNodeRow]) -> list[CodeNodeRow]:
+        unique = {node.no: node for node in nodes}
+        return [
+            node
+            for node in unique.values()
+            if node.space in self._spaces and node.file_no not in self._hidden and self._is_imported(node)
+        ]
+
+    def _is_imported(self, node: CodeNodeRow) -> bool:
+        """Whether a library is imported by a file that may be seen; what is no library needs no importer."""
+        if node.node_type != "library" or not self._hidden:
+            return True
+        return any(
+            edge.from_no not in self._hidden for edge in self._tables.edges({node.no}, kinds=FILES, back=True)
+        )
+
+    # Questions ----------------------------------------------------------------------------------------------------
+
+    def answer(self, question: CodeQuestion, *, to: str | None, depth: int) -> CodeAnswer:
+        """Answer one question about what the text names."""
+        targets = self.targets(self._text)
+        notes: list[str]
+        match question:
+            case CodeQuestion.DEFINITION:
+                hits, notes = self._definitions(targets), []
+            case CodeQuestion.IMPACT:
+                hits, notes = self._impact(targets, depth)
+            case CodeQuestion.PATH:
+                hits, notes = self._path(targets, self.targets(to or ""), to or "")
+            case CodeQuestion.CALLERS | CodeQuestion.CALLEES:
+                hits, notes = self._calls(targets, depth, back=question is CodeQuestion.CALLERS)
+            case CodeQuestion.DEPENDENCIES | CodeQuestion.DEPENDENTS:
+                hits, notes = self._dependencies(targets, depth, back=question is CodeQuestion.DEPENDENTS)
+            case _:
+                hits, notes = self._neighbourhood(targets)
+        if len(targets) > 1 and question is not CodeQuestion.DEFINITION:
+            notes = [
+                f"{self._text!r} means {len(targets)} things here; a path or a longer name says which.",
+                *notes,
+            ]
+        left = len(hits) - self._limit
+        if left > 0 and question is not CodeQuestion.PATH:
+            hits, notes = hits[: self._limit], [*notes, f"{left} more; a higher limit shows them."]
+        return CodeAnswer(
+            question=question,
+            target=self._text,
+            targets=tuple(node_of(node) for node in targets[:_TARGETS_SHOWN]),
+            hits=tuple(hits),
+            notes=tuple(notes),
+        )
+
+    def _definitions(self, targets: Sequence[CodeNodeRow]) -> list[CodeHit]:
+        return [
+            CodeHit(node=node_of(node), relation="defined", distance=0, line=node.line) for node in targets
+        ]
+
+    def _dependencies(
+        self, targets: Sequence[CodeNodeRow], depth: int, *, back: bool
+    ) -> tuple[list[CodeHit], list[str]]:
+        """Files by their imports, and of symbols what they call and mention, or who does."""
+        files = {node.no for node in targets if node.node_type in ("file", "library", "slice")}
+        symbols = {node.no for node in targets if node.node_type == "symbol"}
+        if slices := {node.no for node in targets if node.node_type == "slice"}:
+            files |= {edge.from_no for edge in self._tables.edges(slices, kinds={"belongs_to"}, back=True)}
+        reached = self._walk(files, FILES, depth, back=back)
+        reached |= self._walk(self._with_members(symbols), SYMBOLS, depth, back=back)
+        return self._hits(reached, back=back), []
+
+    def _with_members(self, symbols: Collection[int]) -> set[int]:
+        """Return symbols with those that stand in them: who calls a method of a class depends on the class."""
+        every, new = set(symbols), set(symbols)
+        while new:
+            inner = {
+                edge.from_no for edge in self._tables.edges(new, kinds={"belongs_to"}, back=True)
+            } - every
+            every |= inner
+            new = inner
+        return every
+
+    def _calls(
+        self, targets: Sequence[CodeNodeRow], depth: int, *, back: bool
+    ) -> tuple[list[CodeHit], list[str]]:
+        starts = {node.no for node in targets}
+        for node in targets:
+            if node.node_type == "file":
+                starts |= {member.no for member in self._tables.members(node.no)}
+        reached = self._walk(starts, frozenset({"calls"}), depth, back=back)
+        by_name = self._callers_by_name(targets) if back else self._callees_by_name(starts)
+        for no, how in by_name.items():
+            if no not in reached and no not in starts:
+                reached[no] = how
+        unsure = sum(how.confidence <= BY_NAME for how in reached.values())
+        notes = [f"{unsure} of them by the name alone: what it is called on is not known."] if unsure else []
+        return self._hits(reached, back=back), notes
+
+    def _callers_by_name(self, targets: Sequence[CodeNodeRow]) -> dict[int, Reached]:
+        reached: dict[int, Reached] = {}
+        for name in {node.name for node in targets if node.kind in ("method", "property")}:
+            namesakes = self._namesakes(name)
+            if len(namesakes) > _NAMESAKES_MOST:
+                continue
+            confidence = BY_NAME / max(len(namesakes), 1)
+            target = next(node.no for node in targets if node.name == name)
+            for no, weight, line in self._tables.callers_by_name(name):
+                edge = CodeEdgeRow(no, target, "calls", weight, line, confidence)
+                reached.setdefault(
+                    no, Reached(edge=edge, via=target, distance=1, score=confidence, confidence=confidence)
+                )
+        return reached
+
+    def _namesakes(self, name: str) -> list[CodeNodeRow]:
+        nodes = self._seen(self._tables.by_name(name))
+        return [node for node in nodes if node.kind in ("method", "property") and not node.is_test]
+
+    def _callees_by_name(self, starts: Collection[int]) -> dict[int, Reached]:
+        reached: dict[int, Reached] = {}
+        for no, name, weight, line in self._tables.names_called(starts):
+            namesakes = self._namesakes(name)
+            if not 0 < len(namesakes) <= _NAMESAKES_MOST:
+                continue
+            confidence = BY_NAME / len(namesakes)
+            for node in namesakes:
+                edge = CodeEdgeRow(no, node.no, "calls", weight, line, confidence)
+                reached.setdefault(
+                    node.no, Reached(edge=edge, via=no, distance=1, score=confidence, confidence=confidence)
+                )
+        return reached
+
+    def _impact(self, targets: Sequence[CodeNodeRow], depth: int) -> tuple[list[CodeHit], list[str]]:
+        """Files and tests that a change may break, by how near and how sure they are; a symbol's by who uses it."""
+        depth = max(depth, 1) if depth > 1 else _IMPACT_DEPTH
+        symbols = {node.no for node in targets if node.node_type == "symbol"}
+        files = {node.no for node in targets if node.node_type != "symbol"}
+        best: dict[int, Reached] = {}
+        if symbols:
+            within = self._with_members(symbols)
+            for no, how in self._walk(within, SYMBOLS, depth, back=True).items():
+                self._better(best, no, how)
+            for no, how in self._callers_by_name(targets).items():
+                self._better(best, no, how)
+        for no, how in self._walk(files, FILES, depth, back=True).items():
+            self._better(best, no, how)
+        for no, how in self._walk(files, frozenset({"tests"}), 1, back=True).items():
+            self._better(best, no, how)
+        nodes = self._tables.nodes(best)
+        by_file: dict[int, Reached] = {}
+        for no, how in best.items():
+            node = nodes.get(no)
+            if node is not None and node.file_no:
+                self._better(by_file, node.file_no, how)
+        own = {node.file_no for node in targets}
+        for no in own:
+            by_file.pop(no, None)
+        tests = sum(node.is_test for node in self._tables.nodes(by_file).values())
+        notes = (
+            [f"{len(by_file) - tests} files and {tests} files of tests may be touched."] if by_file else []
+        )
+        return self._hits(by_file, back=True), notes
+
+    @staticmethod
+    def _better(best: dict[int, Reached], no: int, how: Reached) -> None:
+        before = best.get(no)
+        if before is None or how.score > before.score:
+            best[no] = how
+
+    def _path(
+        self, targets: Sequence[CodeNodeRow], ends: Sequence[CodeNodeRow], to: str
+    ) -> tuple[list[CodeHit], list[str]]:
+        """The shortest way from one to the other, or where there is none from the other to the first."""
+        for start, end, turned in ((targets, ends, False), (ends, targets, True)):
+            steps = self._shortest({node.no for node in start}, {node.no for node in end})
+            if steps is not None:
+                nodes = self._tables.nodes({no for edge in steps for no in (edge.from_no, edge.to_no)})
+                hits = [
+                    CodeHit(
+                        node=node_of(nodes[edge.to_no]), relation=edge.edge_type, distance=number,
+                        confidence=edge.confidence, weight=edge.weight, line=edge.line,
+                        via=node_of(nodes[edge.from_no]).location,
+                    )
+                    for number, edge in enumerate(steps, start=1)
+                ]  # fmt: skip
+                return hits, [f"There is none from {self._text!r}; it leads from {to!r}."] if turned else []
+        return [], [f"Nothing leads from {self._text!r} to {to!r}, nor back, within {_PATH_DEPTH} steps."]
+
+    def _shortest(self, starts: set[int], ends: set[int]) -> list[CodeEdgeRow] | None:
+        came: dict[int, CodeEdgeRow | None] = dict.fromkeys(starts)
+        front = set(starts)
+        for _ in range(_PATH_DEPTH):
+            following: set[int] = set()
+            for edge in self._tables.edges(front, kinds=_ALL - {"tests"}):
+                if edge.to_no not in came:
+                    came[edge.to_no] = edge
+                    following.add(edge.to_no)
+            following -= self._hidden_among(following)
+            if met := following & ends:
+                steps: list[CodeEdgeRow] = []
+                step = came[min(met)]
+                while step is not None:
+                    steps.append(step)
+                    step = came[step.from_no]
+                return steps[::-1]
+            front = following
+            if not front or len(came) > _NODES_MOST:
+                return None
+        return None
+
+    def _neighbourhood(self, targets: Sequence[CodeNodeRow]) -> tuple[list[CodeHit], list[str]]:
+        """What stands in it, what it uses and who uses it, one step away; what is used most first."""
+        numbers = {node.no for node in targets}
+        kinds = _ALL
+        out = self._walk(numbers, kinds - {"belongs_to"}, 1, back=False)
+        into = self._walk(numbers, kinds, 1, back=True)
+        hits = [*self._hits(into, back=True), *self._hits(out, back=False)]
+        return sorted(hits, key=lambda hit: (hit.relation != "holds", -hit.confidence, -hit.weight)), []
+
+    # Walking ------------------------------------------------------------------------------------------------------
+
+    def _walk(
+        self, starts: Collection[int], kinds: Collection[str], depth: int, *, back: bool
+    ) -> dict[int, Reached]:
+        """Return what edges of some kinds lead to within `depth` steps, by the way that leaves most."""
+        reached: dict[int, Reached] = {}
+        known, front = set(starts), dict.fromkeys(starts, (1.0, 1.0))
+        for distance in range(1, depth + 1):
+            following: dict[int, tuple[float, float]] = {}
+            for edge in self._tables.edges(front, kinds=kinds, back=back):
+                no, before = (edge.from_no, edge.to_no) if back else (edge.to_no, edge.from_no)
+                if no in known:
+                    continue
+                score = front[before][0] * edge.confidence * (_STEP if distance > 1 else 1.0)
+                confidence = min(front[before][1], edge.confidence)
+                old = reached.get(no)
+                if old is None or (score, edge.weight) > (old.score, old.edge.weight):
+                    reached[no] = Reached(
+                        edge=edge, via=before, distance=distance, score=score, confidence=confidence
+                    )
+                    following[no] = (score, confidence)
+            for no in self._hidden_among(following):
+                following.pop(no)
+                reached.pop(no)
+            known |= set(following)
+            front = following
+            if not front or len(known) > _NODES_MOST:
+                break
+        return reached
+
+    def _hidden_among(self, numbers: Iterable[int]) -> set[int]:
+        if not self._hidden:
+            return set()
+        nodes = self._tables.nodes(set(numbers))
+        return {no for no, node in nodes.items() if node.file_no in self._hidden}
+
+    def _hits(self, reached: dict[int, Reached], *, back: bool) -> list[CodeHit]:
+        """Return what was reached, the nearest, surest and heaviest first; what may not be seen is left out."""
+        nodes = self._tables.nodes({*reached, *(how.via for how in reached.values())})
+        hits = []
+        for no, how in reached.items():
+            node, via = nodes.get(no), nodes.get(how.via)
+            if node is None or node.space not in self._spaces or node.file_no in self._hidden:
+                continue
+            relation = _BACK[how.edge.edge_type] if back else how.edge.edge_type
+            hits.append(
+                CodeHit(
+                    node=node_of(node), relation=relation, distance=how.distance, score=round(how.score, 4),
+                    confidence=round(how.confidence, 4), weight=how.edge.weight, line=how.edge.line,
+                    via=None if via is None else node_of(via).location,
+                )
+            )  # fmt: skip
+        return sorted(hits, key=lambda hit: (-hit.score, hit.node.is_test, -hit.weight, hit.node.id))
+
+
+def node_of(row: CodeNodeRow) -> CodeNode:
+    """Return a node as it is handed out."""
+    path = row.path if row.node_type in ("file", "symbol") else ""
+    name = row.qualified if row.node_type == "symbol" else row.name
+    parts = [path, name] if row.node_type == "symbol" else [path or f"{row.node_type}:{name}"]
+    return CodeNode(
+        id="code:" + "::".join(parts),
+        type=row.node_type,
+        kind=row.kind,
+        name=name,
+        path=path,
+        line=row.line,
+        end_line=row.end_line,
+        signature=row.signature,
+        is_test=row.is_test,
+        root=row.root,
+        space=row.space,
+    )

@@ -1,0 +1,354 @@
+"""From names to what they mean: imports to files, calls and mentions to symbols of any file, each with a confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple, Protocol
+
+from hexad.code_graph.facts import SELF, SUPER, UNKNOWN, FileFacts, ImportFact, SymbolFact, UseFact
+from hexad.code_graph.modules import ImportTarget
+
+_STEPS_MOST: Final = 8
+"""So far re-exports, bases and types are followed."""
+DIRECT: Final = 1.0
+"""An import, or a name that says itself what it means."""
+TYPED: Final = 0.9
+"""A member of a value whose class an annotation or an assignment says."""
+STAR: Final = 0.8
+"""A name that came with `import *`."""
+
+
+class ImportRules(Protocol):
+    """What an import means in the language of a file."""
+
+    def target(self, path: str, module: str, name: str) -> ImportTarget:
+        """Return what an import in the file `path` leads to."""
+
+
+class NameMeaning(NamedTuple):
+    """What a chain means: a file, or a symbol in one; `is_value` says that it is an instance of that class."""
+
+    path: str
+    symbol: str = ""
+    is_value: bool = False
+    confidence: float = DIRECT
+
+
+class Found(NamedTuple):
+    """An edge of the file that was read: `source` a symbol of it or empty, `target` and `name` what it leads to."""
+
+    kind: str
+    source: str
+    path: str
+    name: str
+    line: int
+    weight: float
+    confidence: float
+
+
+class Missing(NamedTuple):
+    """A name that leads to nothing yet. `is_open` says that it would, were it defined where its chain says."""
+
+    symbol: str
+    name: str
+    line: int
+    weight: int
+    is_open: bool
+
+
+@dataclass(slots=True)
+class Resolution:
+    """What came of a file: its edges, the libraries outside it imports, and the names that lead to nothing."""
+
+    edges: list[Found] = field(default_factory=list)
+    outside: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Name of the library → line of the first import and how many there are."""
+    missing: list[Missing] = field(default_factory=list)
+
+
+class ModuleView:
+    """One file as others see it."""
+
+    def __init__(self, path: str, facts: FileFacts) -> None:
+        self.path, self.facts = path, facts
+        self.symbols: Mapping[str, SymbolFact] = {symbol.qualified: symbol for symbol in facts.symbols}
+
+    @cached_property
+    def bindings(self) -> Mapping[str, ImportFact]:
+        """Imported names, and what each was imported as."""
+        bound: dict[str, ImportFact] = {}
+        for imported in self.facts.imports:
+            if imported.name == "*":
+                continue
+            name = imported.alias or imported.module.partition(".")[0]
+            if name not in bound:
+                bound[name] = imported
+        return bound
+
+    @cached_property
+    def dotted(self) -> frozenset[str]:
+        """Modules imported whole, under their own names: `a.b` of `import a.b`."""
+        return frozenset(
+            imported.module for imported in self.facts.imports if not imported.name and not imported.alias
+        )
+
+    @cached_property
+    def stars(self) -> tuple[ImportFact, ...]:
+        """Imports of everything."""
+        return tuple(imported for imported in self.facts.imports if imported.name == "*")
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is the `__init__` of a package of Python."""
+        return self.path.endswith(("/__init__.py", "/__init__.pyi")) or self.path in (
+            "__init__.py",
+            "__init__.pyi",
+        )
+
+
+class Resolver:
+    """Resolves the files of one root. `view` gives a file by its path, None for one that is not there."""
+
+    def __init__(self, view: Callable[[str], ModuleView | None], rules: ImportRules) -> None:
+        self._view, self._rules = view, rules
+
+    def resolve(self, path: str, facts: FileFacts) -> Resolution:
+        """Return what a file leads to."""
+        view = ModuleView(path, facts)
+        resolution = Resolution()
+        self._imports(view, resolution)
+        for use in facts.uses:
+            self._use(view, use, resolution)
+        return resolution
+
+    # Imports ------------------------------------------------------------------------------------------------------
+
+    def _imports(self, view: ModuleView, resolution: Resolution) -> None:
+        by_file: dict[str, tuple[int, int]] = {}
+        for imported in view.facts.imports:
+            target = self._rules.target(view.path, imported.module, imported.name)
+            if target.path is None:
+                if target.outside:
+                    line, count = resolution.outside.get(target.outside, (imported.line, 0))
+                    resolution.outside[target.outside] = (line, count + 1)
+                parts = [*imported.module.replace("/", ".").split("."), imported.name]
+                resolution.missing += [
+                    Missing("", part, imported.line, 1, True) for part in parts if part and part != "*"
+                ]
+                continue
+            if target.path != view.path:
+                line, count = by_file.get(target.path, (imported.line, 0))
+                by_file[target.path] = (line, count + 1)
+            if target.name and target.name != "*":
+                meaning = self._member(NameMeaning(target.path), target.name, 0)
+                if meaning is None:
+                    resolution.missing.append(Missing("", target.name, imported.line, 1, True))
+                elif meaning.symbol and meaning.path != view.path:
+                    resolution.edges.append(
+                        Found(
+                            "references",
+                            "",
+                            meaning.path,
+                            meaning.symbol,
+                            imported.line,
+                            1,
+                            meaning.confidence,
+                        )
+                    )
+        resolution.edges += [
+            Found("imports", "", path, "", line, count, DIRECT) for path, (line, count) in by_file.items()
+        ]
+
+    # Uses ---------------------------------------------------------------------------------------------------------
+
+    def _use(self, view: ModuleView, use: UseFact, resolution: Resolution) -> None:
+        head, _, rest = use.chain.partition(".")
+        if head == UNKNOWN:
+            resolution.missing.append(Missing(use.symbol, rest, use.line, use.times, False))
+            return
+        meaning = self._chain(view, use.chain, 0)
+        if meaning is None:
+            last = use.chain.rpartition(".")[2]
+            if rest and self._chain(view, use.chain.rpartition(".")[0], 0) is not None:
+                resolution.missing.append(Missing(use.symbol, last, use.line, use.times, True))
+            return
+        if not meaning.symbol or (meaning.path, meaning.symbol) == (view.path, use.symbol):
+            return
+        resolution.edges.append(
+            Found(use.kind, use.symbol, meaning.path, meaning.symbol, use.line, use.times, meaning.confidence)
+        )
+
+    def _chain(self, view: ModuleView, chain: str, depth: int) -> NameMeaning | None:
+        if depth > _STEPS_MOST or not chain:
+            return None
+        meaning, rest = self._head(view, chain, depth)
+        for part in rest:
+            if meaning is None:
+                return None
+            name = part.removesuffix("()")
+            meaning = self._member(meaning, name, depth)
+            if meaning is not None and part.endswith("()"):
+                meaning = self._called(meaning, depth)
+        return meaning
+
+    def _head(self, view: ModuleView, chain: str, depth: int) -> tuple[NameMeaning | None, list[str]]:
+        """Return what the beginning of a chain means, and the parts behind it."""
+        if chain[0] in SELF + SUPER:
+            owner = next(
+                (
+                    name
+                    for name in _prefixes(chain[1:])
+                    if name in view.facts.attributes or name in view.facts.bases
+                ),
+                None,
+            )
+            if owner is None:
+                return None, []
+            rest = chain[1 + len(owner) + 1 :]
+            parts = rest.split(".") if rest else []
+            if chain[0] == SELF:
+                return NameMeaning(view.path, owner, True, TYPED), parts
+            return self._of_bases(view, owner, parts, depth)
+        # A function inside of another one is called by its whole name.
+        for name in _prefixes(chain):
+            if "(" not in name and "." in name and name in view.symbols:
+                rest = chain[len(name) :]
+                meaning: NameMeaning | None = NameMeaning(view.path, name)
+                if rest.startswith("()"):
+                    meaning, rest = self._called(NameMeaning(view.path, name), depth), rest[2:]
+                return meaning, rest.lstrip(".").split(".") if rest else []
+        whole = self._whole_module(view, chain)
+        if whole is not None:
+            return whole
+        head, _, rest = chain.partition(".")
+        meaning = self._name(view, head.removesuffix("()"), depth)
+        if meaning is not None and head.endswith("()"):
+            meaning = self._called(meaning, depth)
+        return meaning, rest.split(".") if rest else []
+
+    def _whole_module(self, view: ModuleView, chain: str) -> tuple[NameMeaning | None, list[str]] | None:
+        """Return what `a.b.c` means where `a.b` was imported under its whole name."""
+        for name in _prefixes(chain):
+            if name in view.dotted and "." in name:
+                target = self._rules.target(view.path, name, "")
+                rest = chain[len(name) + 1 :]
+                if target.path is not None:
+                    return NameMeaning(target.path), rest.split(".") if rest else []
+        return None
+
+    def _of_bases(
+        self, view: ModuleView, owner: str, parts: list[str], depth: int
+    ) -> tuple[NameMeaning | None, list[str]]:
+        if not parts:
+            return None, []
+        name = parts[0].removesuffix("()")
+        for base in self._bases(view, owner, depth):
+            meaning = self._member(base._replace(is_value=True), name, depth + 1)
+            if meaning is not None:
+                if parts[0].endswith("()"):
+                    return self._called(meaning, depth), parts[1:]
+                return meaning, parts[1:]
+        return None, []
+
+    def _name(self, view: ModuleView, name: str, depth: int) -> NameMeaning | None:
+        """Return what a name at the top of a file means."""
+        if depth > _STEPS_MOST:
+            return None
+        if name in view.symbols:
+            return NameMeaning(view.path, name)
+        imported = view.bindings.get(name)
+        if imported is not None:
+            return self._imported(view, imported, depth)
+        for star in view.stars:
+            target = self._rules.target(view.path, star.module, "*")
+            inner = None if target.path in (None, view.path) else self._view(target.path or "")
+            if inner is not None and (meaning := self._name(inner, name, depth + 1)) is not None:
+                return meaning._replace(confidence=min(STAR, meaning.confidence))
+        return None
+
+    def _imported(self, view: ModuleView, imported: ImportFact, depth: int) -> NameMeaning | None:
+        if not imported.name and not imported.alias:  # `import a.b` binds `a`
+            target = self._rules.target(view.path, imported.module.partition(".")[0], "")
+        else:
+            target = self._rules.target(view.path, imported.module, imported.name)
+        if target.path is None:
+            return None
+        if not target.name:
+            return NameMeaning(target.path)
+        if target.path == view.path and target.name == imported.alias:
+            return None
+        return self._member(NameMeaning(target.path), target.name, depth + 1)
+
+    def _member(self, of: NameMeaning, name: str, depth: int) -> NameMeaning | None:
+        """Return what `name` means on a file, a class or a value."""
+        view = self._view(of.path)
+        if view is None or depth > _STEPS_MOST:
+            return None
+        if not of.symbol:
+            meaning = self._name(view, name, depth + 1)
+            if meaning is None and view.is_package:
+                inner = self._rules.target(view.path, ".", name)
+                if inner.path is not None and not inner.name:
+                    return NameMeaning(inner.path)
+            return meaning
+        symbol = view.symbols.get(of.symbol)
+        if symbol is None or (symbol.kind != "class" and of.symbol not in view.facts.bases):
+            return self._value_of(view, symbol, name, depth)
+        return self._class_member(view, of, name, depth)
+
+    def _value_of(
+        self, view: ModuleView, symbol: SymbolFact | None, name: str, depth: int
+    ) -> NameMeaning | None:
+        """Return a member of what a constant or a property holds."""
+        if symbol is None or symbol.kind not in ("constant", "property") or not symbol.returns:
+            return None
+        value = self._chain(view, symbol.returns, depth + 1)
+        return None if value is None else self._typed(self._member(value, name, depth + 1))
+
+    @staticmethod
+    def _typed(meaning: NameMeaning | None) -> NameMeaning | None:
+        return None if meaning is None else meaning._replace(confidence=min(TYPED, meaning.confidence))
+
+    def _class_member(self, view: ModuleView, of: NameMeaning, name: str, depth: int) -> NameMeaning | None:
+        qualified = f"{of.symbol}.{name}"
+        if qualified in view.symbols:
+            confidence = min(of.confidence, TYPED) if of.is_value else of.confidence
+            return NameMeaning(view.path, qualified, False, confidence)
+        chain = view.facts.attributes.get(of.symbol, {}).get(name)
+        if chain is not None and chain != f"{SELF}{of.symbol}.{name}":
+            return self._typed(self._chain(view, chain, depth + 1))
+        for base in self._bases(view, of.symbol, depth):
+            inner = self._view(base.path)
+            if inner is not None and (base.path, base.symbol) != (of.path, of.symbol):
+                member = self._member(base._replace(is_value=of.is_value), name, depth + 1)
+                if member is not None:
+                    return member._replace(confidence=min(of.confidence, member.confidence))
+        return None
+
+    def _bases(self, view: ModuleView, qualified: str, depth: int) -> Iterator[NameMeaning]:
+        for chain in view.facts.bases.get(qualified, ()):
+            base = self._chain(view, chain, depth + 1)
+            if base is not None and base.symbol:
+                yield base
+
+    def _called(self, of: NameMeaning, depth: int) -> NameMeaning | None:
+        """Return what a call gives: an instance of a class, or what a function says that it returns."""
+        view = self._view(of.path)
+        symbol = None if view is None else view.symbols.get(of.symbol)
+        if view is None or symbol is None or of.is_value:
+            return None
+        if symbol.kind == "class":
+            return of._replace(is_value=True)
+        if symbol.kind in ("function", "method") and symbol.returns and depth < _STEPS_MOST:
+            return self._typed(self._chain(view, symbol.returns, depth + 1))
+        return None
+
+
+def _prefixes(chain: str) -> Iterator[str]:
+    """Give the beginnings of a chain, the longest first."""
+    name = chain
+    while name:
+        yield name
+        name = name.rpartition(".")[0]

@@ -1,0 +1,458 @@
+"""The code graph: what is read of files, what imports and calls lead to, and that a change finds its way."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import Hexad, InvalidInput, NotFound
+from hexad.code_graph.facts import FileFacts
+from hexad.code_graph.python_code import read_python
+
+SHOP = {
+    "src/shop/__init__.py": "from .cart import Cart\n",
+    "src/shop/cart.py": (
+        "from __future__ import annotations\n"
+        "import json\n"
+        "from shop.prices import PriceList, RATE\n"
+        "from . import store as kept\n\n\n"
+        "class Cart(kept.Saved):\n"
+        "    def __init__(self, prices: PriceList) -> None:\n"
+        "        self._prices = prices\n\n"
+        "    def total(self) -> float:\n"
+        "        return self._prices.sum_of(self) * RATE + self.weigh()\n\n"
+        "    def weigh(self) -> float:\n"
+        "        return float(json.loads('1'))\n\n\n"
+        "def open_cart() -> Cart:\n"
+        "    return Cart(PriceList())\n"
+    ),
+    "src/shop/prices.py": (
+        "import requests\n\n"
+        "RATE = 1.2\n\n\n"
+        "class PriceList:\n"
+        "    def sum_of(self, cart: object) -> float:\n"
+        "        return _fetched(cart)\n\n\n"
+        "def _fetched(cart: object) -> float:\n"
+        "    return requests.get('https://prices.example').json()\n"
+    ),
+    "src/shop/store.py": "class Saved:\n    def save(self) -> None:\n        pass\n",
+    "src/shop/empty/__init__.py": "",
+    "src/shop/empty/deep.py": "from ..cart import open_cart\n\n\ndef run(thing):\n    thing.sum_of(open_cart().total())\n",
+    "tests/helpers.py": "def cart():\n    return 1\n",
+    "tests/test_cart.py": (
+        "from helpers import cart\nfrom shop import Cart\n\n\n"
+        "def test_total():\n    Cart(cart()).total()\n    Cart(1).save()\n"
+    ),
+}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    write(project, SHOP)
+    return project
+
+
+def found(hx: Hexad, question: str, target: str, **more: object) -> list[str]:
+    return [
+        f"{hit.node.path or hit.node.name}{'::' + hit.node.name if hit.node.type == 'symbol' else ''}"
+        for hit in hx.graph.query(question, target, **more).hits  # type: ignore[arg-type]
+    ]
+
+
+def edges(hx: Hexad) -> list[tuple[object, ...]]:
+    """All edges by names, for comparing two graphs."""
+    return sorted(
+        hx._services.db.query(
+            "SELECT fa.qualified, iif(a.node_type = 'symbol', a.qualified, ''), coalesce(fb.qualified, ''),"
+            " iif(b.node_type = 'file', '', b.qualified), e.edge_type, e.weight, e.line, e.confidence"
+            " FROM code_edges e JOIN code_nodes a ON a.no = e.from_no JOIN code_nodes fa ON fa.no = a.file_no"
+            " JOIN code_nodes b ON b.no = e.to_no LEFT JOIN code_nodes fb ON fb.no = b.file_no"
+        )
+    )
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("A043", "A046", "A047")
+def test_imports_lead_to_files_and_libraries(hx, shop):
+    report = hx.graph.index()
+
+    assert (8, 8, 0) == (report.files, report.created, report.skipped)
+    assert ["src/shop/prices.py", "src/shop/store.py", "__future__", "json"] == sorted(
+        found(hx, "dependencies", "src/shop/cart.py"), key=lambda name: ("/" not in name, name)
+    )
+    assert ["src/shop/__init__.py", "src/shop/empty/deep.py"] == sorted(found(hx, "dependents", "cart.py"))
+    assert ["src/shop/prices.py"] == found(hx, "dependents", "requests")
+    assert ["tests/test_cart.py"] == found(hx, "dependents", "tests/helpers.py")
+    assert ["tests/test_cart.py"] == found(hx, "dependents", "shop")[:1] or "tests/test_cart.py" in found(
+        hx, "dependents", "src/shop/__init__.py"
+    )
+
+
+@pytest.mark.row("A044", "A046", "A047")
+def test_calls_lead_to_symbols_with_a_confidence(hx, shop):
+    hx.graph.index()
+
+    callees = hx.graph.query("callees", "Cart.total").hits
+    assert {"src/shop/prices.py::PriceList.sum_of": 0.9, "src/shop/cart.py::Cart.weigh": 0.9} == {
+        f"{hit.node.path}::{hit.node.name}": hit.confidence for hit in callees
+    }
+    assert ["src/shop/cart.py::open_cart", "tests/test_cart.py::test_total"] == found(hx, "callers", "Cart")
+    assert ["tests/test_cart.py::test_total"] == found(hx, "callers", "Saved.save")
+    assert ["src/shop/prices.py::PriceList.sum_of"] == found(hx, "callers", "_fetched")
+
+
+@pytest.mark.row("A044")
+def test_a_call_on_an_unknown_value_is_told_with_little_confidence_where_few_things_have_the_name(hx, shop):
+    hx.graph.index()
+
+    hits = hx.graph.query("callers", "PriceList.sum_of").hits
+    assert [("src/shop/cart.py", 0.9), ("src/shop/empty/deep.py", 0.4)] == [
+        (hit.node.path, hit.confidence) for hit in hits
+    ]
+    assert "by the name alone" in hx.graph.query("callers", "PriceList.sum_of").notes[0]
+
+
+def test_a_definition_says_where_it_is_and_what_it_takes(hx, shop):
+    hx.graph.index()
+
+    (hit,) = hx.graph.query("definition", "Cart.total").hits
+    assert ("src/shop/cart.py:11", 12, "def total(self) -> float", "method") == (
+        hit.node.location, hit.node.end_line, hit.node.signature, hit.node.kind,
+    )  # fmt: skip
+    for name in ("shop.cart.Cart.total", "cart.py::Cart.total", "src/shop/cart.py:12", "Cart.total()"):
+        assert [hit.node.id] == [each.node.id for each in hx.graph.query("definition", name).hits], name
+
+
+def test_impact_ranks_files_and_tests(hx, shop):
+    hx.graph.index()
+
+    answer = hx.graph.impact("PriceList.sum_of")
+    assert ["src/shop/cart.py", "src/shop/empty/deep.py", "tests/test_cart.py"] == [
+        hit.node.path for hit in answer.hits
+    ]
+    assert [False, False, True] == [hit.node.is_test for hit in answer.hits]
+    assert sorted((hit.score for hit in answer.hits), reverse=True) == [hit.score for hit in answer.hits]
+    assert ("2 files and 1 files of tests may be touched.",) == answer.notes
+    assert "tests/test_cart.py" in found(hx, "impact", "src/shop/store.py")
+
+
+def test_a_path_has_its_steps_in_order_and_says_when_it_leads_the_other_way(hx, shop):
+    hx.graph.index()
+
+    answer = hx.graph.query("path", "tests/test_cart.py", to="src/shop/prices.py")
+    assert ("src/shop/prices.py", "src/shop/cart.py") == (
+        answer.hits[-1].node.path,
+        answer.hits[-2].node.path,
+    )
+    back = hx.graph.query("path", "src/shop/prices.py", to="tests/test_cart.py")
+    assert "There is none from 'src/shop/prices.py'" in back.notes[0]
+    assert [hit.node.id for hit in answer.hits] == [hit.node.id for hit in back.hits]
+    assert "Nothing leads from" in hx.graph.query("path", "helpers.py", to="store.py").notes[0]
+
+
+def test_a_neighbourhood_has_what_stands_in_it_and_what_is_around_it(hx, shop):
+    hx.graph.index()
+
+    relations = {(hit.node.name, hit.relation) for hit in hx.graph.query("neighbourhood", "PriceList").hits}
+    assert {("PriceList.sum_of", "holds"), ("open_cart", "called by")} <= relations
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "more", "words"),
+    [
+        ("who", "cart.py", {}, "question"),
+        ("callers", " ", {}, "target"),
+        ("path", "cart.py", {}, "{to}|to"),
+        ("callers", "cart.py", {"to": "x"}, "to"),
+        ("callers", "cart.py", {"depth": 0}, "depth"),
+        ("callers", "cart.py", {"depth": 99}, "depth = 99"),
+        ("callers", "cart.py", {"limit": -1}, "limit"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(hx, shop, question, target, more, words):
+    hx.graph.index()
+    with pytest.raises(InvalidInput, match=words):
+        hx.graph.query(question, target, **more)
+
+
+def test_a_name_that_means_nothing_is_answered_with_those_that_look_like_it(hx, shop):
+    hx.graph.index()
+    with pytest.raises(NotFound, match=r"nothing called 'PriceLst'.*PriceList"):
+        hx.graph.query("callers", "PriceLst")
+    with pytest.raises(NotFound, match="elsewhere"):
+        hx.graph.index("elsewhere")
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_broken_file_still_gives_what_can_be_read(hx, project):
+    write(
+        project,
+        {
+            "good.py": "def helper(): ...\n",
+            "bad.py": (
+                "from good import helper\n\n\nclass Half:\n    def broken(self):\n        return 1 +\n\n"
+                "    def whole(self):\n        helper()\n\n\ndef after():\n    helper()\n\n\nprint 'old'\n"
+            ),
+        },
+    )
+    report = hx.graph.index()
+
+    assert [("bad.py", "line 6 does not parse")] == report.problems == list(hx.graph.show().problems)
+    assert ["bad.py::Half.whole", "bad.py::after"] == sorted(found(hx, "callers", "helper"))
+    assert ["bad.py::Half.broken"] == found(hx, "definition", "Half.broken")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "def", "(" * 5_000, "\0", "class A:\n", "x = '''", "if True:\n\tpass\n  y"]
+)
+def test_no_text_is_too_broken(text):
+    facts = read_python(text)
+
+    assert facts == FileFacts.from_json(facts.to_json())
+
+
+def test_what_a_parameter_is_by_default_is_not_kept(hx, project):
+    key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+    write(project, {"pay.py": f"def pay(key='{key}'): ...\n\n\ndef {key}(): ...\n"})
+    hx.graph.index()
+
+    assert ["def pay(key = …)"] == [
+        hit.node.signature for hit in hx.graph.query("definition", "pay").hits if hit.node.type == "symbol"
+    ]
+    rows = hx._services.db.query(
+        "SELECT name, signature FROM code_nodes UNION ALL SELECT facts, '' FROM code_files"
+    )
+    assert not [row for row in rows if key in row[0] + row[1]]
+
+
+# Changes --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_unchanged_is_not_read_again(hx, shop):
+    hx.graph.index()
+    report = hx.graph.index()
+
+    # The empty file is looked at, for it has no text to compare.
+    assert (8, 0, 0, 0, 8, 0) == (
+        report.files, report.created, report.updated, report.removed, report.unchanged, report.resolved,
+    )  # fmt: skip
+
+
+def test_a_file_under_a_new_name_keeps_its_symbols(hx, shop):
+    hx.graph.index()
+    (before,) = hx._services.db.query("SELECT no FROM code_nodes WHERE qualified = 'PriceList.sum_of'")
+    (shop / "src/shop/prices.py").rename(shop / "src/shop/tariff.py")
+    cart = shop / "src/shop/cart.py"
+    cart.write_text(cart.read_text().replace("shop.prices", "shop.tariff"))
+    report = hx.graph.index()
+
+    assert (1, 0, 0) == (report.renamed, report.created, report.removed)
+    assert [before] == hx._services.db.query("SELECT no FROM code_nodes WHERE qualified = 'PriceList.sum_of'")
+    assert ["src/shop/tariff.py::PriceList.sum_of"] == found(hx, "definition", "PriceList.sum_of")
+
+    moved = shop / "src/shop/tariff.py"
+    (shop / "src/shop/rates.py").write_text(moved.read_text() + "\n\ndef more(): ...\n")
+    moved.unlink()
+    assert 1 == hx.graph.index().renamed
+    assert [before] == hx._services.db.query("SELECT no FROM code_nodes WHERE qualified = 'PriceList.sum_of'")
+
+
+def test_a_graph_kept_up_to_date_is_the_one_made_anew(opened, tmp_path):
+    """Whatever is added, changed, renamed and removed: the edges are those of the files as they are."""
+    folder = tmp_path / "work"
+    write(folder, SHOP)
+    chance = random.Random(4)
+    names = sorted(SHOP)
+    extra = [
+        "def weigh(x): ...\n",
+        "from shop.cart import open_cart as oc\noc()\n",
+        "class Saved: ...\n",
+        "from shop import *\nCart()\n",
+    ]
+    hx = opened()
+    for step in range(25):
+        path = folder / chance.choice(names)
+        action = chance.choice(["append", "remove", "restore", "rename"])
+        if action == "append" and path.exists():
+            path.write_text(path.read_text() + "\n\n" + chance.choice(extra))
+        elif action == "remove" and path.exists():
+            path.unlink()
+        elif action == "rename" and path.exists():
+            path.rename(path.with_name(f"moved{step}.py"))
+        else:
+            path.write_text(SHOP[str(path.relative_to(folder))])
+        hx.graph.index(folder)
+        with hexad.open(":memory:", embedder=None, background=False) as other:
+            other.graph.index(folder)
+            assert edges(other) == edges(hx), (step, action, path.name)
+    assert [] == hx.check()
+
+
+def test_a_run_that_was_cut_short_is_made_up_for(opened, shop, monkeypatch):
+    hx = opened()
+    hx.graph.index()
+    whole = edges(hx)
+    cart = shop / "src/shop/cart.py"
+    text = cart.read_text()
+    cart.write_text("def other(): ...\n")
+    from hexad.code_graph.indexer import _IndexRun
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_IndexRun, "finish", lambda run: run._flush())
+        hx.graph.index()
+    cart.write_text(text)
+    hx.graph.index()
+
+    assert whole == edges(hx)
+
+
+# Beside memories ------------------------------------------------------------------------------------------------------
+
+
+def test_ingest_builds_it_and_follows_what_vanishes(hx, shop):
+    hx.ingest(shop)
+    whole = edges(hx)
+    with hexad.open(":memory:", embedder=None, background=False) as other:
+        other.graph.index(shop)
+        assert edges(other) == whole
+
+    (shop / "src/shop/empty/deep.py").unlink()
+    hx.ingest(shop)
+    assert ["src/shop/__init__.py"] == found(hx, "dependents", "cart.py")
+    hx.ingest(shop, dry_run=True)
+    assert [] == hx.check()
+
+
+def test_a_part_of_the_project_has_the_paths_of_the_project(hx, shop):
+    hx.ingest(shop / "src")
+    hx.graph.index(shop / "tests" / "test_cart.py")
+
+    assert ["tests/test_cart.py::test_total"] == found(hx, "callers", "Saved.save")
+    assert (str(shop),) == hx.graph.show().roots
+
+
+def test_what_is_forgotten_leaves_the_graph(hx, shop):
+    hx.ingest(shop)
+    memory = next(memory for memory in hx.memories(limit=None) if memory.source_id == "src/shop/prices.py")
+    hx.forget(memory.id)
+    with pytest.raises(NotFound):
+        hx.graph.query("callers", "PriceList")
+    hx.restore(memory.id)
+    assert found(hx, "callers", "PriceList")
+
+    receipt = hx.forget(memory.id, purge=True, confirm=True)
+    assert 1 == {each.place: each.count for each in receipt.erased}["files of the code graph"]
+    assert [] == hx._services.db.query("SELECT no FROM code_nodes WHERE name = 'PriceList'")
+    assert [] == hx.check()
+
+
+def test_what_was_indexed_alone_is_exported_and_erased(hx, shop):
+    hx.graph.index(space="work")
+    held = {item.value["path"]: item.value for item in hx.export() if item.section == "code_files"}
+    assert set(SHOP) == set(held)
+    assert ["PriceList", "PriceList.sum_of"] == [
+        symbol["name"] for symbol in held["src/shop/prices.py"]["symbols"] if symbol["name"].startswith("P")
+    ]
+
+    hx.forget(source="src/shop/prices.py", purge=True, confirm=True)
+    assert "src/shop/prices.py" not in str(
+        [item.value for item in hx.export() if item.section == "code_files"]
+    )
+    hx.forget(space="work", purge=True, confirm=True)
+    assert 0 == hx.graph.show().nodes["file"]
+    hx.graph.index()
+    hx.wipe("project", confirm=True, dry_run=True)
+    assert 8 == hx.graph.show().nodes["file"]
+    hx.wipe("project", confirm=True)
+    assert [] == hx._services.db.query(
+        "SELECT 1 FROM code_nodes UNION ALL SELECT 1 FROM code_edges UNION ALL SELECT 1 FROM code_roots"
+    )
+
+
+def test_a_space_that_is_deleted_takes_its_code_along(hx, shop):
+    hx.graph.index(space="work")
+    hx.graph.index(space="other")
+    hx.spaces.set_policy("work", {"allow_delete": True})
+    hx.spaces.delete("work")
+
+    assert {"other"} == {hit.node.space for hit in hx.graph.query("definition", "Cart").hits}
+    assert [] == hx.check()
+
+
+def test_what_a_role_may_not_see_is_not_in_its_graph(opened, shop):
+    """Files of a space that is closed to it, and files of an open one that a rule hides: nothing tells of them."""
+    write(
+        shop,
+        {
+            "open/plain.py": "import requests\n\n\ndef plain(): ...\n",
+            "vault/deep.py": "import sesame\n\n\ndef sum_of(): ...\n",
+        },
+    )
+    hx = opened()
+    hx.spaces.create("secret")
+    hx.spaces.set_policy("secret", {"roles": ["board"]})
+    hx.ingest(shop / "src", space="secret")
+    hx.spaces.create("public")
+    hx.ingest(shop / "open", space="public")
+    before = {name: getattr(hx.graph.show(space="public"), name) for name in ("nodes", "edges", "languages")}
+    hx.ingest(shop / "vault", space="public")
+    hx.spaces.set_policy("public", {"visibility": [{"path": "vault", "roles": ["board"]}]})
+    hx.close()
+
+    with hexad.open(hx.path.parent, embedder=None, background=False, actor={"role": "reader"}) as reader:
+        assert ["open/plain.py"] == found(reader, "dependents", "requests")
+        for name in ("PriceList", "sum_of", "vault", "sesame", "deep.py", "cart.py"):
+            with pytest.raises(NotFound) as error:
+                reader.graph.query("definition", name)
+            assert name not in str(error.value).replace(f"{name!r}", "")
+        assert before == {name: getattr(reader.graph.show(), name) for name in before}
+        with pytest.raises(NotFound):
+            reader.graph.show(space="secret")
+
+
+def test_a_store_of_the_version_before_gets_a_graph(opened, shop):
+    hx = opened()
+    hx.ingest(shop)
+    with hx._services.db.transaction() as con:
+        con.execute("DELETE FROM code_roots")
+        for table in (
+            "code_missing",
+            "code_calls_by_name",
+            "code_edges",
+            "code_files",
+            "code_nodes",
+            "code_roots",
+        ):
+            con.execute(f"DROP TABLE {table}")
+        con.execute("DROP TRIGGER code_space_gone")
+        con.execute("DELETE FROM schema_migrations WHERE number = 19")
+    hx.close()
+
+    again = opened()
+    assert 0 == again.graph.show().nodes["file"]
+    again.ingest(shop)  # nothing changed: the texts are there
+    assert "tests/test_cart.py::test_total" in found(again, "callers", "Cart")
+
+
+def test_folders_of_two_spaces_are_two_graphs(hx, shop, tmp_path):
+    shutil.copytree(shop / "src", tmp_path / "copy" / "src")
+    hx.graph.index(space="one")
+    hx.graph.index(tmp_path / "copy", space="two")
+
+    assert {"one"} == {hit.node.space for hit in hx.graph.query("callers", "Cart", space="one").hits}
+    assert ["src/shop/cart.py::open_cart"] == found(hx, "callers", "Cart", space="two")
