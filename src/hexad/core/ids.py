@@ -18,13 +18,16 @@ _RANDOM_BITS = 80
 
 SHORT_ID: Final = re.compile(rf"(mem_)([{_ALPHABET}]{{8}})(?:#[0-9]+)?")
 """A memory's id as a model is shown it: the end of it, in which ids of one moment differ."""
-_MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?=[{_ALPHABET}]{{8}}(?![0-9A-Za-z_]))")
+_SHORT_END: Final = (
+    rf"(?![0-9]{{8}})[{_ALPHABET}]{{8}}"  # mem_20240115 is somebody's own name for a day's dump
+)
+_MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?={_SHORT_END}(?![0-9A-Za-z_]))")
 
 _PREFIXES: Final = (
     "bud comment compaction compressed-[a-z]+ dec doc erasure fb session store ta tag ts window".split()
 )
 _RESERVED: Final = re.compile(
-    rf"(?:{'|'.join(_PREFIXES)})[-_][{_ALPHABET}]{{26}}.*|{SHORT_ID.pattern}|user:.*", re.DOTALL
+    rf"(?:{'|'.join(_PREFIXES)})[-_][{_ALPHABET}]{{26}}.*|mem_{_SHORT_END}(?:#[0-9]+)?|user:.*", re.DOTALL
 )
 
 
@@ -35,15 +38,19 @@ def is_reserved(name: str) -> bool:
     (True, True, True)
     >>> is_reserved("mem_01M6Q2FD002PAS6V7RGGCVNDVV"), is_reserved("order_01M6Q2FD002PAS6V7RGGCVNDVV")
     (False, False)
+    >>> is_reserved("mem_20240115")  # nothing is shown by a short id of digits alone
+    False
     """
     return _RESERVED.fullmatch(name) is not None
 
 
 def with_short_ids(text: str) -> str:
-    """Return a text in which generated ids of memories have their last eight characters alone.
+    """Return a text in which generated ids of memories have their last eight characters alone, but for eight digits.
 
     >>> with_short_ids("see mem_01M6Q2FD002PAS6V7RGGCVNDVV#2")
     'see mem_GGCVNDVV#2'
+    >>> with_short_ids("see mem_01M6Q2FD002PAS6V7R20240115")
+    'see mem_01M6Q2FD002PAS6V7R20240115'
     """
     return _MEMORY_ID.sub("mem_", text)
 

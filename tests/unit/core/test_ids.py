@@ -30,3 +30,12 @@ def test_all_ids_that_are_generated_for_something_else_than_a_memory_are_reserve
 )
 def test_an_id_that_another_system_generated_names_a_memory(hx: Hexad, name: str) -> None:
     assert name == hx.remember("The customer wants an invoice.", id=name).id
+
+
+def test_a_name_with_a_date_is_no_short_id(hx: Hexad) -> None:
+    other = hx.remember("The dump of the day before.", id="mem_01M6Q2FD002PAS6V7R20240115")
+    dump = hx.remember("The dump of that day.", id="mem_20240115")
+
+    assert (dump.id, other.id) == (hx.get("mem_20240115").id, hx.get(other.id).id)
+    shown = hx.context("the dump of the day before").render("markdown")
+    assert other.id in shown

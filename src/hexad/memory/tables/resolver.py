@@ -91,7 +91,8 @@ class MemoryNames:
         )
         if not rows:
             raise NotFound(
-                f"Memory {given!r} not found: no id ends so. `hexad memory list` shows what is there."
+                f"Memory {given!r} not found: no path is called so, and no id ends so. `hexad memory list` shows what "
+                "is there."
             )
         if len(rows) > 1:
             raise Conflict(
