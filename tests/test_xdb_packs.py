@@ -14,6 +14,9 @@ CONCEPTS = [
     {"term": "Smoke", "layer": 2, "aliases": ["Fumes"]},
     {"term": "Fire", "layer": 1, "aliases": ["Blaze", "Heat"]},
     {"term": "Heat", "layer": 3},
+    {"term": "WoodStove", "aliases": ["tiled stove"]},
+    {"term": "Soot", "aliases": ["fly ash"]},
+    {"term": "Cinder", "aliases": ["fly-ash"]},
     {"term": "Ash", "aliases": ["Remains"]},
     {"term": "Bones", "aliases": ["remains"]},
 ]
@@ -37,7 +40,7 @@ def related(hx: Hexad) -> set[str]:
     ("target", "found"),
     [
         ("Smoke:2", "Smoke"), ("smoke", "Smoke"), ("SMOKE:2", "Smoke"), ("Fumes", "Smoke"), ("fumes:2", "Smoke"),
-        ("Smoke:9", "Smoke"), ("Blaze", "Fire"), ("heat", "Heat"), ("org.example/HOUSE::Fire", "Fire"),
+        ("Smoke:9", "Smoke"), ("Blaze", "Fire"), ("heat", "Heat"), ("org.example/HOUSE::Fire", "Fire"), ("TiledStove", "WoodStove"), ("wood_stove", "WoodStove"), ("Tiled-Stove", "WoodStove"),
     ],
 )  # fmt: skip
 def test_a_relation_finds_its_concept_by_layer_alias_and_case(hx, tmp_path, target, found):
@@ -47,7 +50,9 @@ def test_a_relation_finds_its_concept_by_layer_alias_and_case(hx, tmp_path, targ
 
 
 @pytest.mark.row("H121")
-@pytest.mark.parametrize("target", ["Remains", "Smoke:", ":2", "Nowhere:2", "Smoke:x", "Smoke::2"])
+@pytest.mark.parametrize(
+    "target", ["Remains", "FlyAsh", "fly+ash", "Smoke:", ":2", "Nowhere:2", "Smoke:x", "Smoke::2"]
+)
 def test_a_relation_that_names_nothing_or_two_concepts_is_left_open(hx, tmp_path, target):
     report = hx.xdb.load_concept_pack(written(tmp_path, [target]))
 

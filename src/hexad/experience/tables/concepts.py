@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
@@ -355,7 +356,10 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
 
 
 class _Names:
-    """By what the relations of a pack may name its concepts: id, term, alias, in other capitals, `Term:layer`."""
+    """By what the relations of a pack may name its concepts: id, term, alias, in other capitals, `Term:layer`.
+
+    Words may be joined in one place and apart in another: `AudioRecording` is the alias `audio recording`.
+    """
 
     def __init__(self, pack: ConceptPack, numbers: Mapping[str, int]) -> None:
         self._numbers = numbers
@@ -375,21 +379,41 @@ class _Names:
             for concept in pack.concepts
             for alias in concept.aliases
         )
+        self._known = {
+            folded_name(name) for concept in pack.concepts for name in (concept.term, *concept.aliases)
+        }
+        self._joined = _unambiguous(
+            (_joined_name(name), numbers[concept.id])
+            for concept in pack.concepts
+            for name in (concept.term, *concept.aliases)
+        )
 
     def number(self, target: str) -> int | None:
         """Return which concept a target is, the exact name before others; None where two could be meant, or none."""
         exact = self._numbers.get(target) or self._terms.get(target)
-        return exact or self._by_folded(target) or self._by_layer(target)
+        return exact or self._by_folded(target) or self._by_layer(target) or self._by_joined(target)
 
     def _by_folded(self, target: str) -> int | None:
         folded = folded_name(target)
         return self._folded.get(folded) or self._aliases.get(folded)
+
+    def _by_joined(self, target: str) -> int | None:
+        """Return what has this name with its words apart; a name that several have in one form is none of them."""
+        return (
+            None if folded_name(target) in self._known else self._joined.get(_joined_name(target) or target)
+        )
 
     def _by_layer(self, target: str) -> int | None:
         term, colon, layer = target.rpartition(":")
         if not colon or term.endswith(":") or not (layer.isascii() and layer.isdecimal()):
             return None
         return self._layers.get((folded_name(term), int(layer[:9]))) or self._by_folded(term)
+
+
+def _joined_name(name: str) -> str:
+    """Return a name in small letters without what parts its words; empty where it has other signs than these."""
+    joined = re.sub(r"[\s_-]+", "", folded_name(name))
+    return joined if joined.isalnum() else ""
 
 
 def _unambiguous(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
