@@ -27,6 +27,8 @@ _WHOLE_MOST: Final = 1 << 62
 _REPEATED: Final = 24
 _TELLING: Final = 8
 SUBJECT_CHARS_LIMIT: Final = 1_000
+QUESTION_LIMIT: Final = 8_192
+"""Most characters of a question, a task or a topic: what reads them looks at each word in many ways."""
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
@@ -177,6 +179,15 @@ def parse_text(value: str | None, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"{name} must be a string, not {quoted(value)}.", argument=name)
     return value
+
+
+def require_question_length(text: str, name: str) -> None:
+    """Raise `LimitExceeded` naming `name` for a question that is longer than anybody asks: before any work on it."""
+    if len(text) > QUESTION_LIMIT:
+        raise LimitExceeded(
+            f"{name} has {len(text):,} characters; at most {QUESTION_LIMIT:,} are read. Ask in fewer words.",
+            argument=name,
+        )
 
 
 def encodable(text: str) -> bool:

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from hexad.core.actor import Actor
-from hexad.core.arguments import all_texts_checked, parse_choice, parse_offset, word_list
+from hexad.core.arguments import (
+    all_texts_checked,
+    parse_choice,
+    parse_offset,
+    require_question_length,
+    word_list,
+)
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.experience.arguments import (
@@ -386,6 +392,7 @@ class Xdb:
         ['We deployed on Tuesday.']
         """
         text = text_of(text, "text")
+        require_question_length(text or "", "text")
         question = self._question(
             session_id, tick_range, tags, match, time_range, event_types, concepts, event_id, limit, offset
         )

@@ -12,6 +12,7 @@ from hexad.core.arguments import (
     parse_choice,
     parse_offset,
     parse_text,
+    require_question_length,
     subject_list,
     word_list,
 )
@@ -425,11 +426,10 @@ class DocumentRepository:
             tags=None if tags is None else slugs(word_list(tags, "tags")),
             match=match,
         )
-        if parse_text(text_query, "text_query") is None:
+        require_question_length(parse_text(text_query, "text_query") or "", "text_query")
+        if text_query is None:
             return self._documents.find(document_filter, limit=limit, offset=parse_offset(offset))
-        return self._documents.search(
-            text_query or "", document_filter, limit=limit, offset=parse_offset(offset)
-        )
+        return self._documents.search(text_query, document_filter, limit=limit, offset=parse_offset(offset))
 
     def list_by_type(self, doc_type: DocumentType | str) -> list[Document]:
         """Return all documents of a type, by path."""

@@ -47,6 +47,8 @@ DEPENDS_ON: Final = "depends-on"
 _TEXT_LIMIT: Final = 16_000
 _LIST_LIMIT: Final = 50
 _KEY_LIMIT: Final = 200
+_PATH_CHARS: Final = 1_024
+"""Longest topic that is looked up as a path."""
 _LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
 
 
@@ -361,7 +363,7 @@ class GovernanceFacade:
 
     def _path(self, topic: str) -> str | None:
         """Return a topic as a path below the repository's root, None for what cannot be one."""
-        if "\n" in topic or "\0" in topic or "://" in topic:
+        if len(topic) > _PATH_CHARS or "\n" in topic or "\0" in topic or "://" in topic:
             return None
         given_path = Path(topic)
         if given_path.is_absolute():

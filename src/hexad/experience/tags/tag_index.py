@@ -18,6 +18,7 @@ from hexad.core.arguments import (
     parse_text,
     parse_whole,
     quoted,
+    require_question_length,
     word_list,
 )
 from hexad.database.change_counters import ChangeReader
@@ -314,7 +315,8 @@ class TagIndex:
 
     def find_concept(self, query: str, *, limit: int = 100) -> list[Tag]:
         """Return the concepts that `query` names best, by term and alias, ignoring case."""
-        return self._concepts.find(_text(query, "query"), limit=_limit(limit))
+        require_question_length(_text(query, "query"), "query")
+        return self._concepts.find(query, limit=_limit(limit))
 
     # Buds -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from hexad.core.arguments import is_text, quoted, value_list
+from hexad.core.arguments import is_text, quoted, require_question_length, value_list
 from hexad.errors import InvalidInput
 from hexad.memory.memory import Status
 
@@ -79,6 +79,7 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     """
     if not is_text(typed):
         raise InvalidInput(f"The query must be a string, not {quoted(typed)}.")
+    require_question_length(typed, "typed")
     chosen = None if names is None else value_list(names, "names", of="names of parts")
     known_parts_by_name = {name: part for name, part in _PARTS.items() if chosen is None or name in chosen}
     query = QueryText()

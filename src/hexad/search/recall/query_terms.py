@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hexad.core.arguments import is_number, is_text, is_whole, quoted
-from hexad.errors import InvalidInput, LimitExceeded
+from hexad.core.arguments import is_number, is_text, is_whole, quoted, require_question_length
+from hexad.errors import InvalidInput
 from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
@@ -128,7 +128,6 @@ def _name_words(speaker: str) -> set[str]:
 
 
 LIMIT_MOST: Final = 1_000
-QUERY_CHARACTERS_MOST: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,16 +181,12 @@ def check_query(query: str, argument: str = "query", *, may_be_empty: bool = Fal
     """
     if not is_text(query):
         raise InvalidInput(f"The question must be a string, not {quoted(query)}.", argument=argument)
+    require_question_length(query, argument)
     if not query.strip():
         if may_be_empty:
             return ""
         raise InvalidInput(
             "The question is empty; say what to recall. `hexad memory list` shows everything.",
-            argument=argument,
-        )
-    if len(query) > QUERY_CHARACTERS_MOST:
-        raise LimitExceeded(
-            f"The question has {len(query):,} characters; at most {QUERY_CHARACTERS_MOST:,} are read.",
             argument=argument,
         )
     return query

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from hexad.core.arguments import is_whole, parse_time, quoted
-from hexad.errors import InvalidInput, LimitExceeded
+from hexad.core.arguments import is_whole, parse_time, quoted, require_question_length
+from hexad.errors import InvalidInput
 from hexad.spaces.bundles.bundle import (
     LIMIT_DEFAULT,
     LIMIT_MOST,
@@ -19,7 +19,6 @@ from hexad.spaces.bundles.bundle import (
 from hexad.text.normalize import slug, whole_characters
 from hexad.text.paths import normalize_path
 
-TOPIC_CHARACTERS_MOST: Final = 10_000
 ORDERS: Final = ("score", "strict")
 OPTIONS: Final = tuple(sorted(field.name for field in fields(BundleOptions) if field.name != "notes"))
 _FLAGS: Final = {"include_raw": False, "include_metadata": True, "require_high_relevance": False,
@@ -62,16 +61,13 @@ def parse_bundle_options(options: GivenOptions, keywords: Mapping[str, object]) 
 
 def check_topic(topic: object) -> str:
     """Return the topic, also an empty one, in characters that can be written; raises `InvalidInput`, or
-    `LimitExceeded` past 10,000.
+    `LimitExceeded` for one that is longer than any question.
     """
     if not isinstance(topic, str):
         raise InvalidInput(
             f"topic must be a string, not {topic!r}; give a few words, or '' for no topic.", argument="topic"
         )
-    if len(topic) > TOPIC_CHARACTERS_MOST:
-        raise LimitExceeded(
-            f"The topic has {len(topic):,} characters; at most {TOPIC_CHARACTERS_MOST:,} are read. Give a few words."
-        )
+    require_question_length(topic, "topic")
     return whole_characters(topic)
 
 
