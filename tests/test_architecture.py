@@ -30,6 +30,7 @@ ROOT = "hexad"
 ORDER = (
     "errors", "core", "text", "config", "database", "memory", "redaction", "providers", "search", "audit", "ingest",
     "spaces", "honeycomb", "code_graph", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
+    "integrations",
 )  # fmt: skip
 
 # The classes whose calls all stand in their own file.
@@ -45,7 +46,7 @@ WHAT_USERS_HOLD = (
     ("hexad.maintenance.quality", "QualityAudit"), ("hexad.spaces.api", "SpacesFacade"),
     ("hexad.spaces.bundles.hook", "ContextHook"), ("hexad.spaces.quarantine", "QuarantineFacade"),
     ("hexad.audit.log", "AuditLog"), ("hexad.audit.writer", "AuditLogWriter"),
-    ("hexad.audit.batch_recorder", "AuditRecorder"), ("hexad.services", "Services"),
+    ("hexad.audit.batch_recorder", "AuditRecorder"), ("hexad.services", "Services"), ("hexad.integrations.agent_memory", "AgentMemory"),
 )  # fmt: skip
 
 # The order inside of a folder, from the bottom up: what stands directly in it imports only what stands before.
@@ -283,6 +284,8 @@ MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.lifecycle.opening", "open"): "one keyword for each thing that a program may bring along",
     ("hexad.engine", "Hexad.remember"): "one keyword for each field of a memory that a caller may give",
+    ("hexad.engine", "Hexad.context"): "one keyword for each thing that a context may be asked",
+    ("hexad.layers.context.service", "ContextService.context"): "the same, handed on",
 }
 # `hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public.
 REPEATED_CLASSES = {"Span": ("hexad.core.tracing", "hexad.audit.values")}

@@ -190,6 +190,7 @@ PYTHON = {
     ("remember-raw", "options"): "document 1's mapping; each option is one of the command",
     ("recall", "association"): "a setting of how to rank, for experiments",
     ("context", "as_of"): "in the query language: `as_of:`",
+    ("context", "without"): "for a program that keeps a list of what its model has before it",
 }
 """What Python has and a command has not, and why."""
 
@@ -297,6 +298,7 @@ TOOL_LACKS = {
     ("recall", "rerank"): "the server's reranker is there or not; an agent does not know",
     ("context", "model"): "the server does not know by whose tokens its client counts",
     ("context", "plain"): "a task may hold filters; what is quoted in it is literal",
+    ("context", "without"): "for a program that keeps a list of what its model has before it",
     ("context", "wait"): "always True: an agent's turn takes seconds, and a missing layer costs it more",
     (
         "forget",

@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     )
     from hexad.ingest.report import IngestReport, Progress
     from hexad.ingest.sources.checkout import Workplace
+    from hexad.integrations.agent_memory import AgentMemory
     from hexad.layers.contract import (
         EvidenceBlock,
         FusedContext,
@@ -276,6 +277,7 @@ _HOMES: Final = {
     ),
     "hexad.lifecycle.export": ("export_json",),
     "hexad.lifecycle.init_and_encrypt": ("decrypt", "encrypt", "encryption_state", "init", "rekey"),
+    "hexad.integrations.agent_memory": ("AgentMemory",),
     "hexad.lifecycle.opening": ("open",),
     "hexad.lifecycle.trust": (
         "TrustedSettings", "revoke_trust", "trust_settings", "trusted_settings", "untrusted_settings",
@@ -315,7 +317,7 @@ _HOMES: Final = {
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "Amount", "Boundary", "BudStatus",
+    "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "AgentMemory", "Amount", "Boundary", "BudStatus",
     "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock",
     "CodeAnswer", "CodeHit", "CodeIndexReport",
     "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice", "Comment",

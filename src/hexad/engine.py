@@ -541,7 +541,7 @@ class Hexad:
         )
 
     @flags_checked
-    def context(
+    def context(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
         self,
         task: str,
         max_tokens: int = 2_000,
@@ -558,6 +558,7 @@ class Hexad:
         wait: bool = False,
         model: str | None = None,
         plain: bool = True,
+        without: Iterable[str] = (),
     ) -> FusedContext:
         """Return what all layers know of a task, for a model: at most `max_tokens`, as data, with ids to cite.
 
@@ -567,8 +568,8 @@ class Hexad:
         docs/context.md). A sentence that asks for records may carry filters too ("decisions about auth since last
         week"): `notes` says how it was understood, filters that leave nothing are left out, and `plain` False takes
         its words as they are. `layers` None asks those of the plan. `format` is `toon`, `json`, `markdown` or None, the
-        smaller of the first two; `details` False keeps to summaries. `dropped` says what was left out, why, and what
-        it would have cost.
+        smaller of the first two; `details` False keeps to summaries. `without` are ids of memories that the model has
+        before it already: they take no room. `dropped` says what was left out, why, and what it would have cost.
 
         Raises `InvalidInput` for a value that cannot be used, `NotFound` for a space that was never created.
 
@@ -593,6 +594,7 @@ class Hexad:
             wait=wait,
             model=model,
             plain=plain,
+            without=without,
         )
         self._services.wake()
         return context

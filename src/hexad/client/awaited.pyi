@@ -1019,6 +1019,7 @@ class _AsyncCalls:
         wait: bool = False,
         model: str | None = None,
         plain: bool = True,
+        without: Iterable[str] = ...,
     ) -> FusedContext: ...
     async def query(
         self,

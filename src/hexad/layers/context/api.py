@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -248,12 +248,14 @@ class Contexts:
         form: str | None = None,
         details: bool = True,
         model: str | None = None,
+        without: Collection[str] = (),
     ) -> FusedContext:
-        """Return what all layers know of a task, within its tokens."""
+        """Return what all layers know of a task but for the memories `without`, within its tokens."""
         started = self._clock.monotonic()
         routed = self._routed(task, wanted, narrowed, model, argument="task")
         routed.timings["plan"] = self._ms(started)
         routed, answered = self._answered_question(task, routed, wanted, narrowed, model)
+        answered, known = answered.without(without)
         before = self._clock.monotonic()
         context = pack(
             task,
@@ -262,7 +264,7 @@ class Contexts:
             counter=self._counter,
             form=form,
             details=details,
-            notes=(*_failure_notes(answered), *self._recall_notes(routed.query)),
+            notes=(*_failure_notes(answered), *self._recall_notes(routed.query), *known),
         )
         routed.timings["pack"] = self._ms(before)
         routed.timings["total"] = self._ms(started)

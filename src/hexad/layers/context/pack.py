@@ -150,6 +150,18 @@ class LayerAnswers:
     failed: Mapping[MemoryLayer, str] | None = None
     absent: tuple[MemoryLayer, ...] = ()
 
+    def without(self, ids: Collection[str]) -> tuple[LayerAnswers, tuple[str, ...]]:
+        """Return the answers but for what is of these memories, and a note of how many that were."""
+        if not ids:
+            return self, ()
+        kept = {
+            layer: [item for item in items if (item.memory_id or item.id) not in ids]
+            for layer, items in self.items.items()
+        }
+        gone = sum(map(len, self.items.values())) - sum(map(len, kept.values()))
+        note = f"Left out as known already: {gone} {'answer' if gone == 1 else 'answers'}."
+        return replace(self, items=kept), (note,) if gone else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedItems:

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hexad.core.arguments import word_list
 from hexad.database.store_context import StoreContext
 from hexad.layers.context.api import ContextFilters, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
@@ -94,7 +95,7 @@ class ContextService:
             narrowed=ContextFilters(plain=plain),
         )
 
-    def context(
+    def context(  # noqa: PLR0913 - one keyword for each thing that may be asked
         self,
         task: str,
         *,
@@ -111,6 +112,7 @@ class ContextService:
         wait: bool,
         model: str | None,
         plain: bool,
+        without: Iterable[str],
     ) -> FusedContext:
         """Return what all layers know of a task."""
         return self.router.context(
@@ -124,6 +126,7 @@ class ContextService:
             form=format,
             details=details,
             model=model,
+            without=word_list(without, "without"),
         )
 
     def query(

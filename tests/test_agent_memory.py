@@ -1,0 +1,202 @@
+"""`hexad.AgentMemory`: what an agent asks before each step, and tells after it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import AgentMemory, Hexad
+from llm_server import llm_server
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "agent_loop.py"
+
+
+def user(text: str) -> dict[str, object]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> dict[str, object]:
+    return {"role": "assistant", "content": text}
+
+
+@pytest.fixture
+def hx(tmp_path: Path) -> Hexad:
+    with hexad.open(tmp_path, embedder=None, background=False) as store:
+        yield store
+
+
+def test_what_was_said_in_one_conversation_is_known_in_the_next(hx: Hexad) -> None:
+    first = AgentMemory(hx, user="ada", session="monday")
+    first.after_step([user("I am allergic to peanuts."), assistant("Noted.")])
+
+    context = AgentMemory(hx, user="ada", session="tuesday").before_step(
+        [user("Find me a snack without peanuts.")]
+    )
+
+    assert "allergic to peanuts" in context.render()
+    assert context.tokens <= 1_500
+
+
+def test_what_the_model_has_before_it_takes_no_room(hx: Hexad) -> None:
+    memory = AgentMemory(hx, user="ada", session="monday")
+    said = [user("The gate code of the garden is behind the blue pot."), assistant("Good to know.")]
+    memory.after_step(said)
+    ask = user("Where is the gate code of the garden?")
+
+    assert "blue pot" not in memory.before_step([*said, ask]).render()
+    assert "blue pot" in memory.before_step([ask]).render(), "the window has moved on"
+
+
+def test_the_whole_conversation_may_be_handed_over_each_time(hx: Hexad) -> None:
+    memory = AgentMemory(hx, session="monday")
+    said = [user("We deploy on Tuesdays."), assistant("Tuesday it is.")]
+    new = memory.after_step(said)
+    longer = [*said, user("We release on Fridays.")]
+
+    assert {"We deploy on Tuesdays.", "Tuesday it is."} <= {each.raw for each in new}
+    assert "We release on Fridays." in {each.raw for each in memory.after_step(longer)}
+    assert [] == AgentMemory(hx, session="monday").after_step(longer), "a program that was started again"
+    assert 3 == hx.count(kinds=["turn"])
+
+
+def test_facts_and_preferences_of_the_user_are_read_and_those_of_the_model_are_not(hx: Hexad) -> None:
+    memory = AgentMemory(hx, user="ada")
+
+    new = memory.after_step(
+        [user("I prefer tabs over spaces."), assistant("I prefer spaces, and my name is Bot.")]
+    )
+
+    assert [("I prefer tabs over spaces.", "preference")] == [
+        (each.raw, each.kind) for each in new if each.kind != "turn"
+    ]
+
+
+def test_a_user_is_told_nothing_of_another_and_all_of_what_is_shared(hx: Hexad) -> None:
+    hx.remember("The shop closes at six.")
+    AgentMemory(hx, user="grace").after_step([user("My shop code is blue-heron.")])
+
+    context = AgentMemory(hx, user="ada").before_step(
+        [user("When does the shop close, and what is my shop code?")]
+    )
+
+    assert "closes at six" in context.render()
+    assert "heron" not in context.render()
+
+
+def test_a_user_can_be_forgotten(hx: Hexad) -> None:
+    AgentMemory(hx, user="grace").after_step(
+        [user("My favourite tea is oolong."), assistant("Oolong, then.")]
+    )
+    AgentMemory(hx, user="ada").after_step([user("My favourite tea is sencha.")])
+
+    hx.forget(subject="grace", purge=True, confirm=True)
+
+    assert 0 == hx.count(space="grace", status=None)
+    assert hx.count(space="ada") > 0
+
+
+def test_a_folder_is_opened_and_closed(tmp_path: Path) -> None:
+    with AgentMemory(tmp_path, agent="helper") as memory:
+        memory.after_step([user("We deploy on Tuesdays.")])
+
+    with hexad.open(tmp_path, embedder=None) as store:
+        assert {"helper"} == {each.metadata["agent"] for each in store.memories()}
+
+
+def test_a_store_that_was_handed_in_stays_open(hx: Hexad) -> None:
+    AgentMemory(hx).close()
+
+    assert 0 == hx.count()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"agent": " "}, "agent"),
+        ({"user": 3}, "user"),
+        ({"user": "a/../b\n"}, "space"),
+        ({"session": 1.5}, "session"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": True}, "max_tokens"),
+    ],
+)
+def test_what_cannot_be_used_is_named_and_changes_nothing(
+    hx: Hexad, options: dict[str, object], named: str
+) -> None:
+    with pytest.raises(hexad.HexadError, match=named):
+        AgentMemory(hx, **options)
+
+    assert [] == list(hx.spaces.list())
+
+
+def test_a_message_that_is_none_is_named_and_nothing_is_stored(hx: Hexad) -> None:
+    memory = AgentMemory(hx)
+
+    for call in (memory.before_step, memory.after_step):
+        with pytest.raises(hexad.InvalidMemory, match=r"messages\[1\]\.role"):
+            call([user("Hello."), {"role": "narrator", "content": "…"}])
+
+    assert 0 == hx.count(status=None)
+
+
+def test_a_long_message_is_asked_about_by_its_own_sentences(hx: Hexad) -> None:
+    hx.remember("The gearbox of the mill takes two litres of oil.")
+    paste = " ".join(f"Line {number} of a log says nothing of interest." for number in range(2_000))
+
+    context = AgentMemory(hx).before_step([user(f"How much oil does the gearbox of the mill take? {paste}")])
+
+    assert context.tokens <= 1_500
+
+
+def test_over_http_it_is_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    server = start(tmp_path)
+    try:
+        with hexad.connect(server.url, token=server.token_file) as store:
+            memory = AgentMemory(store, user="ada", session="monday")
+            said = [user("I am allergic to peanuts.")]
+            memory.after_step(said)
+            ask = user("Find me a snack without peanuts.")
+
+            assert "allergic" in memory.before_step([ask]).render()
+            assert "allergic" not in memory.before_step([*said, ask]).render()
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def test_the_example_agent_remembers_its_user_from_one_run_to_the_next(tmp_path: Path) -> None:
+    def run(said: str) -> str:
+        done = subprocess.run(
+            [sys.executable, EXAMPLE, "--user", "ada", "--url", f"{server.url}/v1", "--model", "tiny"],
+            check=False,
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=tmp_path,
+            env={**os.environ, "HEXAD_EMBEDDER": "none", "OPENAI_API_KEY": "k"},
+        )
+        assert 0 == done.returncode, done.stderr
+        return done.stdout
+
+    with llm_server() as server:
+        server.will("Noted.")
+        assert "Noted.\n" == run("I am allergic to peanuts.\n")
+        server.will("Try an apple.")
+        server.will("An apple.")
+        assert "Try an apple.\nAn apple.\n" == run("Find me a snack without peanuts.\n\nWhich one was it?\n")
+
+    first, second, third = ([m["content"] for m in asked.body["messages"]] for asked in server.asked)
+    assert "peanuts" not in first[0]
+    assert "allergic to peanuts" in second[0]
+    assert ["Find me a snack without peanuts.", "Try an apple.", "Which one was it?"] == third[1:]
+    with hexad.open(tmp_path, embedder=None) as store:
+        assert 6 == store.count(kinds=["turn"])
