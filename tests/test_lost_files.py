@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad import FrozenClock
+from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.database.connection import Database
 from hexad.lifecycle.session_capture import open_session
@@ -145,7 +145,7 @@ def test_the_log_of_a_ledger_is_kept_where_its_database_is_lost(tmp_path: Path, 
 KILLED_IN_ITS_FIRST_COMMIT = """
 import os, signal, sys
 from pathlib import Path
-from hexad import FrozenClock
+from hexad import FrozenClock, Hexad
 from hexad.database.connection import Database
 db = Database.open(Path(sys.argv[1]), clock=FrozenClock())
 with db.transaction() as con:
@@ -189,3 +189,263 @@ def test_a_ledger_that_lost_its_database_is_not_begun_anew(project: Path, lost: 
     database.write_bytes(whole)
     with AuditLog(project) as log:
         assert log.verify().ok
+
+
+def lines_of(problems: list[str], name: str) -> list[str]:
+    return [problem for problem in problems if name in problem]
+
+
+@pytest.fixture
+def with_keys(project: Path) -> Path:
+    """The key file of a store with a memory."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("The first text.")
+    return project / ".hexad" / "keys.json"
+
+
+@pytest.mark.parametrize("lost", ["gone", "another store's"])
+def test_a_key_file_is_not_made_anew_where_the_store_had_one(
+    with_keys: Path, tmp_path: Path, lost: str
+) -> None:
+    project, whole = with_keys.parent.parent, with_keys.read_bytes()
+    with_keys.unlink()
+    if lost != "gone":
+        (tmp_path / "other").mkdir()
+        with hexad.open(tmp_path / "other", embedder=None, background=False) as other:
+            other.remember("Another store's text.")
+        shutil.copy(tmp_path / "other" / ".hexad" / "keys.json", with_keys)
+    before = contents(with_keys.parent).get("keys.json")
+
+    with (
+        opened_with_losses(project)
+        if lost == "gone"
+        else hexad.open(project, embedder=None, background=False) as hx
+    ):
+        with pytest.raises(hexad.IntegrityError, match=r"keys\.json is .* Restore it from a backup"):
+            hx.remember("A second text.")
+        assert 1 == len(lines_of(hx.check(), "keys.json"))
+        assert 1 == hx.count()  # reading needs no key
+    assert before == contents(with_keys.parent).get("keys.json")
+
+    if lost == "gone":
+        with_keys.touch(mode=0o600)
+    with_keys.write_bytes(whole)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A second text.")
+        assert [] == hx.check()
+
+
+def test_a_hook_makes_no_keys_where_the_store_had_some(with_keys: Path) -> None:
+    with_keys.unlink()
+    clock = FrozenClock()
+
+    def capture() -> None:
+        folder = with_keys.parent
+        with open_session(folder, folder.parent, clock=clock, ids=hexad.TimeSortedIds(clock)) as session:
+            session.record_edits(["src/token_16C7e42F292c6912E771.py"])
+
+    with pytest.raises(hexad.IntegrityError, match=r"keys\.json is gone"):
+        capture()
+
+    assert not with_keys.exists()
+
+
+def test_a_loss_is_accepted_once_and_noted(with_keys: Path) -> None:
+    project = with_keys.parent.parent
+    with_keys.unlink()
+
+    told = command("check", cwd=project)
+    accepted = command("check", "--accept-losses", cwd=project)
+    after = command("check", cwd=project)
+
+    assert (5, 0, 0) == (told.returncode, accepted.returncode, after.returncode)
+    assert "keys.json is gone" in told.stdout
+    assert "" == after.stderr
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text under new keys.")
+        assert with_keys.exists()
+        assert [] == hx.check()
+        assert [{"files": ["keys.json"]}] == [
+            {"files": detail["files"]}
+            for _, what, detail in hx._services.stores.meta.logged(limit=9)
+            if what == "accept_losses"
+        ]
+
+
+def test_a_key_file_of_an_older_version_is_known_from_the_next_opening_on(with_keys: Path) -> None:
+    project = with_keys.parent.parent
+    with hexad.open(project, embedder=None, background=False) as hx, hx._services.db.transaction() as con:
+        con.execute("DELETE FROM meta WHERE key = 'key_file'")
+    hexad.open(project, embedder=None, background=False).close()
+    with_keys.unlink()
+
+    with opened_with_losses(project) as hx:
+        assert 1 == len(lines_of(hx.check(), "keys.json is gone"))
+
+
+def opened_with_losses(project: Path, **options: object) -> Hexad:
+    with pytest.warns(UserWarning, match="--accept-losses"):
+        return hexad.open(project, embedder=None, background=False, **options)
+
+
+RECORDED = """
+import os, signal, sys, hexad
+hx = hexad.open(sys.argv[1], embedder=None, background=False)
+hx.xdb.start_session("monday")
+for n in range(200):
+    hx.xdb.record("output", f"word {n}", {}, role="assistant")
+hx.xdb.flush()
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+hx.close()
+"""
+
+
+def log_of(project: Path, *, end: str) -> Path:
+    run(RECORDED, project, end)
+    (log,) = (project / ".hexad" / "stream" / "log").glob("*.log")
+    return log
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "emptied": empty,
+    "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+}
+
+
+@pytest.mark.parametrize("end", ["closed", "killed"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_log_that_is_lost_is_missed(project: Path, damage: str, end: str) -> None:
+    log = log_of(project, end=end)
+    if end == "killed":  # whoever opens the store next notes how long it is
+        with hexad.open(project, embedder=None, background=False) as hx:
+            hx.maintain()
+    whole = log.read_bytes()
+    DAMAGES[damage](log)
+
+    for readonly in (True, False):
+        with opened_with_losses(project, readonly=readonly) as hx:
+            with pytest.raises(hexad.IntegrityError, match=rf"{log.name} .* backup"):
+                hx.xdb.recall(session_id="monday")
+            assert 1 == len(lines_of(hx.check(), log.name))
+    log.touch(mode=0o600)
+    log.write_bytes(whole)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        assert 200 == len(hx.xdb.recall(session_id="monday", limit=500))
+
+
+def test_a_lost_log_is_accepted(project: Path) -> None:
+    log = log_of(project, end="closed")
+    log.unlink()
+
+    with opened_with_losses(project) as hx:
+        assert [] == hx.check(accept_losses=True)
+        assert [] == hx.xdb.recall(session_id="monday")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+
+
+@pytest.mark.parametrize("end", ["closed", "killed"])
+def test_a_log_that_is_sealed_is_not_missed(project: Path, end: str) -> None:
+    log_of(project, end=end)
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.maintain()
+        hx.xdb.seal()
+        assert [] == hx.check()
+        assert 200 == len(hx.xdb.recall(session_id="monday", limit=500))
+    with hexad.open(project, embedder=None, background=False, readonly=True) as hx:
+        assert [] == hx.check()
+
+
+def test_a_log_that_goes_on_after_a_kill_of_its_program_is_not_missed(project: Path) -> None:
+    log = log_of(project, end="killed")
+    with log.open("ab") as file:
+        file.write(b"\xf5HXF and half of a frame")
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.maintain()
+        assert [] == hx.check()
+    run(RECORDED, project, "closed")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        assert 400 == len(hx.xdb.recall(session_id="monday", limit=500))
+
+
+def test_nothing_is_missed_after_a_change_of_keys(project: Path) -> None:
+    log_of(project, end="closed")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text.")
+
+    for change in (
+        lambda: hexad.encrypt(project, key=bytes(32)),
+        lambda: hexad.rekey(project, key=bytes(32), new_key=bytes([1] * 32)),
+        lambda: hexad.decrypt(project, key=bytes([1] * 32)),
+    ):
+        change()
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        hx.remember("A second text.")
+        assert 200 == len(hx.xdb.recall(session_id="monday", limit=500))
+
+
+def test_nothing_is_missed_in_a_backup_of_all_files(project: Path, tmp_path: Path) -> None:
+    log_of(project, end="closed")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text.")
+        hx.xdb.start_session("tuesday")
+        hx.xdb.record("output", "more", {})
+        hx.xdb.flush()
+        shutil.copytree(project, tmp_path / "copied while open")
+    shutil.copytree(project, tmp_path / "copied when closed")
+
+    for name in ("copied while open", "copied when closed"):
+        with hexad.open(tmp_path / name, embedder=None, background=False) as hx:
+            assert [] == hx.check()
+            assert 201 == len(hx.xdb.recall(session_id="*", limit=500))
+
+
+@pytest.mark.parametrize("lost", ["gone", "empty"])
+def test_a_user_layer_that_a_project_opened_is_missed(project: Path, lost: str) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.user.prefer("testing", "pytest")
+        database = hx.user.path / "user.db"
+    whole = database.read_bytes()
+    empty(database)
+    if lost == "gone":
+        database.unlink()
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        with pytest.raises(hexad.IntegrityError, match=rf"user\.db is {lost}, and this project"):
+            hx.user.prefer("testing", "unittest")
+        with pytest.raises(hexad.IntegrityError, match=rf"user\.db is {lost}, and this project"):
+            hx.user.preferences()
+        assert 1 == len(lines_of(hx.check(), f"user.db is {lost}"))
+        hx.remember("A text that has nothing to do with it.")
+        assert hx.recall("text")
+    empty(database)
+    database.write_bytes(whole)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert ["pytest"] == [preference.value for preference in hx.user.preferences()]
+        assert [] == hx.check()
+
+
+def test_a_lost_user_layer_is_accepted(project: Path) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.user.prefer("testing", "pytest")
+        folder = hx.user.path
+    shutil.rmtree(folder)
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 1 == len(lines_of(hx.check(), "user.db is gone"))
+        assert [] == hx.check(accept_losses=True)
+        assert () == tuple(hx.user.preferences())
+
+
+def test_another_place_of_the_user_layer_is_none_that_is_lost(project: Path, tmp_path: Path) -> None:
+    for name in ("one place", "another place"):
+        with hexad.open(project, embedder=None, background=False, user_dir=tmp_path / name) as hx:
+            hx.user.prefer("testing", "pytest")
+            assert [] == hx.check()

@@ -1207,12 +1207,16 @@ class Hexad:
 
     # Maintenance --------------------------------------------------------------------------------------------------
 
-    def check(self) -> list[str]:
+    @flags_checked
+    def check(self, *, accept_losses: bool = False) -> list[str]:
         """Return in words what is wrong with the store and with the user layer; an empty list when all is well.
+
+        With `accept_losses` files that are lost (logs of the stream, the key file) are missed no longer from then on;
+        the ledger is told which.
 
         Raises `AccessDenied` for an actor from whom anything is hidden: what is wrong is said by name.
         """
-        return self._services.check()
+        return self._services.check(accept_losses=accept_losses)
 
     def memory_quality(self, *, space: str | None = None, listed: int = 100) -> MemoryQuality:
         """Return an audit of the active memories: junk, duplicates, echoes, what is stale, contradictory, secret or

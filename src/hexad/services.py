@@ -528,11 +528,13 @@ class Services:
 
     # The store as a whole -----------------------------------------------------------------------------------------
 
-    def check(self) -> list[str]:
+    def check(self, *, accept_losses: bool) -> list[str]:
         """Return in words what is wrong with the store and with the user layer."""
         from hexad.maintenance.check import check
 
         require_owner(self.context.actor, self.everything, doing="a check")
+        if accept_losses:
+            self.context.accept_losses(user_layer=self.user().lost_place())
         return check(self.context, components()) + self.user().check()
 
     def status(self) -> StoreStatus:
@@ -633,6 +635,7 @@ class Services:
     def _note_use(self) -> None:
         """Write what was noted in memory alone, and let the ledger take what upkeep noted."""
         self.handouts.flush()
+        self.context.note_keys()
         self.search.store_computed()
         if (honeycomb := self.honeycomb.loaded) is not None:
             honeycomb.breaker.flush()

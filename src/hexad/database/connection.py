@@ -377,6 +377,11 @@ class Database:
             raise _Undone
 
     @property
+    def in_transaction(self) -> bool:
+        """Whether this thread sees one moment of the store, as it was when that began."""
+        return self._connection().depth > 0
+
+    @property
     def in_trial(self) -> bool:
         """Whether what this thread changes now will be undone."""
         return self._connection().trials > 0

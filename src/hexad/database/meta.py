@@ -1,9 +1,10 @@
-"""Facts about the store itself: its id, the embedder it was built with, the log of maintenance."""
+"""Facts about the store itself: its id, the embedder it was built with, its files, the log of maintenance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent
@@ -11,6 +12,8 @@ from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
+
+GO_ON: Final = "To go on without what it held, run `hexad check --accept-losses`."
 
 STORE_ID: Final = "store_id"
 PROJECT_NAME: Final = "project"
@@ -28,6 +31,15 @@ ARRIVALS: Final = "arrivals"
 _ARRIVALS_APART: Final = timedelta(days=1)
 """What comes within a day of what came before is not noted again: by so much may it count as older."""
 _ARRIVALS_LIMIT: Final = 1_000
+KEY_FILE: Final = "key_file"
+"""The identity of `keys.json`."""
+ACCEPTED: Final = "accept_losses"
+"""The note that the store goes on without files that are lost."""
+_FILE: Final = "file:"
+"""Before the path of a file below the store's folder: how long it is at least."""
+_LOGS: Final = "stream/log/"
+_USER_LAYER: Final = "user_layer:"
+"""Before a digest of a place where a user layer was opened from here: its identity."""
 
 
 class Meta:
@@ -85,6 +97,66 @@ class Meta:
             return [(int(no), from_micros(at)) for no, at in parse(text or "[]")]
         except (TypeError, ValueError, IntegrityError):
             return []  # damaged: what came is as old as it says
+
+    def note_log(self, name: str, size: int) -> None:
+        """Note how long a log of the stream is that nobody writes to any more, in bytes."""
+        self.update(f"{_FILE}{_LOGS}{name}", str(size))
+
+    def forget_log(self, name: str) -> None:
+        """Expect a log of the stream no longer: what it held is in a segment, or it held nothing."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM meta WHERE key = ?", (f"{_FILE}{_LOGS}{name}",))
+
+    def user_layer(self, place: str) -> str | None:
+        """Return the identity of the user layer that was in a place, None where none was opened there from here."""
+        return self.get(f"{_USER_LAYER}{place}")
+
+    def note_user_layer(self, place: str, identity: str | None) -> None:
+        """Note which user layer is in a place; None expects none there."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM meta WHERE key = ?", (f"{_USER_LAYER}{place}",))
+            if identity is not None:
+                self.put(f"{_USER_LAYER}{place}", identity)
+
+    def lost_files(self, directory: Path) -> dict[str, str]:
+        """Return in words what became of files that are gone or shorter than noted, by their path below `directory`."""
+        rows = self._db.query("SELECT key, value FROM meta WHERE key GLOB 'file:*'")
+        lost: dict[str, str] = {}
+        for key, noted in rows:
+            path = directory / key.removeprefix(_FILE)
+            try:
+                size = path.stat().st_size
+            except FileNotFoundError:
+                lost[key.removeprefix(_FILE)] = f"{path} is gone; it had {int(noted):,} bytes."
+            else:
+                if size < int(noted):
+                    lost[key.removeprefix(_FILE)] = f"{path} has {size:,} bytes of {int(noted):,}."
+        # Since they were listed, or by a version that notes no files, some may have been sealed.
+        return {
+            name: f"{words} Put a backup in its place. {GO_ON}"
+            for name, words in lost.items()
+            if not self._is_retired(name.removeprefix(_LOGS))
+        }
+
+    def _is_retired(self, log: str) -> bool:
+        return self._db.query_one("SELECT 1 FROM stream_retired_logs WHERE name = ?", (log,)) is not None
+
+    def accept_losses(self, directory: Path, *, keys: bool, user_layer: str | None, at: datetime) -> None:
+        """Expect files that are lost no longer, with `keys` no key file, and no user layer in a place; the log of
+        maintenance says which.
+        """  # fmt: skip
+        lost = self.lost_files(directory)
+        names = [*lost, *(["keys.json"] if keys else []), *(["user.db"] if user_layer is not None else [])]
+        if not names:
+            return
+        with self._db.transaction() as con:
+            for name in lost:
+                con.execute("DELETE FROM meta WHERE key = ?", (f"{_FILE}{name}",))
+            if keys:
+                con.execute("DELETE FROM meta WHERE key = ?", (KEY_FILE,))
+            if user_layer is not None:
+                self.note_user_layer(user_layer, None)
+            self.log(ACCEPTED, {"files": list(names)}, at=at)
 
     def recorded_embedder(self) -> tuple[str, int] | None:
         """Return name and dimensions of the embedder that the store's vectors are from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from hexad.core.ids import IdSource
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.encryption.secrets_file import SECRET_BYTES, KeyStore
+from hexad.database.meta import KEY_FILE, Meta
+from hexad.errors import AccessDenied, IntegrityError
 
 
 def _without_background() -> None:
@@ -49,6 +52,30 @@ class StoreContext:
         if self.db.in_trial and not self.keys.path.exists():
             return bytes(SECRET_BYTES)
         return self.keys.redaction_salt
+
+    def note_keys(self) -> None:
+        """Note which key file is this store's, where there is one and none is known: from then on it is missed."""
+        meta = Meta(self.db)
+        if self.db.readonly or meta.get(KEY_FILE) is not None:
+            return
+        with contextlib.suppress(AccessDenied, IntegrityError):  # who needs the keys is told
+            if (identity := self.keys.identity()) is not None:
+                meta.put(KEY_FILE, identity)
+
+    def lost_files(self) -> list[str]:
+        """Return in words which files are not as they were noted."""
+        meta = Meta(self.db)
+        lost = list(meta.lost_files(self.directory).values())
+        if meta.get(KEY_FILE) is not None and not self.keys.path.exists():
+            lost.append(str(self.keys.state()))
+        return lost
+
+    def accept_losses(self, *, user_layer: str | None) -> None:
+        """Expect no longer what is lost, the user layer of a place among it where one is named."""
+        self.db.require_writable()
+        keys, at = self.keys.are_lost(), self.clock.now()
+        Meta(self.db).accept_losses(self.directory, keys=keys, user_layer=user_layer, at=at)
+        self.note_keys()
 
     @property
     def may_see_user(self) -> bool:

@@ -12,6 +12,7 @@ from hexad.core.arguments import quoted
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of
+from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.experience.context.window_accounts import WindowAccounts
@@ -100,6 +101,7 @@ class Experience:
             clock=clock,
             durability=StreamDurability(settings.stream_durability),
             full=context.wake,
+            note=Meta(db).note_log,
             cipher=cipher,
         )
         self.contract: Callable[[], LifecycleContract] = LifecycleContract

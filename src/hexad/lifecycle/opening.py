@@ -35,7 +35,7 @@ from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
-from hexad.database.meta import PROJECT_NAME, STORE_ID, Meta
+from hexad.database.meta import KEY_FILE, PROJECT_NAME, STORE_ID, Meta
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
@@ -135,7 +135,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
         settings.require_trust(*_sending(embedder, generator, rerank))
         if settings.otel:
             attach(SystemClock())
-        return _open(
+        hx = _open(
             directory,
             settings,
             temporary=temporary,
@@ -151,6 +151,13 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
             key=key,
             user=(layer or (None if temporary is None else directory.parent / "user"), user_key),
         )
+        try:
+            for words in hx._services.context.lost_files():
+                warnings.warn(words, stacklevel=2)
+        except BaseException:  # of a program for which warnings are errors
+            hx.close()
+            raise
+        return hx
     except BaseException:
         if temporary is not None:
             temporary.cleanup()
@@ -294,7 +301,7 @@ def _open(
             clock=clock,
             ids=ids,
             actor=actor,
-            keys=KeyStore(directory / KEYS, crypt=crypt),
+            keys=KeyStore(directory / KEYS, crypt=crypt, known=lambda: meta.get(KEY_FILE)),
             crypt=crypt,
             project=project,
             background=background and not readonly,

@@ -23,6 +23,7 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import MEMORY_DB, StoreKeys
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
+from hexad.database.meta import KEY_FILE, Meta
 from hexad.database.migrations import SCHEMA_VERSION, newest
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
@@ -182,7 +183,7 @@ def open_session(
                 raise IntegrityError(
                     f"The schema of {directory} is not this version's; `hexad check` brings it up."
                 )
-            keys = KeyStore(directory / _KEYS, crypt=crypt)
+            keys = KeyStore(directory / _KEYS, crypt=crypt, known=lambda: Meta(db).get(KEY_FILE))
             yield SessionCapture(
                 db,
                 folder,

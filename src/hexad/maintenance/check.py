@@ -87,6 +87,7 @@ def check(context: StoreContext, components: Sequence[Component]) -> list[str]:
     inventory = inventory_of(components)
     problems += _files(context.directory, inventory.expected_names)
     problems += exposed(context.directory, inventory, encrypted=context.crypt is not None)
+    problems += context.lost_files()
     problem = context.keys.state().problem
     if problem is not None and problem not in problems:
         problems.append(problem)

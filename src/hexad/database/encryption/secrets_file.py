@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,11 @@ _VERSION = 1
 _STORE_FIELDS = ("redaction_salt", "signing_seed")
 
 
+_BELONGING = (
+    "Restore it from a backup: without it nothing tells what was purged when it comes back, and neither fingerprints "
+    "of redacted values nor signatures of exports made so far can be checked."
+)
+_GO_ON = "To go on with new keys, run `hexad check --accept-losses`."
 _KEY_FILE_BYTES = 4_096
 _KEY_FILE = re.compile(rb'"(?:signing_seed|wrapping_key|redaction_salt)"\s*:\s*"[0-9a-fA-F]{64}"')
 
@@ -36,6 +42,13 @@ def holds_keys(data: bytes) -> bool:
     return _KEY_FILE.search(data, 0, _KEY_FILE_BYTES) is not None and data.lstrip()[:1] == b"{"
 
 
+def _identity(keys: Mapping[str, bytes]) -> str:
+    digest = hashlib.blake2b(digest_size=16, person=b"hexad/key-file")
+    for name in sorted(keys):
+        digest.update(keys[name])
+    return digest.hexdigest()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyState:
     """What a health check shows of the key file; never a secret."""
@@ -46,7 +59,7 @@ class KeyState:
     problem: str | None
 
     def __str__(self) -> str:
-        if not self.exists:
+        if not self.exists and self.problem is None:
             return f"no key file yet ({self.path.name}); it is made when it is needed"
         return self.problem or f"{self.path.name}, mode {self.mode}"
 
@@ -58,9 +71,16 @@ class KeyStore:
     """
 
     def __init__(
-        self, path: Path, *, fields: Sequence[str] = _STORE_FIELDS, crypt: StoreKeys | None = None
+        self,
+        path: Path,
+        *,
+        fields: Sequence[str] = _STORE_FIELDS,
+        crypt: StoreKeys | None = None,
+        known: Callable[[], str | None] = lambda: None,
     ) -> None:
+        """`known` returns the identity of the file that was here before, None where none is known of."""
         self.path = path
+        self._known = known
         self._fields = tuple(fields)
         self._cipher = None if crypt is None else crypt.cipher(SECRETS)
 
@@ -87,9 +107,10 @@ class KeyStore:
         try:
             mode = stat.S_IMODE(self.path.stat().st_mode)
         except FileNotFoundError:
-            return KeyState(path=self.path, exists=False, mode=None, problem=None)
+            problem = None if self._known() is None else self._lost()
+            return KeyState(path=self.path, exists=False, mode=None, problem=problem)
         try:
-            self._read()
+            self._require_known(self._read())
             problem = None
         except (AccessDenied, IntegrityError) as error:
             problem = str(error)
@@ -98,13 +119,41 @@ class KeyStore:
     @cached_property
     def _secrets(self) -> dict[str, bytes]:
         if not self.path.exists():
+            if self._known() is not None:
+                raise IntegrityError(self._lost())
             files.ensure_dir(self.path.parent)
             fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
             data = json.dumps({"version": _VERSION, **fresh}).encode("ascii")
             if self._cipher is not None:
                 data = b"".join(self._cipher.sealed([data]))
             files.create_exclusive(self.path, data)
-        return self._read()
+        keys = self._read()
+        self._require_known(keys)
+        return keys
+
+    def identity(self) -> str | None:
+        """Return what tells this key file from any other, and nothing of what it holds; None where it is not there.
+
+        Raises as `redaction_salt` does.
+        """
+        return _identity(self._read()) if self.path.exists() else None
+
+    def are_lost(self) -> bool:
+        """Whether the file that was here is gone, or another one is in its place; one that is damaged is neither."""
+        known = self._known()
+        try:
+            return known not in (None, self.identity())
+        except (AccessDenied, IntegrityError):
+            return False
+
+    def _require_known(self, keys: Mapping[str, bytes]) -> None:
+        if self._known() not in (None, _identity(keys)):
+            raise IntegrityError(
+                f"{self.path} is the key file of another store, or was made anew. {_BELONGING} {_GO_ON}"
+            )
+
+    def _lost(self) -> str:
+        return f"{self.path} is gone. {_BELONGING} {_GO_ON}"
 
     def _read(self) -> dict[str, bytes]:
         mode = stat.S_IMODE(self.path.stat().st_mode)

@@ -576,6 +576,8 @@ class StreamReader:
         Raises `NotFound` for a session that was never started.
         """
         logs = self._read_logs()
+        if not self._db.in_transaction:  # in an older view a log may stand that was sealed since
+            self._manifest.require_logs(self.log_directory.parent)
         with self._db.read():
             session = None
             if question.session_id is not None:

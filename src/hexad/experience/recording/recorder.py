@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import threading
@@ -17,7 +18,7 @@ from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import FileCipher
 from hexad.database.exit_hooks import ExitPhase, forget, register
-from hexad.errors import InvalidInput, StorageFailure
+from hexad.errors import InvalidInput, StorageFailure, StoreLocked
 from hexad.experience.stream.frames import Batch, StepFields
 from hexad.experience.stream.log import LogWriter, RowsInDoubt
 from hexad.experience.tables.sessions import Sessions
@@ -72,6 +73,7 @@ class Recorder:
         clock: Clock,
         durability: StreamDurability,
         full: Callable[[], None],
+        note: Callable[[str, int], object],
         cipher: FileCipher | None = None,
     ) -> None:
         self._sessions = sessions
@@ -79,6 +81,7 @@ class Recorder:
         self._clock = clock
         self._durability = durability
         self._cipher = cipher
+        self._note = note  # told how long a log is that is given away
         self._full = full  # called when there is a log to seal
         self._pid = os.getpid()
         self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
@@ -301,9 +304,22 @@ class Recorder:
         """Write what waits and give this process's log away for sealing; the next record begins a new one."""
         self.flush()
         with self._writing:
-            if self._log is not None:
-                self._log.close()
-                self._log = None
+            ended, self._log = self._log, None
+            if ended is not None:
+                is_durable = self._is_durable(ended)
+                ended.close()
+        if ended is not None and ended.rows and is_durable:
+            # Only a help to whoever misses it; without it the log is as good.
+            with contextlib.suppress(StorageFailure, StoreLocked):
+                self._note(ended.path.name, ended.size)
+
+    def _is_durable(self, ended: LogWriter) -> bool:
+        if self._durability is StreamDurability.OS:
+            try:
+                ended.sync()
+            except StorageFailure:
+                return False
+        return True
 
     @property
     def unsealed(self) -> tuple[int, int]:

@@ -345,7 +345,8 @@ def read_frames(data: bytes, frames: Frames, name: str) -> Frames:
 def _damage(name: str, at: int, how: str) -> IntegrityError:
     return IntegrityError(
         f"{name} is damaged at offset {at}: records stand there that cannot be read, and {how}. "
-        "Put a backup in its place, or move the file away to go on without its records."
+        "Put a backup in its place, or move the file away and run `hexad check --accept-losses` to go on without its "
+        "records."
     )
 
 

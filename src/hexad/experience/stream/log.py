@@ -60,6 +60,15 @@ class LogWriter:
         """Whether the log is as large as a segment should be made of: whoever writes to it begins another one."""
         return self.rows >= LOG_ROWS or self._size >= LOG_BYTES
 
+    @property
+    def size(self) -> int:
+        """How many bytes of it hold what was acknowledged."""
+        return self._size
+
+    def sync(self) -> None:
+        """Make what was acknowledged durable, also where the policy does without."""
+        files.fdatasync(self._fd, self.path)
+
     def append(self, steps: Sequence[StepFields]) -> None:
         """Append the records as one frame, synced unless the policy does without.
 

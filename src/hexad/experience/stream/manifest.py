@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import cast
 
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
-from hexad.errors import Conflict
+from hexad.database.meta import Meta
+from hexad.errors import Conflict, IntegrityError
 
 _BATCH = 500
 
@@ -48,7 +50,7 @@ class SegmentManifest:
     """The rows that say what the stream consists of."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db, self._meta = db, Meta(db)
         self._numbers: dict[str, int] = {}
         self._ids: dict[int, str] = {}
 
@@ -86,6 +88,7 @@ class SegmentManifest:
                 _add_side(con, number, side)
             for name in logs:
                 con.execute("INSERT INTO stream_retired_logs VALUES(?, ?)", (name, number))
+                self._meta.forget_log(name)
             for name in replaces:
                 _remove(con, name, into=number)
 
@@ -163,6 +166,17 @@ class SegmentManifest:
         """Take a log that holds no record out of the stream."""
         with self._db.transaction() as con:
             con.execute("INSERT OR IGNORE INTO stream_retired_logs VALUES(?, NULL)", (log,))
+            self._meta.forget_log(log)
+
+    def note_logs(self, logs: Iterable[tuple[str, int]]) -> None:
+        """Note how long logs are that nobody writes to any more."""
+        for name, size in logs:
+            self._meta.note_log(name, size)
+
+    def require_logs(self, directory: Path) -> None:
+        """Raise `IntegrityError` where a log of the stream in `directory` is gone, or shorter than it was."""
+        for words in self._meta.lost_files(directory.parent).values():
+            raise IntegrityError(words)
 
     def retired(self, names: Sequence[str]) -> set[str]:
         """Return which of these logs are in a segment."""

@@ -29,7 +29,7 @@ from hexad.database.leases import Lease
 from hexad.errors import IntegrityError
 from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 from hexad.experience.stream.filters import TickRanges, placed
-from hexad.experience.stream.frames import HAS_EVENT, Frames
+from hexad.experience.stream.frames import HAS_EVENT, SEALED_HEADER_BYTES, Frames
 from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
 from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
 from hexad.experience.stream.rows import RELATION, flat
@@ -385,6 +385,9 @@ class Sealer:
         with contextlib.ExitStack() as locks:
             left_paths = list(self._abandoned_logs(locks))
             if not (all or self._is_due(left_paths)):
+                # Of a killed program nobody has noted how much it wrote.
+                sizes = [(path.name, path.stat().st_size) for path in left_paths]
+                self.manifest.note_logs(item for item in sizes if item[1] > SEALED_HEADER_BYTES)
                 return StreamReport()
             logs = list(_readable_logs(left_paths, problems, self._engine.cipher))
             self._before(logs)

@@ -13,8 +13,9 @@ from typing import Final
 from hexad.config import load_preferences
 from hexad.core.arguments import is_text, parse_text, quoted
 from hexad.database.encryption.record import KeyGiven
+from hexad.database.meta import GO_ON, Meta
 from hexad.database.store_context import StoreContext
-from hexad.errors import AccessDenied, InvalidInput, LimitExceeded, StorageFailure
+from hexad.errors import AccessDenied, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
 from hexad.layers.user.learning import state_preference
 from hexad.layers.user.publishing import PublishingProject
@@ -52,6 +53,7 @@ class UserAccess:
         self._require_owner()
         with self._lock:
             if self._store is None:
+                self._require_kept()
                 if not is_there(self.folder):
                     if self._context.db.readonly or self._refused() or not load_preferences(self.folder):
                         return None  # nothing is known of anybody
@@ -80,6 +82,8 @@ class UserAccess:
                 )
             if self._store is not None and self._readonly:
                 self.close()
+            if self._store is None:
+                self._require_kept()
             return self._store or self._open(readonly=False)
 
     def _open(self, *, readonly: bool) -> UserStore:
@@ -97,10 +101,37 @@ class UserAccess:
                 self.read_file(store)
                 if not self._context.settings.user.learning:
                     self.leave(store)
+                self._note()
         except BaseException:
             self.close()
             raise
         return store
+
+    @property
+    def place(self) -> str:
+        """The layer's folder and user, as this project's notes name them."""
+        named = f"{self.folder.absolute()}\0{self.user_id}".encode("utf-8", "surrogateescape")
+        return hashlib.blake2b(named, digest_size=16).hexdigest()
+
+    def loss(self) -> str | None:
+        """Return in words what became of a layer that this project knew; None where it is there, or none was known."""
+        path = self.folder / DATABASE
+        known = Meta(self._context.db).user_layer(self.place)
+        if known is None or (path.exists() and path.stat().st_size):
+            return None
+        what = "empty" if path.exists() else "gone"
+        return f"{path} is {what}, and this project had opened it. Put a backup in its place. {GO_ON}"
+
+    def _require_kept(self) -> None:
+        if (loss := self.loss()) is not None:
+            raise IntegrityError(loss)
+
+    def _note(self) -> None:
+        """Note that a layer is here, so that it is missed from now on."""
+        meta = Meta(self._context.db)
+        if self._context.db.readonly or self._context.db.in_transaction or meta.user_layer(self.place):
+            return
+        meta.note_user_layer(self.place, "here")
 
     def close(self) -> None:
         """Let go of the layer. Idempotent; the next call opens it again."""

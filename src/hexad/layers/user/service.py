@@ -38,7 +38,8 @@ class UserService:
         self._context, self._folder, self._key = context, folder, key
         self._project = PublishingProject(context, everything)
         self._look_again_s = float("-inf")
-        self._facade = Lazy(self._make_facade)
+        self._access = Lazy(self._make_access)
+        self._facade = Lazy(lambda: UserFacade(context, self._project, self._access()))
         self._layer = Lazy(lambda: UserLayer(self.facade.stated))
 
     @property
@@ -56,15 +57,13 @@ class UserService:
         if (facade := self._facade.loaded) is not None:
             facade.close()
 
-    def _make_facade(self) -> UserFacade:
-        context = self._context
-        access = UserAccess(
-            context,
+    def _make_access(self) -> UserAccess:
+        return UserAccess(
+            self._context,
             self._project,
             folder=self._folder or default_user_dir(),
-            key=KeyGiven.of(self._key, **context.settings.user_keys),
+            key=KeyGiven.of(self._key, **self._context.settings.user_keys),
         )
-        return UserFacade(context, self._project, access)
 
     def learn(self) -> LearningReport | None:
         """Publish and learn; None where there is nothing to publish and nothing was, or where it is not possible now.
@@ -122,9 +121,18 @@ class UserService:
             return f"cannot be read: {error}"
         return "there" if at is None else f"there, weighed anew at {at:%Y-%m-%d %H:%M}"
 
+    def lost_place(self) -> str | None:
+        """Return where a user layer is that this project knew and that is lost, as its notes name the place."""
+        access = self._access()
+        return None if access.loss() is None else access.place
+
     def check(self) -> list[str]:
         """Return what is wrong with the user layer; nothing where there is none, or its key is not at hand."""
-        if not self._context.may_see_user or not is_there(self.facade.path):
+        if not self._context.may_see_user:
+            return []
+        if (lost := self._access().loss()) is not None:
+            return [f"The user layer: {lost}"]
+        if not is_there(self.facade.path):
             return []
         try:
             return [f"The user layer: {problem}" for problem in self.facade.check()]

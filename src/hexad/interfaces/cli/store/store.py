@@ -91,14 +91,17 @@ def _created_lines(
 
 
 @click.command(cls=Command)
+@click.option(
+    "--accept-losses", is_flag=True, help="Go on without files that are lost; first look for a backup."
+)
 @click.pass_context
-def check(ctx: click.Context) -> None:
+def check(ctx: click.Context, *, accept_losses: bool) -> None:
     """Look for damage: rows, full text, vectors, files.
 
     Exit code 5 when something is wrong; each line says what, and the remedy.
     """
     with state().opened() as hx:
-        problems = hx.check()
+        problems = hx.check(accept_losses=accept_losses)
         path = hx.path
     show({"path": str(path), "problems": problems}, table=_check_lines(problems, path))
     if problems:
