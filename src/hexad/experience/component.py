@@ -21,7 +21,7 @@ from hexad.database.component import (
 from hexad.database.encryption.cipher import DOCUMENTS, STREAM
 from hexad.database.encryption.store_files import own_files
 from hexad.database.store_context import StoreContext
-from hexad.experience.documents import check_copies
+from hexad.experience.documents import check_copies, heal_copies
 from hexad.experience.stream.key_change import STREAM_KEY_CHANGE
 from hexad.experience.stream.log import list_logs
 from hexad.experience.stream.segment_files import check_stream
@@ -288,6 +288,15 @@ def _tidy(systems: ExperienceSystems, report: Report) -> None:
     report["freed_bytes"] = _freed_bytes(systems)
 
 
+def _heal(systems: ExperienceSystems, report: Report) -> None:
+    context = systems.context
+    documents = Documents(context.db)
+    own = own_files(context.directory, context.crypt, DOCUMENTS)
+    report["copies"] = (
+        heal_copies(context.directory / "documents", documents, own) if documents.count() else 0
+    )
+
+
 _JOBS: Final = (
     Job(name="seal", place=10, maintain=_seal, step=_sealed),
     Job(name="compact", place=11, maintain=_compact, step=_compact_when_due),
@@ -304,6 +313,7 @@ _JOBS: Final = (
         maintain=_tidy,
         step=lambda systems, stop: _freed_bytes(systems, stop=stop, when_due=True),
     ),
+    Job(name="heal copies", place=19, maintain=_heal),
 )
 
 COMPONENT: Final = Component(

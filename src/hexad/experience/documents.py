@@ -17,11 +17,12 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.core.ids import content_hash
+from hexad.core.tracing import log
 from hexad.database import files
 from hexad.database.encryption.cipher import DOCUMENTS
 from hexad.database.encryption.store_files import StoreFiles, own_files
 from hexad.database.store_context import StoreContext
-from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, NotFound, StorageFailure
 from hexad.experience.arguments import match_of
 from hexad.experience.tables.documents import DocumentFilter, Documents, RemovedDocuments
 from hexad.experience.values.documents import (
@@ -41,6 +42,14 @@ from hexad.redaction.masking import Masking
 from hexad.text.normalize import slugs
 
 _TRIES: Final = 100
+_BY_ITSELF: Final = "`hexad maintain` writes it."
+_REMEDIES: Final = {
+    CopyState.MISSING: _BY_ITSELF,
+    CopyState.OUTDATED: _BY_ITSELF,
+    CopyState.CHANGED: (
+        "`hx.xdb.documents.read_copies()` takes in what was changed by hand, `write_copies()` writes it anew."
+    ),
+}
 
 
 class WorkingCopies:
@@ -64,6 +73,9 @@ class WorkingCopies:
             return CopyState.SAME
         if text is not None and self._documents.said_before(document.id, content_hash(text)):
             return CopyState.OUTDATED
+        latest = self._documents.get(document.id)
+        if latest is not None and latest.revision != document.revision:
+            return self.state(latest)  # another process gave it a new text meanwhile, and wrote its copy
         return CopyState.CHANGED
 
     def write(self, document_id: str) -> None:
@@ -150,14 +162,34 @@ def unlink_copy(directory: Path, file: Path) -> None:
             break
 
 
+def _of_birth(document: Document, stored: Document) -> Document:
+    """Return a new document with what a stored one was given when it was stored."""
+    return replace(document, id=stored.id, created_at=stored.created_at, updated_at=stored.updated_at)
+
+
 def check_copies(directory: Path, documents: Documents, own: StoreFiles) -> Iterator[str]:
     """Yield in words what is wrong with the working copies; files without a document are the user's own affair."""
     for copy in WorkingCopies(directory, documents, own).list():
         if copy.state not in (CopyState.SAME, CopyState.UNKNOWN):
-            yield (
-                f"The working copy documents/{copy.path} is {copy.state.value}. `hx.xdb.documents.read_copies()` takes "
-                "in what was changed by hand, `write_copies()` writes it anew."
-            )
+            yield (f"The working copy documents/{copy.path} is {copy.state.value}. {_REMEDIES[copy.state]}")
+
+
+def heal_copies(directory: Path, documents: Documents, own: StoreFiles) -> int:
+    """Write the copies anew that are missing or outdated, and return how many; what was changed by hand stays.
+
+    That is what a kill or a full disk between a document and its copy leaves, and nobody has to decide anything.
+    """
+    copies = WorkingCopies(directory, documents, own)
+    healed = 0
+    for copy in copies.list():
+        if copy.document_id is not None and copy.state in (CopyState.MISSING, CopyState.OUTDATED):
+            try:
+                copies.write(copy.document_id)
+            except (StorageFailure, NotFound) as error:  # the disk is full still, or the document was removed
+                log.warning("The working copy documents/%s could not be written: %s", copy.path, error)
+            else:
+                healed += 1
+    return healed
 
 
 SEARCH_LIMIT: Final = 10_000
@@ -202,8 +234,9 @@ class DocumentRepository:
 
         `data_subjects` are the people whose data it is, so that it can be erased with all that is theirs.
         Secrets are taken out of the content and the summary. `version` is a word of your own, else the number of the
-        revision. Raises `Conflict` for a path that is taken, `InvalidInput` and `LimitExceeded` (8 MiB) for what
-        cannot be stored; then nothing was.
+        revision. The same document once more, in all that is given, is the one that is there: whoever was killed may
+        try again. A copy that cannot be written is said in the log, and `maintain` writes it. Raises `Conflict` for a
+        path that is taken, `InvalidInput` and `LimitExceeded` (8 MiB) for what cannot be stored; then nothing was.
 
         >>> import hexad
         >>> with hexad.open(":memory:", embedder=None) as hx:
@@ -233,9 +266,22 @@ class DocumentRepository:
             data_subjects=self._subjects(data_subjects),
         )
         with self._db.transaction():
-            self._documents.insert(document)
-        self._copies.write(document.id)
+            before = self._documents.by_path(document.path)
+            if before is not None and before == _of_birth(document, before):
+                document = before
+            else:
+                self._documents.insert(document)
+        self._write_copy(document.id)
         return document
+
+    def _write_copy(self, doc_id: str) -> None:
+        """Write the copy of what is stored by now, whatever becomes of the copy."""
+        try:
+            self._copies.write(doc_id)
+        except StorageFailure as error:
+            log.warning(
+                "The document is stored, and its working copy is not; `maintain` writes it. %s", error
+            )
 
     def update_document(
         self,
@@ -289,7 +335,7 @@ class DocumentRepository:
             after = after if subjects is None else replace(after, data_subjects=subjects)
             if after != before:
                 self._documents.replace(after, at=after.updated_at)
-        self._copies.write(doc_id)
+        self._write_copy(doc_id)
         return after
 
     def _changed(
@@ -354,7 +400,10 @@ class DocumentRepository:
             self._removed.archive(document.id, at=self._db.clock.now())
             if purge:
                 self._removed.purge(document.id, at=self._db.clock.now(), key=self._context.salt())
-        self._copies.remove(document, content_hashes)
+        try:
+            self._copies.remove(document, content_hashes)
+        except StorageFailure as error:  # of a copy that somebody wrote again meanwhile
+            log.warning("The document was removed, and its working copy was not. %s", error)
         removed_document = self._removed.find(document.id)
         assert removed_document is not None
         return removed_document
@@ -382,7 +431,7 @@ class DocumentRepository:
             )
         with self._db.transaction():
             self._removed.restore(departed.id)
-        self._copies.write(departed.id)
+        self._write_copy(departed.id)
         return self._documents.require(departed.id)
 
     def removed_documents(self) -> list[RemovedDocument]:

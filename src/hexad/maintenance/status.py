@@ -78,6 +78,7 @@ class MaintenanceReport:
     freed_bytes: int = 0  # of timesteps for which a COLD record stands
     compressed: int = 0  # COLD records of it that became part of coarser ones
     problems: tuple[str, ...] = ()  # logs that are damaged and stay, with the remedy
+    copies: int = 0  # working copies of documents that were missing or outdated
     consolidated: int = 0  # changes that consolidation made, where it was due
     detected: tuple[str, ...] = ()  # facts that a look at the repository noted, where it says something new
     user_layer: str = ""  # what became of what is known across projects

@@ -186,6 +186,7 @@ def _maintenance_lines(report: hexad.MaintenanceReport) -> Iterator[str]:
         (report.compacted, count(report.compacted, "context window"), "compacted"),
         (report.let_go, count(report.let_go, "window"), "released after its grace period"),
         (report.compressed, count(report.compressed, "COLD record"), "compressed"),
+        (report.copies, count(report.copies, "working copy", "working copies"), "written anew"),
         (report.freed_bytes, size(report.freed_bytes), "freed of timesteps that are COLD"),
     )
     for number, what, done in experience:
