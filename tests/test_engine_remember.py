@@ -729,3 +729,14 @@ def test_a_flag_stays_as_long_as_its_placeholder(hx: Hexad) -> None:
 
     assert "[REDACTED:" in str(changed.metadata["note"])
     assert 1 == len(changed.metadata["pii_flags"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [("nope kind !", "nope-kind"), ("how_to", "how-to"), ("Guide", "guide"), (" log ", "log")],
+)
+def test_a_kind_that_is_kept_as_another_word_is_told(hx: Hexad, kind: str, kept: str) -> None:
+    made = hx.remember("The harbour opens at six.", kind=kind)
+
+    told = made.receipt is not None and f"The kind {kind!r} is kept as {kept!r}." in made.receipt.notes
+    assert (kept, kind.strip().lower() != kept) == (made.kind, told)

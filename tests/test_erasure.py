@@ -752,3 +752,21 @@ def test_every_table_that_refers_to_a_memory_lets_it_go(hx: Hexad) -> None:
 
     gone = {(table.name, table.column) for table in memory_tables() if not table.stays}
     assert {("source_items", "memory_no")} == referring - gone  # whose names are masked
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_who_is_named_in_texts_alone_is_not_found_and_the_texts_are_listed(hx: Hexad, dry_run: bool) -> None:
+    hx.remember("Anna Berg wants her invoices by mail.", id="mail")
+    hx.remember("The flat of anna-berg has a red door.", id="door")
+    hx.remember("Anna likes tea.", id="tea")
+
+    with pytest.raises(NotFound, match=r"nothing was changed\. 2 memories name them") as caught:
+        hx.forget(subject="Anna Berg", purge=True, confirm=True, dry_run=dry_run)
+    with pytest.raises(NotFound, match=r"nothing was exported\. 2 memories name them .*mail \("):
+        list(hx.export(subject="Anna Berg"))
+
+    said = str(caught.value)
+    assert 'mail ("Anna Berg wants her invoices by mail.")' in said
+    assert 'door ("The flat of anna-berg has a red door.")' in said
+    assert "tea" not in said
+    assert "by its id, or give it the name in data_subjects" in said

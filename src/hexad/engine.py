@@ -762,7 +762,11 @@ class Hexad:
     # Reading ------------------------------------------------------------------------------------------------------
 
     def get(self, id_or_path: str, *, space: str | None = None) -> Memory:
-        """Return one memory, whatever its status. Raises `NotFound`."""
+        """Return one memory, whatever its status. Raises `NotFound`.
+
+        That is a look at the record, as a list is one, and no use of it: `recall`, bundles, `context` and `expand` set
+        `last_used_at`, which keeps a memory from growing old.
+        """
         memories = self._services.stores.memories
         with self._services.stores.db.read():
             no = memories.resolve(id_or_path, space=space)

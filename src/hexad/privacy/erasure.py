@@ -166,7 +166,7 @@ class ErasureService:
         planned = self._trial_receipt(Selection(subject=subject), purge=True)
         if planned.erased or planned.kept:
             return
-        raise unknown_subject(subject, names, outcome="nothing was changed")
+        raise unknown_subject(subject, names, outcome="nothing was changed", mentions=planned.mentions)
 
     def _permitted(self, selection: Selection, *, purge: bool, confirm: bool) -> list[LeftInPlace]:
         """Return what is left alone; raises `AccessDenied` for a purge that nobody allowed."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from hexad.core.arguments import parse_path, parse_whole, quoted
 from hexad.core.clock import format_time
+from hexad.core.erasure import Selection
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.component import Component, ExportSection
@@ -31,6 +32,8 @@ from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory
 from hexad.memory.store import Stores
 from hexad.privacy.holdings import DataOwner, Holdings, has_session
+from hexad.privacy.memory_rows import ErasedMemories
+from hexad.privacy.mentions import mentions
 from hexad.privacy.report import ExportItem, Scope, parse_scope
 from hexad.privacy.subjects import Subjects, unknown_subject
 from hexad.spaces.access import require_owner
@@ -231,7 +234,8 @@ class Exporter:
         head, first = next(items), next(items, None)
         if first is None:
             names = Subjects(self._context.db, self._components, roles=None, owner=True).names()
-            raise unknown_subject(subject, names, outcome="nothing was exported")
+            named = mentions(ErasedMemories(self._context.db, roles=None), Selection(subject=subject))
+            raise unknown_subject(subject, names, outcome="nothing was exported", mentions=named)
         return chain((head, first), items)
 
     def _items(

@@ -44,6 +44,8 @@ def _name_pattern(subject: str) -> re.Pattern[str] | None:
     name = nfkc(subject).strip()
     local, at, _ = name.rpartition("@")
     words = _WORD.findall(local if at else name)
+    if sum(map(len, words)) < 2:
+        return None  # a letter stands in every text
     forms = [re.escape(name)] if at else []
     if len(words) > bool(at):
         forms.append(_BETWEEN.join(map(re.escape, words)))

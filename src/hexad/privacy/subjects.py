@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Final
 
+from hexad.core.erasure import Mention
 from hexad.database.component import Component
 from hexad.database.connection import Database
 from hexad.errors import NotFound
 from hexad.privacy.memory_rows import ErasedMemories
 
 _NEAREST: Final = 3
+_LISTED: Final = 5
 
 
 class Subjects:
@@ -30,16 +32,31 @@ class Subjects:
         return names
 
 
-def unknown_subject(subject: str, names: Collection[str], *, outcome: str) -> NotFound:
-    """Return the error for a person of whom nothing is held, with the names that are most like theirs."""
+def unknown_subject(
+    subject: str, names: Collection[str], *, outcome: str, mentions: Sequence[Mention] = ()
+) -> NotFound:
+    """Return the error for a person of whom nothing is held, with the names most like theirs and what names them."""
     looks: dict[str, list[str]] = {}
     for name in sorted(names):
         looks.setdefault(name.casefold(), []).append(name)
     nearest = [repr(name) for look in get_close_matches(subject.casefold(), looks) for name in looks[look]]
-    return NotFound(
-        f"No data is about {subject!r}, and {outcome}.",
-        argument="subject",
-        remedy=f"The nearest names are {', '.join(nearest[:_NEAREST])}; capitals count."
-        if nearest
-        else "A subject is a name in data_subjects, as it was written.",
-    )
+    if nearest:
+        remedy = f"The nearest names are {', '.join(nearest[:_NEAREST])}; capitals count."
+    elif mentions:
+        remedy = "Erase such a memory by its id, or give it the name in data_subjects and ask again."
+    else:
+        remedy = "A subject is a name in data_subjects, as it was written."
+    named = "" if subject.casefold() in looks else _named_in(mentions)  # in other capitals it is the person
+    reason = f"No data is about {subject!r}, and {outcome}.{named}"
+    return NotFound(reason, argument="subject", remedy=remedy)
+
+
+def _named_in(mentions: Sequence[Mention]) -> str:
+    """Return a sentence about the texts that name a person and do not say that they are about them."""
+    if not mentions:
+        return ""
+    listed = ", ".join(f'{entry.memory_id} ("{entry.text}")' for entry in mentions[:_LISTED])
+    more = len(mentions) - _LISTED
+    others = f" and {more:,} more" if more > 0 else ""
+    what = "1 memory names" if len(mentions) == 1 else f"{len(mentions):,} memories name"
+    return f" {what} them in its text or path: {listed}{others}."

@@ -24,7 +24,7 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules
 from hexad.text.chunking import LineIndex
 from hexad.text.chunking import chunk as cut
-from hexad.text.normalize import clean, lone_surrogate, slugs
+from hexad.text.normalize import clean, lone_surrogate, slug, slugs
 from hexad.text.sections import Section
 
 SPANS_LIMIT: Final = 2_000
@@ -171,6 +171,8 @@ class Preparer:
         spans = self._own_spans(draft, text, rules)
         if spans is None and (draft.spans or draft.cuts):
             notes = ("The chunks do not lie in the text in their order; it was cut anew.",)
+        if draft.kind is not None and slug(draft.kind) != draft.kind.strip().lower():
+            notes = (*notes, f"The kind {draft.kind!r} is kept as {slug(draft.kind)!r}.")
         meaning = understand(cleaned.draft, project=project or home, spans=spans)
         write = PreparedDraft(
             clean=cleaned,
