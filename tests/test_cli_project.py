@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hexad
+from programs import command
 
 
 @pytest.fixture
@@ -206,3 +207,70 @@ def test_a_look_says_where_and_why_a_file_could_not_be_read(run, root):
     assert "at line 1" in told
     assert "package.json could not be read" in told
     assert "line 1 column 27" in told or "Expecting ':'" in told
+
+
+@pytest.mark.row("A028")
+def test_init_looks_at_the_repository_of_a_store_that_something_else_made(run, root):
+    run("remember", "Deploys happen on Tuesday.")
+
+    late = run("init")
+
+    assert (0, True) == (late.code, "Detected: Tech stack: web framework is Flask." in late.out)
+    assert "has what the repository gives away besides" in late.out
+    assert "hexad project forget-detected" in late.err
+    assert (root / ".hexad" / "hexad.toml").exists()
+    run("project", "forget-detected")
+    (root / ".hexad" / "hexad.toml").unlink()
+    again = json.loads(run("init", "--json").out)
+    assert (False, []) == (again["created"], again["detected"])
+
+
+def test_init_looks_at_nothing_of_a_store_that_is_there_where_it_is_told_so(run, root):
+    run("remember", "Deploys happen on Tuesday.")
+
+    assert "it was there" not in run("init", "--no-detect").out
+    assert "Nothing is known of the project" in run("project").err
+
+
+@pytest.mark.parametrize("made", ["by init", "before"])
+def test_init_names_the_files_that_it_could_not_read(run, root, made):
+    (root / "package.json").write_text("{")
+    if made == "before":
+        run("remember", "Deploys happen on Tuesday.")
+
+    told = run("init")
+
+    assert "package.json could not be read as what its name says" in told.err
+    assert "Detected: Tech stack: web framework is Flask." in told.out
+
+
+def test_init_gives_the_notes_as_json(run, root):
+    (root / "package.json").write_text("{")
+
+    (told,) = json.loads(run("init", "--json").out)["notes"]
+
+    assert told.startswith("package.json could not be read")
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["doctor", "--quick"]])
+def test_doctor_says_that_the_store_is_of_a_folder_above(run, root, command):
+    run("init")
+    (root / "part").mkdir()
+
+    told = run("-C", str(root / "part"), *command)
+
+    assert f"{root / 'part'} has no store of its own; the one of {root} is used." in " ".join(
+        told.err.split()
+    )
+    assert "is used" not in run("-C", str(root), *command).err
+
+
+def test_mcp_says_that_the_store_is_of_a_folder_above(run, root):
+    pytest.importorskip("mcp")
+    run("init")
+    (root / "part").mkdir()
+
+    told = command("--store", root / "part", "mcp", cwd=root).stderr
+
+    assert f"{root / 'part'} has no store of its own; the one of {root} is used." in told
+    assert "is used" not in command("--store", root, "mcp", cwd=root).stderr

@@ -460,3 +460,22 @@ def test_calls_that_name_no_space_are_of_the_server_s(project):
     assert ("shop", "other") == (here, there)
     assert id_ not in hits
     assert [id_] == named
+
+
+def test_a_fact_of_the_project_is_stored_superseded_and_read_with_the_tools_there_are(project):
+    fact = {"space": "project", "kind": "tech-stack", "subject": project.name, "attribute": "database"}
+
+    async def talk(client: Client):
+        await answer(client, "remember", text="The database is MySQL.", value="MySQL", **fact)
+        await answer(client, "remember", text="The database is SQLite.", value="SQLite", **fact)
+        hits = await answer(client, "recall", query="database", kinds=["tech-stack"])
+        return hits["hits"], (await answer(client, "context", task="which database is used?"))["text"]
+
+    hits, context = in_process(talk, project)
+
+    assert ["The database is SQLite."] == [hit["text"] for hit in hits]
+    assert "The database is SQLite." in context
+    with hexad.open(project) as hx:
+        assert {"database": "SQLite"} == {
+            key: fact.value for key, fact in hx.project.get_tech_stack().items()
+        }

@@ -34,8 +34,10 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.sqlite_setup import refuse_lost_store
+from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, NotFound
-from hexad.layers.project.upkeep import is_project
+from hexad.layers.project.upkeep import is_project, was_looked_at
+from hexad.layers.project.values import Detected
 from hexad.layers.user.database import UserInventory, is_there
 from hexad.lifecycle.key_change import (
     Key,
@@ -58,13 +60,15 @@ def init(
     provider: str | None = None,
     key: Key = None,
     detect: bool = False,
+    on_detected: Callable[[Detected], object] | None = None,
     clock: Clock | None = None,
 ) -> Path:
     """Create a store in `path` (None: the current folder) with a commented `hexad.toml`; returns its folder.
 
     With `encrypt`, or a `key` or a `provider`, it is encrypted from its first byte: `encrypt` says whose key it is.
-    With `detect` what the repository gives away is noted (`hx.project.detect`), where the folder is the root of one. A
-    store without a `hexad.toml` gets one, and stays as it is otherwise. Raises `Conflict` for a store with one, or one
+    With `detect` what the repository gives away is noted (`hx.project.detect`), where the folder is the root of one,
+    and `on_detected` is given the report. A store without a `hexad.toml`, as `ingest` makes it, gets one, is looked at
+    in this way if nobody did so before, and stays as it is otherwise. Raises `Conflict` for a store with one, or one
     that is to be encrypted, `NotFound` when the folder is not there.
     """
     folder = Path.cwd() if path is None else Path(path)
@@ -80,6 +84,10 @@ def init(
             raise Conflict(f"There is a store at {directory} already; `hexad {way}.")
         if config.exists():
             raise Conflict(f"There is a store at {directory} already; it was left as it was.")
+        if detect and read_record(directory) is None and is_project(directory.parent):
+            with open(directory, embedder=None, generator=None, clock=clock, background=False) as hx:
+                if not was_looked_at(hx._services.stores.meta):
+                    _detect(hx, on_detected)
         atomic_write(config, TEMPLATE.encode())
         return directory
     clock = clock or SystemClock()
@@ -90,8 +98,14 @@ def init(
         if not config.exists():
             atomic_write(config, TEMPLATE.encode())
         if detect and is_project(directory.parent):
-            hx.project.detect()
+            _detect(hx, on_detected)
     return directory
+
+
+def _detect(hx: Hexad, on_detected: Callable[[Detected], object] | None) -> None:
+    report = hx.project.detect()
+    if on_detected is not None:
+        on_detected(report)
 
 
 @flags_checked

@@ -33,6 +33,11 @@ def note_look(meta: Meta, findings: tuple[Finding, ...]) -> None:
     meta.put(_LAST, _digest(findings))
 
 
+def was_looked_at(meta: Meta) -> bool:
+    """Whether a look was taken, or none is wanted."""
+    return meta.get(_LAST) is not None
+
+
 def switch_off(meta: Meta) -> None:
     """Let no look be taken until somebody asks for one."""
     meta.put(_LAST, _OFF)

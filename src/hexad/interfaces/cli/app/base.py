@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 import click
 
 import hexad
-from hexad.config import load_settings, store_above
+from hexad.config import find_store, load_settings, store_above
 from hexad.core.invisible_text import escaped
 
 if TYPE_CHECKING:
@@ -75,15 +76,19 @@ class State:
             if not self.ask_passphrase():
                 raise
             hx = self._open(create=create, background=background, embeds=embeds)
-        self._say_where(hx)
+        self.say_above(hx.path)
         try:
             yield hx
         finally:
             hx.close()
 
-    def _say_where(self, hx: Hexad) -> None:
-        """Say that the folder that was named has no store of its own, and that the one above it is used."""
-        if self.store is not None and (words := store_above(self.store, hx.path)) is not None:
+    def say_above(self, directory: Path | None = None) -> None:
+        """Say that the folder that was named has no store of its own, and that the one above it is used: `directory`,
+        or the one that will be found there.
+        """
+        if self.store is None or (directory := directory or find_store(Path(self.store))) is None:
+            return
+        if (words := store_above(self.store, directory)) is not None:
             note(words)
 
     def ask_passphrase(self, *, user: bool = False) -> bool:

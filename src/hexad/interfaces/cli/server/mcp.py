@@ -92,6 +92,7 @@ def _serve(ctx: click.Context, *, space: str | None, graph: bool, http: bool, **
     shared.command = ctx.command
     # Loaded here: the SDK takes half a second, and `hexad --help` names every command.
     run = import_module(_SERVER)
+    shared.say_above()
     if not http:
         given = [name for name, value in options.items() if ctx.get_parameter_source(name) == _TYPED]
         if given:

@@ -192,6 +192,7 @@ def _examine(*, quick: bool) -> _Diagnosis:
         remarks.append(str(error))
         hx = _opened(embedder=None)
     with hx:
+        state().say_above(hx.path)
         status = hx.status()
         damage = [] if quick else hx.check()
     diagnosis = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)

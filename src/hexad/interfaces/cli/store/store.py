@@ -27,7 +27,14 @@ from hexad.interfaces.cli.store.encryption import (
 from hexad.interfaces.cli.store.ingest import embed, warn_of_budget, warn_of_links
 
 if TYPE_CHECKING:
-    from hexad import ConsolidationChange, ConsolidationReport, EncryptionState, LayerSize, ReindexReport
+    from hexad import (
+        ConsolidationChange,
+        ConsolidationReport,
+        Detected,
+        EncryptionState,
+        LayerSize,
+        ReindexReport,
+    )
 
 
 @click.command(cls=Command)
@@ -55,39 +62,55 @@ def init(
     is_new = not there.exists()
     encrypt = encrypt or provider is not None or key_file is not None
     key = new_key(provider, key_file) if encrypt and is_new else None
-    path = hexad.init(store, encrypt=encrypt, provider=provider, key=key, detect=not no_detect)
-    detected = _facts(path, key) if is_new and not no_detect else []
+    looks: list[Detected] = []
+    path = hexad.init(
+        store, encrypt=encrypt, provider=provider, key=key, detect=not no_detect, on_detected=looks.append
+    )
+    detected = looks[0] if looks else None
     encryption_state = hexad.encryption_state(path) if is_new else None
     encryption = {} if encryption_state is None else {"encryption": encryption_state}
     show(
-        {"path": path, "created": is_new, "detected": detected, **encryption},
+        {
+            "path": path,
+            "created": is_new,
+            "detected": _facts(detected),
+            "notes": () if detected is None else detected.notes,
+            **encryption,
+        },
         table=_created_lines(path, encryption_state, key_file, detected)
         if is_new
-        else f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, and is as it was",
+        else _configured_lines(path, detected),
     )
 
 
-def _facts(path: Path, key: str | Path | None) -> list[str]:
-    with hexad.open(path, embedder=None, background=False, key=key) as hx:
-        return [fact.text for fact in hx.project.get()]
+def _facts(detected: Detected | None) -> list[str]:
+    return [] if detected is None else [fact.text for fact in (*detected.new, *detected.changed)]
 
 
-def _detected_lines(facts: Sequence[str]) -> Iterator[str]:
+def _detected_lines(facts: Sequence[str], notes: Sequence[str] = ()) -> Iterator[str]:
     for fact in facts:
         yield f"Detected: {clean(fact)}"
     if facts:
         note("`hexad project` lists what was detected, and `hexad project forget-detected` takes it back.")
+    for line in notes:
+        note(clean(line))
+
+
+def _configured_lines(path: Path, detected: Detected | None) -> Iterator[str]:
+    rest = "and is as it was" if detected is None else "and has what the repository gives away besides"
+    yield f"Wrote {clean(str(path / CONFIG_FILE))}; the store was there, {rest}"
+    yield from _detected_lines(_facts(detected), () if detected is None else detected.notes)
 
 
 def _created_lines(
-    path: Path, encryption: EncryptionState | None, key_file: Path | None, detected: Sequence[str]
+    path: Path, encryption: EncryptionState | None, key_file: Path | None, detected: Detected | None
 ) -> Iterator[str]:
     yield f"Created {clean(str(path))}"
     if encryption is not None:
         yield said_key(encryption.provider, encryption.key_file)
         warn_of_variable(encryption.key_file)
         warn_of_place(path, key_file)
-    yield from _detected_lines(detected)
+    yield from _detected_lines(_facts(detected), () if detected is None else detected.notes)
 
 
 @click.command(cls=Command)
