@@ -147,6 +147,14 @@ class Database:
         self._all: list[tuple[weakref.ref[threading.Thread], Connection]] = []
         self._queue: CommitQueue | None = None
         self._wrote = False
+        self._guard: Callable[[Connection], object] | None = None
+
+    def guard_writes(self, guard: Callable[[Connection], object] | None) -> None:
+        """Have `guard` look in each writing transaction, before anything is changed; what it raises ends it.
+
+        None is for whoever migrates.
+        """
+        self._guard = guard
 
     @property
     def tracer(self) -> Tracer | None:
@@ -246,6 +254,13 @@ class Database:
         flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
         with translated(self.path):
             sqlite = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
+            if not self.readonly and sqlite.readonly("main"):
+                # SQLite tries again read-only, whatever the reason was: too many open files pass, and this stays.
+                sqlite.close(True)
+                raise StorageFailure(
+                    f"{self.path} could be opened for reading only: it may not be written, or too many files are open. "
+                    "Check its owner and mode, and the limit (`ulimit -n`), then try again."
+                )
             if self._key is not None:
                 unlock(sqlite, self._key)
         con = Connection(sqlite, self.path, self._tracing)
@@ -423,6 +438,8 @@ class Database:
             try:
                 if queue.poisoned:
                     queue.repair()
+                if self._guard is not None:
+                    self._guard(con)
                 yield con
                 self._commit(con)
             except BaseException:

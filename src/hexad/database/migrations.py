@@ -43,11 +43,32 @@ def apply(database: Database, migrations: Sequence[Migration], clock: Clock) -> 
         raise ValueError(f"migrations must be numbered 1, 2, 3, … without gaps, not {numbers}")
     newest = _newest(database, len(migrations))
     if newest == len(migrations):
+        hold_to(database, newest)
         return []
+    database.guard_writes(None)
     commits = [[migration] for migration in migrations] if newest else [migrations]
     applied = [number for together in commits for number in _commit(database, together, clock)]
     _newest(database, len(migrations))
+    hold_to(database, len(migrations))
     return applied
+
+
+def hold_to(database: Database, number: int) -> None:
+    """Refuse every later transaction of this `Database` once another program has migrated the file beyond `number`.
+
+    What this program would write is meant for tables that are not those any more.
+    """
+
+    def look(con: Connection) -> None:
+        row = con.execute("SELECT max(number) FROM schema_migrations").fetchone()
+        if row is None or row[0] != number:
+            raise IntegrityError(
+                f"The store {database.path} was migrated meanwhile by another version of Hexad: it has schema "
+                f"{None if row is None else row[0]!r}, this program was started with {number}. Nothing was written. "
+                "Start it again, with the newer version."
+            )
+
+    database.guard_writes(look)
 
 
 def newest(database: Database) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
-from hexad.database.migrations import SCHEMA_VERSION, Migration, apply, newest
+from hexad.database.migrations import SCHEMA_VERSION, Migration, apply, hold_to, newest
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
 from hexad.services import components
@@ -46,6 +46,8 @@ def bring_up_to_date(db: Database, clock: Clock) -> None:
     if newest(db) != SCHEMA_VERSION:
         refuse_lost_store(db.path, is_lost=lambda: newest(db) == 0)
         apply(db, migrations(), clock)
+    else:
+        hold_to(db, SCHEMA_VERSION)
 
 
 def require_current(db: Database) -> None:

@@ -24,7 +24,7 @@ from hexad.database.encryption.cipher import MEMORY_DB, StoreKeys
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
 from hexad.database.meta import KEY_FILE, Meta
-from hexad.database.migrations import SCHEMA_VERSION, newest
+from hexad.database.migrations import SCHEMA_VERSION, hold_to, newest
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
 from hexad.ingest.sources.checkout import Workplace, checkout
@@ -183,6 +183,7 @@ def open_session(
                 raise IntegrityError(
                     f"The schema of {directory} is not this version's; `hexad check` brings it up."
                 )
+            hold_to(db, SCHEMA_VERSION)
             keys = KeyStore(directory / _KEYS, crypt=crypt, known=lambda: Meta(db).get(KEY_FILE))
             yield SessionCapture(
                 db,
