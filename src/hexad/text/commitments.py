@@ -69,6 +69,8 @@ _DECISION = re.compile(
     r"|since|over|instead of|due to|for)\b"
     r"|^\W*(?:let's|let us) (?:just |all |please )?(?:go (?:with|for)|use|adopt|stick (?:with|to)|stay with"
     r"|switch to|settle on|standardi[sz]e on|move to)\b"
+    rf"|\b(?:the|our) plan is (?:now )?to (?:{_CHOOSE}|use) (?!(?:it|this|that|these|those|them)\b)\S"
+    r"|^\W*(?:ok(?:ay)?,? |then,? )?(?:please )?make it (?-i:[A-Z])[\w.+#-]*(?:,? please)?\W*$"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
 _CONVENTION = re.compile(
@@ -78,6 +80,9 @@ _CONVENTION = re.compile(
     r"(?:please |we|all|every|always|never|use)\b"
     r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)[a-z]+"
     r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
+    r"|^\W*(?:and |but |so )?(?:please )?(?:don't|do not) use "
+    r"(?!(?:it|this|that|these|those|them|the|a|an|any|my|your|our|one|some|to)\b)"
+    r"[\w.+#-]+(?: (?:in|for|anywhere|here)\b.*)?\W*$"
     r"|\b(?:all|every|each) (?:\w+ ){1,5}(?:must|shall|has to|have to)\b"
     # An order what to work with, and no tool for one errand: "use Stripe for payments", not "use the tool to search".
     r"|^\W*(?:and |but |so |also,? )?(?:please )?(?:use|prefer|avoid|stick to|keep to)"
@@ -102,7 +107,9 @@ _NOT_THAT: Final = (
     r"|to (?:know|see|ask|hear|get))\b)"
 )
 _CHOICE = re.compile(
-    r"(?i)^\W*preference\s*:|\bworks? (?:best|better) for me\b"
+    r"(?i)^\W*preference\s*:|\bmy (?:\w+ )?preference (?:is|would be)\b"
+    r"|\bi (?:always|generally|usually|never) want (?!to\b)"
+    r"|\b(?:i'd|i would) like to (?:stick (?:with|to)|stay with|keep using)\b|\bworks? (?:best|better) for me\b"
     r"|\b(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer) (?!not to say)"
     rf"|\b(?:i|we) {_OFTEN}(?:prefer|favou?r){_NOT_THAT}(?= \w)"
     rf"|\b(?:i|we) {_OFTEN}(?:{_AVERSION}){_NOT_THAT}(?= \w|\W*$)"
