@@ -72,6 +72,22 @@ def test_what_the_latest_projects_still_show_stays_as_sure_as_it_is(tmp_path, cl
         assert pattern.confidence == hx.user.patterns()[0].confidence
 
 
+@pytest.mark.row("A081")
+@pytest.mark.parametrize(
+    ("others", "share"), [("four", 3 / 4), ("four five", 3 / 5), ("four five six seven", 1 / 5)]
+)
+def test_the_fewer_of_the_latest_projects_show_something_the_faster_it_loses(tmp_path, clock, others, share):
+    projects(tmp_path, clock, "one two three", db="Postgres")
+    projects(tmp_path, clock, others, ci="make")
+    with open_project(tmp_path / "one", clock) as hx:
+        before = hx.user.preferences("db")[0].confidence
+        clock.advance(days=30 + 180)
+
+        hx.consolidate("user")
+
+        assert hx.user.preferences("db")[0].confidence == pytest.approx(before * 0.5 ** (1 - share), rel=0.03)
+
+
 @pytest.mark.row("A080")
 def test_a_weak_pattern_goes_and_one_with_evidence_stays_hardly_sure(tmp_path, clock):
     with open_project(tmp_path / "one", clock) as hx:

@@ -479,12 +479,22 @@ def test_an_unknown_premise_records_nothing(hx: Hexad) -> None:
 @pytest.mark.row("A050")
 def test_a_rule_of_policy_is_a_decision_with_its_reason_beside_what_is_enforced(hx: Hexad) -> None:
     hx.spaces.create("logs")
-    hx.governance.decide("Logs are kept for 30 days", rationale="Nobody reads older ones.", tags=["policy"])
+    decided = hx.governance.decide(
+        "Logs are kept for 30 days",
+        rationale="Nobody reads older ones.",
+        alternatives=["Keep all"],
+        tags=["policy"],
+    )
     hx.spaces.set_policy("logs", {"ttl_days": 30})
 
     why = hx.governance.why("how long are logs kept?")
 
-    assert ["Nobody reads older ones."] == [decision.rationale for decision in why.decisions]
+    assert (decided,) == tuple(why.decisions)
+    assert "Nobody reads older ones." == decided.rationale
+    assert (
+        "Logs are kept for 30 days\n\nWhy: Nobody reads older ones.\n\nInstead of: Keep all"
+        == hx.get(decided.memory_id).raw
+    )
     assert ["policy"] == list(hx.recall("logs kept", tags=["policy"])[0].memory.tags)
     assert 30 == hx.spaces.get("logs").policies["ttl_days"]
 

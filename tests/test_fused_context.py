@@ -65,6 +65,11 @@ def test_a_context_holds_the_project_in_front_and_the_sources_as_evidence(hx):
     }
     assert found.system_context.startswith("Project:\n- [")
     assert "Nomad" in found.evidence_blocks[0].text
+    assert ("toon", True) == (found.format, found.tokens < found.tokens_by_format["json"])
+    assert f"evidence[{len(found.evidence_blocks)}]{{id,layer,kind" in found.render()
+    assert estimate_tokens(found.render()) == found.tokens <= found.max_tokens
+    half = hx.context("why do we deploy with Nomad?", deterministic=True, max_tokens=found.tokens // 2)
+    assert half.dropped and estimate_tokens(half.render()) == half.tokens <= found.tokens // 2
     assert found.late == ()
     assert found.failed == {}
     assert MemoryLayer.GRAPH in hx.context("deploy", layers=["graph", "project"], deterministic=True).absent

@@ -26,9 +26,14 @@ def user_dir() -> Path:
 @pytest.mark.row("A030", "A035")
 def test_what_is_stated_in_one_project_is_known_in_another(tmp_path, clock):
     with open_project(tmp_path / "one", clock) as item:
+        item.user.prefer("db", "postgres")
+        clock.advance(days=1)
         item.user.prefer("db", "Postgres")
     with open_project(tmp_path / "two", clock) as two:
-        assert ["Postgres"] == [held.value for held in two.user.preferences("DB")]
+        (held,) = two.user.preferences("DB")
+        assert ("Postgres", "explicit", 1.0, 2, clock.now()) == (
+            held.value, held.source.value, held.confidence, held.evidence_count, held.last_seen,
+        )  # fmt: skip
         assert "Prefers Postgres for db." == two.user.preference("db").statement
 
 

@@ -17,7 +17,7 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "cli_framework": "cli_library",
     "commit_messages": "commit_message commit_message_style commit_style commit_format",
     "container": "containers containerization",
-    "database": "db dbms",
+    "database": "db dbms data_base",
     "docstrings": "docstring docstring_style docstring_format",
     "documentation": "docs",
     "editor": "text_editor code_editor",
