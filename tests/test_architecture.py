@@ -60,7 +60,7 @@ INNER_ORDERS = {
         "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
     ),
     "code_graph": (
-        "facts", "values", "python_code", "languages", "modules", "resolver", "tables", "indexer", "queries", "api",
+        "facts", "values", "questions", "python_code", "languages", "modules", "resolver", "tables", "indexer", "queries", "api",
         "service", "component",
     ),
     "providers": ("spending", "http_requests", "embedders", "generators", "rerankers", "budgets"),
@@ -70,7 +70,7 @@ INNER_ORDERS = {
     ),
     "spaces": ("access", "bundles", "quarantine", "retention", "files", "api", "service", "component"),
     "layers": (
-        "contract", "scoring", "router", "feedback", "session", "governance", "project", "recalled_layers", "user",
+        "contract", "scoring", "router", "feedback", "session", "governance", "project", "recalled_layers", "user", "code_graph",
         "context", "component",
     ),
 }  # fmt: skip

@@ -157,7 +157,7 @@ def test_the_layer_that_is_not_built_is_no_fault_of_the_store(run: Run) -> None:
     run("remember", "The crane lifts four tons.")
     assert "graph" not in run("context", "crane").err
     assert "graph" not in run("context", "zzz").err
-    assert "The layer graph is not built yet." in run("context", "crane", "--layer", "graph").err
+    assert "There is no code graph yet;" in run("context", "crane", "--layer", "graph").err
 
 
 def test_changes_between_two_times_in_the_wrong_order_are_no_empty_answer() -> None:

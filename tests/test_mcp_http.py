@@ -167,7 +167,7 @@ def test_a_token_for_a_space_is_offered_what_it_may_use_alone(running, era):
     tools, prompts, _ = running.ask(talk, era=era)
     tools_left, prompts_left, refused = running.ask(talk, token="limited", era=era)
 
-    assert ({"session"}, {"context", "resume", "why"}) == (tools - tools_left, prompts)
+    assert ({"session", "graph"}, {"context", "resume", "why"}) == (tools - tools_left, prompts)
     assert set() == prompts_left
     assert -32602 == refused.code
     assert "use a token without --space" in refused.message

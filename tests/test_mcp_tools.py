@@ -271,7 +271,7 @@ def test_the_list_of_tools_costs_an_agent_less_than_2500_tokens(project):
     listed = in_process(talk, project)
     text = json.dumps(listed.model_dump(mode="json", by_alias=True, exclude_none=True), separators=(",", ":"))
 
-    assert ["remember", "recall", "context", "expand", "forget", "decide", "why", "session"] == [
+    assert ["remember", "recall", "context", "expand", "forget", "decide", "why", "session", "graph"] == [
         tool.name for tool in listed.tools
     ]
     assert CharacterCounter().count(text) < 2_500
@@ -292,6 +292,7 @@ def test_only_what_changes_the_store_is_said_to():
         "decide": (False, False),
         "why": (True, None),
         "session": (False, False),
+        "graph": (False, False),
     } == hints
 
 

@@ -404,6 +404,7 @@ class Services:
             handouts=self.handouts,
             session=self.session,
             user=self.user,
+            code_graph=self.code_graph,
             feedback=self.feedback(),
             generator_for=self.program.models.generator_for,
         )

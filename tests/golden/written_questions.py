@@ -155,7 +155,6 @@ def recall(reader: Reader) -> Answers:
         ("which editor?", {"layers": ["user"]}),
         ("what is the database?", {"layers": ["project", "user"]}),
         ("who decided on retries?", {"layers": ["governance"]}),
-        ("berth dredged", {"layers": ["graph"]}),
         ("the lake froze", {"layers": ["session"], "explain": True}),
         ("night shift", {"space": "crew"}),
         ("quantum chromodynamics", {}),

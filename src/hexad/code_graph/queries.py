@@ -48,8 +48,12 @@ class Reached:
 class CodeQueries:
     """Asks the graph. `spaces` None is every space that may be seen."""
 
-    def __init__(self, tables: CodeGraphTables, *, spaces: Collection[str], text: str, limit: int) -> None:
+    def __init__(
+        self, tables: CodeGraphTables, *, spaces: Collection[str], text: str, limit: int, kind: str = ""
+    ) -> None:
+        """`kind` is `files` or `symbols` where only these are meant."""
         self._tables, self._spaces, self._text, self._limit = tables, spaces, text, limit
+        self._kind = kind
         self._hidden = tables.hidden_files()
 
     # What a name means --------------------------------------------------------------------------------------------
@@ -59,9 +63,15 @@ class CodeQueries:
 
         Raises `NotFound` for a name that means nothing.
         """
+        rest: list[CodeNodeRow] = []
         for nodes in self._meanings(name):
             if seen := self._seen(nodes):
-                return seen[:_TARGETS_MOST]
+                meant = [node for node in seen if self._is_meant(node)]
+                if meant:
+                    return meant[:_TARGETS_MOST]
+                rest = rest or seen
+        if rest:
+            return rest[:_TARGETS_MOST]
         raise NotFound(f"The code graph has nothing called {name!r}.", remedy=self._remedy(name))
 
     def _meanings(self, name: str) -> Iterable[list[CodeNodeRow]]:
@@ -134,6 +144,9 @@ class CodeQueries:
             for node in unique.values()
             if node.space in self._spaces and node.file_no not in self._hidden and self._is_imported(node)
         ]
+
+    def _is_meant(self, node: CodeNodeRow) -> bool:
+        return not self._kind or (node.node_type == "symbol") == (self._kind == "symbols")
 
     def _is_imported(self, node: CodeNodeRow) -> bool:
         """Whether a library is imported by a file that may be seen; what is no library needs no importer."""

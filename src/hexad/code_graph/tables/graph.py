@@ -9,13 +9,10 @@ from typing import Final, NamedTuple
 
 from hexad.code_graph.facts import FileFacts
 from hexad.core.erasure import ErasureBook, Selection
-from hexad.database.change_counters import bump
 from hexad.database.codec import to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.memory.tables.rows import seen_sql
 
-FAMILY: Final = "code_graph"
-"""The change counter of the graph."""
 _BATCH: Final = 5_000
 
 
@@ -144,7 +141,6 @@ class CodeGraphTables:
             con.execute(
                 "UPDATE code_roots SET indexed_at = ?, unfinished = 0 WHERE no = ?", (to_micros(at), root_no)
             )
-            bump(con, FAMILY)
 
     # Files --------------------------------------------------------------------------------------------------------
 
@@ -584,9 +580,7 @@ class CodeGraphEraser:
                 "DELETE FROM code_roots WHERE NOT EXISTS"
                 " (SELECT 1 FROM code_nodes n WHERE n.root_no = code_roots.no AND n.node_type = 'file')"
             )
-            if rows:
-                bump(con, FAMILY)
-        book.erased("code graph", len(rows))
+            book.erased("code graph", len(rows))
 
 
 def _condition(selection: Selection) -> tuple[str, tuple[SQLValue, ...]]:

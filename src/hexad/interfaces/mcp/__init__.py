@@ -1,1 +1,1 @@
-"""A store as an MCP server: eight tools, resources and prompts, over stdio and streamable HTTP."""
+"""A store as an MCP server: nine tools, resources and prompts, over stdio and streamable HTTP."""

@@ -1,4 +1,4 @@
-"""What `hexad mcp` offers: the eight tools, memories and spaces, and the prompts, over one store."""
+"""What `hexad mcp` offers: the nine tools, memories and spaces, and the prompts, over one store."""
 
 from __future__ import annotations
 

@@ -230,4 +230,24 @@ SESSION: Final = ToolSchema(
     },
     answer={"session": {"type": ["object", "null"]}},
 )
-TOOLS: Final = (REMEMBER, RECALL, CONTEXT, EXPAND, FORGET, DECIDE, WHY, SESSION)
+GRAPH: Final = ToolSchema(
+    name="graph",
+    description="How the code hangs together. target: path, folder, symbol (Cart.total), module, line (cart.py:12) or "
+    "library. impact: files and tests a change may break. index reads what changed on disk.",
+    properties={
+        "question": _choice(
+            [
+                "dependencies", "dependents", "callers", "callees", "impact", "path", "definition", "neighbourhood",
+                "show", "index",
+            ],
+            "impact",
+        ),
+        "target": _TEXT,
+        "to": _text("The other end of a path."),
+        "depth": _whole(1),
+        "limit": _whole(20),
+        "space": _TEXT,
+    },
+    answer={"hits": _OBJECTS, "notes": _TEXTS},
+)  # fmt: skip
+TOOLS: Final = (REMEMBER, RECALL, CONTEXT, EXPAND, FORGET, DECIDE, WHY, SESSION, GRAPH)

@@ -153,6 +153,49 @@ def why(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     return {"decisions": decisions, **without_blanks({"path": explanation.path, "notes": answer["notes"]})}
 
 
+def graph(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
+    """Answer a question about the code, or bring its graph up to date."""
+    keywords = {"question": "impact", "limit": 20, **arguments}
+    if store.space is not None:
+        keywords.setdefault("space", store.space)
+    question = keywords.pop("question")
+    if question == "index":
+        _refuse_rest(keywords, question, {"space", "limit"})
+        space = {"space": keywords["space"]} if "space" in keywords else {}
+        report = store.get(create=True).graph.index(progress=lambda step: progress(step.done), **space)
+        return {"report": without_blanks(report.to_dict())}
+    if question == "show":
+        _refuse_rest(keywords, question, {"space", "limit"})
+        return {"overview": without_blanks(store.get().graph.show(space=keywords.get("space")).to_dict())}
+    if "target" not in keywords:
+        raise hexad.InvalidInput(f"{question} needs something to ask about; give target.", argument="target")
+    answer = store.get().graph.query(question, keywords.pop("target"), **keywords)
+    hits = [
+        without_blanks(
+            {
+                "where": hit.node.location,
+                "what": hit.node.signature or hit.node.name,
+                "how": hit.relation,
+                "test": hit.node.is_test or None,
+                "line": hit.line or None,
+                "distance": hit.distance,
+                "confidence": hit.confidence,
+                "via": hit.via,
+                "id": hit.node.id,
+            }
+        )
+        for hit in answer.hits
+    ]
+    targets = [node.location for node in answer.targets]
+    return {"hits": hits, **without_blanks({"targets": targets, "notes": list(answer.notes)})}
+
+
+def _refuse_rest(keywords: Arguments, question: str, known: set[str]) -> None:
+    unknown = sorted(set(keywords) - known)
+    if unknown:
+        raise hexad.InvalidInput(f"{question} takes no {unknown[0]}; leave it out.", argument=unknown[0])
+
+
 CALLS: Final[Mapping[str, Callable[[OpenStore, Arguments, Progress], Answer]]] = {
     "remember": remember,
     "recall": recall,
@@ -162,6 +205,7 @@ CALLS: Final[Mapping[str, Callable[[OpenStore, Arguments, Progress], Answer]]] =
     "decide": decide,
     "why": why,
     "session": session,
+    "graph": graph,
 }
 
 

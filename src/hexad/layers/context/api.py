@@ -450,7 +450,7 @@ class Contexts:
                     source, error = attempt(self._sources_by_layer[layer])
                     if error is not None:
                         broken[layer] = error
-                    else:
+                    elif source is not None:  # code may be indexed yet
                         self._built[layer] = source
             sources = {
                 layer: built for layer in wanted_layers if (built := self._built.get(layer)) is not None

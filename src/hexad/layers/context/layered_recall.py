@@ -230,7 +230,7 @@ class LayeredRecall:
     def recall(self, query: str, options: RecallOptions, narrower: Narrower) -> Hits:
         """Return the best hits. Raises `InvalidInput` for a layer that the store has not."""
         layers = parse_layers(narrower.layers) or OF_MEMORIES
-        if MemoryLayer.GRAPH in layers:
+        if MemoryLayer.GRAPH in layers and MemoryLayer.GRAPH not in self._others:
             raise InvalidInput(
                 "layers: there is no code graph to recall from; name other layers, or none for all.",
                 argument="layers",
@@ -242,9 +242,13 @@ class LayeredRecall:
             filters = replace(filters, origins=origins)
         if narrower.as_of is not None or len(origins) < len(layers):
             if options.rerank:
+                apart = (
+                    "session, the user and the graph layer"
+                    if MemoryLayer.GRAPH in layers
+                    else "session and the user layer"
+                )
                 raise InvalidInput(
-                    "What held at a time, and what the session and the user layer say, is not reranked; leave out "
-                    "{rerank=True}.",
+                    f"What held at a time, and what the {apart} say, is not reranked; leave out {{rerank=True}}.",
                     argument="rerank",
                 )
         elif self._recaller.reranking_of(options) is not None:

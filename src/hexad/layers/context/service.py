@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hexad.core.arguments import word_list
 from hexad.database.store_context import StoreContext
+from hexad.layers.code_graph import CodeGraphLayer
 from hexad.layers.context.api import ContextFilters, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
 from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
@@ -31,6 +32,7 @@ from hexad.search.recall.recaller import Recaller
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    from hexad.code_graph.service import CodeGraphService
     from hexad.layers.session.service import SessionService
     from hexad.layers.user.service import UserService
 
@@ -47,11 +49,12 @@ class ContextService:
         handouts: RecallLog,
         session: Callable[[], SessionService],
         user: Callable[[], UserService],
+        code_graph: Callable[[], CodeGraphService],
         feedback: FeedbackService,
         generator_for: Callable[[str | None], RouteModel | None],
     ) -> None:
         self._context, self._stores, self._recaller = context, stores, recaller
-        self._session, self._user = session, user
+        self._session, self._user, self._code_graph = session, user, code_graph
         self._shared = SharedRecall(recaller)
         self.router = Contexts(
             context,
@@ -72,6 +75,8 @@ class ContextService:
             MemoryLayer.SESSION: lambda: self._session().layer,
             MemoryLayer.USER: lambda: self._user().layer,
         }
+        if not self._code_graph().tables.is_empty():
+            others = {**others, MemoryLayer.GRAPH: lambda: self._graph_layer(found=False)}
         layered = LayeredRecall(self._stores, self._recaller, others, clock=self._context.clock)
         return layered.recall(query, options, Narrower(layers=layers, as_of=as_of))
 
@@ -145,8 +150,15 @@ class ContextService:
         self.router.close()
         self._shared.close()
 
+    def _graph_layer(self, *, found: bool = True) -> CodeGraphLayer:
+        tables = self._code_graph().tables
+        return CodeGraphLayer(tables, self._stores, found=self._shared.hits if found else None)
+
+    def _graph_source(self) -> LayerSource | None:
+        return None if self._code_graph().tables.is_empty() else self._graph_layer()
+
     def _sources(self) -> Mapping[MemoryLayer, Source]:
-        """Return what gives each layer that there is; the code graph has none yet."""
+        """Return what gives each layer that there is; the code graph is none before code was indexed."""
         db, roles = self._context.db, self._stores.roles
 
         def recalled(name: MemoryLayer) -> LayerSource:
@@ -161,5 +173,6 @@ class ContextService:
             MemoryLayer.GOVERNANCE: lambda: GovernanceLayer(
                 recalled(MemoryLayer.GOVERNANCE), Decisions(db, roles=roles)
             ),
+            MemoryLayer.GRAPH: self._graph_source,
             MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
         }

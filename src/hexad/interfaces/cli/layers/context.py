@@ -105,7 +105,11 @@ def _notes(context: FusedContext, *, explain: bool, layers: list[str] | None) ->
         note(clean(line))
     asked = context.absent if explain or not shown else ()
     for layer in asked if explain or layers else [layer for layer in asked if layer != "graph"]:
-        note("The layer graph is not built yet." if layer == "graph" else f"This store has no layer {layer}.")
+        note(
+            "There is no code graph yet; `hexad graph index` builds it."
+            if layer == "graph"
+            else f"This store has no layer {layer}."
+        )
     if context.dropped and not explain:
         note(f"{count(len(context.dropped), 'item')} left out; --explain says why.")
     blocks = (*context.system_items, *context.evidence_blocks) if explain else ()
