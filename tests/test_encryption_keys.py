@@ -120,7 +120,8 @@ def test_a_plain_store_is_not_opened_with_a_key(project):
     with pytest.raises(InvalidInput, match="not encrypted"):
         opened(project, KEY)
     assert before == contents(folder)
-    assert opened(project).status().encrypted is False
+    with opened(project) as hx:
+        assert hx.status().encrypted is False
 
 
 @pytest.mark.parametrize("key", [b"short", 7, ["words"]])

@@ -527,7 +527,9 @@ def test_a_context_reaches_no_network(hx, monkeypatch):
     monkeypatch.setattr(socket, "socket", refused)
     monkeypatch.setattr(socket, "create_connection", refused)
 
-    assert shown(hx.context("why do we deploy with Nomad?", wait=True))
+    found = hx.context("why do we deploy with Nomad?", wait=True)
+    assert shown(found)
+    assert ({}, ()) == (found.failed, found.late)  # a layer that was refused the network would be among them
 
 
 _ALL_OF_IT = """
@@ -549,7 +551,8 @@ with hexad.open(sys.argv[1]) as hx:
     hx.honeycomb.add_node("a node", [1.0, 0.0])
     hx.embed_pending()
     assert hx.recall("how do we roll out?")
-    assert "too much" in hx.context("why do we deploy with Nomad?", wait=True).render()
+    found = hx.context("why do we deploy with Nomad?", wait=True)
+    assert "too much" in found.render() and not found.failed
     assert "Postgres" in hx.context("which db do I prefer?", wait=True).render()
     hx.maintain()
 print(reached, sorted({path.suffix for path in hx.path.rglob("*") if path.is_file()}))
