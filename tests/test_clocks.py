@@ -27,6 +27,7 @@ CLOCKS: Final[dict[str, str]] = {
     "stress/test_engine.py": HANG,
     "stress/test_http_kills.py": HANG,
     "test_architecture.py": "names the clocks that the program may look at",
+    "test_attack_growth.py": "CPU time of a text against that of one an eighth as long, the least of several runs",
     "test_audit_recorder.py": HANG,
     "test_cli_browse_terminal.py": HANG,
     "test_cli_encryption.py": HANG,

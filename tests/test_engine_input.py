@@ -154,7 +154,7 @@ def test_a_text_that_cannot_be_stored_names_why_and_changes_nothing(
         ({"tags": [1]}, hexad.InvalidInput, ["tags", "1"]),
         ({"query": ""}, hexad.InvalidInput, ["question is empty", "memory list"]),
         ({"query": " \n"}, hexad.InvalidInput, ["question is empty"]),
-        ({"query": "x" * 100_001}, hexad.LimitExceeded, ["100,001", "100,000"]),
+        ({"query": "x" * 100_001}, hexad.LimitExceeded, ["100,001", "8,192"]),
         ({"limit": 0}, hexad.InvalidInput, ["limit = 0", "1 to 1000"]),
         ({"limit": -3}, hexad.InvalidInput, ["limit = -3"]),
         ({"limit": 1001}, hexad.InvalidInput, ["limit = 1001"]),

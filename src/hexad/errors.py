@@ -35,11 +35,12 @@ _KEY_CHARS: Final = 4
 _QUOTED: Final = re.compile(
     rf"(?<![^\s=(\[{{:,`])(['\"])(?=\S)((?:(?!\1)[^\\]|\\.){{{VALUE_CHARS_LIMIT},}})\1(?![^\W_])", re.DOTALL
 )
-# What the providers' own keys begin with, and tokens of mixed letters and digits that no word or id of ours is.
+# What the providers' own keys begin with, and tokens of mixed letters and digits that no word or id of ours is: looked
+# at from their first character alone, since what the whole lacks no part of it has.
 _KEY: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"(?:sk-|pk-|rk-|xox[a-z]-|gh[a-z]_|glpat-|hf_|npm_|pypi-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_./+-]{8,}={0,2}"
-    r"|(?=[A-Za-z0-9_+-]*[a-z])(?=[A-Za-z0-9_+-]*[A-Z])(?=(?:[A-Za-z_+-]*[0-9]){3})[A-Za-z0-9_+-]{24,}={0,2}"
+    r"|(?<![_+-])(?=[A-Za-z0-9_+-]*[a-z])(?=[A-Za-z0-9_+-]*[A-Z])(?=(?:[A-Za-z_+-]*[0-9]){3})[A-Za-z0-9_+-]{24,}={0,2}"
     r")"
 )
 _OWN_ID: Final = re.compile(r"(?:[a-z]+[-_])+[0-9A-HJKMNP-TV-Z]{26}(?:-\d+)?")

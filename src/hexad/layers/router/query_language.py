@@ -83,19 +83,19 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
     chosen = None if names is None else value_list(names, "names", of="names of parts")
     known_parts_by_name = {name: part for name, part in _PARTS.items() if chosen is None or name in chosen}
     query = QueryText()
+    words: list[str] = []
+    phrases: list[str] = []
     for token in _TOKEN.findall(typed):
         if token.startswith('"'):
             phrase = _bare(token).strip()
-            if phrase and token.endswith('"') and len(token) > 1:
-                query = replace(query, phrases=(*query.phrases, phrase))
-            elif phrase:
-                query = replace(query, words=(*query.words, phrase))
+            if phrase:
+                (phrases if token.endswith('"') and len(token) > 1 else words).append(phrase)
             continue
         name, colon, value = token.partition(":")
         value = _bare(value)
         part = known_parts_by_name.get(name.lower()) if colon else None
         if part is None:
-            query = replace(query, words=(*query.words, token))
+            words.append(token)
             if name.isalpha() and value and not value.startswith(("/", ":")):  # no address, no `std::io`
                 names_of_parts = ", ".join(known_parts_by_name)
                 problem = f"{name}: is no filter, so {token} is looked for as it stands; {names_of_parts} are"
@@ -104,7 +104,7 @@ def parse_query_text(typed: str, *, names: Collection[str] | None = None) -> Que
             query = part(query, value)
         else:
             query = replace(query, problems=(*query.problems, f"{name}: has no value"))
-    return query
+    return replace(query, words=tuple(words), phrases=tuple(phrases))
 
 
 def _bare(token: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Final
 
 from hexad.redaction.secrets import values
@@ -90,11 +90,12 @@ def find_key_blocks(text: str) -> Iterator[SecretSpan]:
     """
     if "BEGIN " in text:
         ends = [end.start() for end in _END.finditer(text)]
+        runs = [run.start() for run in _BASE64_RUN.finditer(text)]
         done = 0
         for begin in _BEGIN.finditer(text):
             if begin.start() < done:
                 continue
-            body = _block_body(text, begin.end(), ends)
+            body = _block_body(text, begin.end(), ends, runs)
             if body is not None:
                 private = "PRIVATE" in begin["label"]
                 yield SecretSpan("private-key" if private else "certificate", *body, FROM_SHAPE)
@@ -104,12 +105,17 @@ def find_key_blocks(text: str) -> Iterator[SecretSpan]:
             yield SecretSpan("private-key", putty.start(1), putty.end(1), FROM_SHAPE)
 
 
-def _block_body(text: str, start: int, ends: list[int]) -> tuple[int, int] | None:
-    """Return the span of a key's body without the white space and line escapes around it."""
+def _block_body(text: str, start: int, ends: list[int], runs: list[int]) -> tuple[int, int] | None:
+    """Return the span of a key's body without the white space and line escapes around it.
+
+    `ends` are where END lines begin, `runs` where base 64 does: looked up, so that a thousand BEGIN lines before one
+    END are not a thousand searches.
+    """
     at = bisect_left(ends, start)
     if at < len(ends) and ends[at] - start <= BLOCK_LIMIT:
         stop = ends[at]
-        if _BASE64_RUN.search(text, start, stop) is None:
+        run = bisect_left(runs, start)
+        if run == len(runs) or runs[run] >= stop:
             return None
     else:
         lines = _BODY_LINES.match(text, start, start + BLOCK_LIMIT)
@@ -190,7 +196,7 @@ def _is_env_text(text: str) -> bool:
 
 def _env_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield where two or more lines `NAME=value` stand beside the name of an env file: before it or after it."""
-    mentioned = {text.count("\n", 0, match.start()) for match in _ENV_MENTION.finditer(text)}
+    mentioned = set(_line_numbers(text, (match.start() for match in _ENV_MENTION.finditer(text))))
     if not mentioned:
         return
     near = {line + step for line in mentioned for step in range(-_MENTION_LINES, _MENTION_LINES + 1)}
@@ -206,6 +212,15 @@ def _env_blocks(text: str) -> Iterator[tuple[int, int]]:
                 yield start, stop
             entries = 0
         at += len(line) + 1
+
+
+def _line_numbers(text: str, places: Iterable[int]) -> Iterator[int]:
+    """Give the number of the line that each place is in, from 0; places come in order."""
+    line, at = 0, 0
+    for place in places:
+        line += text.count("\n", at, place)
+        at = place
+        yield line
 
 
 def _entry_in(line: str) -> int | None:
@@ -257,12 +272,16 @@ def find_kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         if _KIND_SECRET.search(text, start, stop) is None:
             continue
+        done = 0
         for data in _DATA.finditer(text, start, stop):
-            yield from _data_entries(text, data, stop)
+            if data.start() >= done:  # else it is indented deeper than one whose lines were looked at
+                done = yield from _data_entries(text, data, stop)
 
 
-def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[SecretSpan]:
-    """Yield the values of the lines that are indented deeper than the `data:` line, block texts included."""
+def _data_entries(text: str, data: re.Match[str], stop: int) -> Generator[SecretSpan, None, int]:
+    """Yield the values of the lines that are indented deeper than the `data:` line, block texts included; return where
+    they end.
+    """
     at = data.end()
     while at < stop:
         line_end = text.find("\n", at, stop)
@@ -271,10 +290,11 @@ def _data_entries(text: str, data: re.Match[str], stop: int) -> Iterator[SecretS
         content = line.strip()
         if content and not content.startswith("#"):
             if len(line) - len(line.lstrip()) <= len(data[1]):
-                return
+                return at
             _, colon, rest = content.partition(":")
             value = rest.strip().strip("\"'") if colon and (rest[:1] in (" ", "\t", "")) else content
             if len(value) >= 6 and not value.startswith(("|", ">")) and not values.is_placeholder(value):
                 start = at + line.rindex(value)
                 yield SecretSpan("kubernetes-secret", start, start + len(value), FROM_STRUCTURE)
         at = line_end + 1
+    return stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from html.parser import HTMLParser
 from typing import Final
 
@@ -43,8 +44,12 @@ def parse_html(text: str) -> Parsed:
     """
     reader = _HtmlReader()
     try:
-        reader.feed(text)
+        # Behind the last > there is no tag. The parser would look for the end of each, as often as one begins.
+        end = text.rfind(">") + 1
+        reader.feed(text[:end])
         reader.close()
+        if reader.cdata_elem is None:
+            reader.handle_data(unescape(text[end:]))
     except AssertionError:
         # The parser's own word for a declaration such as `<![x` that it does not know.
         return Parsed(text=text)
@@ -78,6 +83,20 @@ class _HtmlReader(HTMLParser):
         self._unseen: list[str] = []
         self._in_title = False
         self._heading: tuple[int, int, int] | None = None
+        self._open_comment: tuple[str, int] | None = None
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """Return where a comment ends, -1 where none does: behind the first one without an end no other has one."""
+        if (
+            self._open_comment is not None
+            and self._open_comment[0] is self.rawdata
+            and i > self._open_comment[1]
+        ):
+            return -1
+        end: int = super().parse_comment(i, report)
+        if end < 0:
+            self._open_comment = (self.rawdata, i)
+        return end
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         """Note where headings begin and what is unseen."""
