@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         SessionInfo,
         StreamReport,
         TimestepRecord,
+        Timesteps,
     )
     from hexad.experience.values.tags import (
         BudStatus,
@@ -241,7 +242,7 @@ _HOMES: Final = {
     "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.experience.values.records": (
         "ActivityBucket", "ActivityUnit", "CompressionLevel", "ConceptActivity", "Fidelity", "SessionInfo",
-        "StreamReport", "TimestepRecord",
+        "StreamReport", "TimestepRecord", "Timesteps",
     ),
     "hexad.experience.values.tags": (
         "BudStatus", "Comment", "PackReport", "Tag", "TagApplication", "TagSource", "TagType", "Target",
@@ -344,7 +345,7 @@ __all__ = [
     "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
     "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds",
-    "TimeWindow", "TimestepRecord", "Trust", "TrustedSettings", "Turn", "UntrustedSettings", "UserRule",
+    "TimeWindow", "TimestepRecord", "Timesteps", "Trust", "TrustedSettings", "Turn", "UntrustedSettings", "UserRule",
     "Verdict", "VerdictPeriod", "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy",
     "WorkingSet", "Workplace", "__version__", "aconnect", "aopen", "calculate_relevance", "compress_records",
     "connect", "cosine_similarity", "decrypt", "encrypt", "encryption_state", "export_json", "export_quality",

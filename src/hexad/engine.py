@@ -25,6 +25,7 @@ from hexad.core.clock import Clock, format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import span
 from hexad.database.codec import to_micros
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import Conflict, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.memory.draft import Draft
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from hexad.spaces.quarantine import QuarantineFacade
 
 
+@all_failures_translated
 class Hexad:
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
@@ -151,6 +152,7 @@ class Services:
         self._use_embedder(embedder)
         self._jobs = Lazy(jobs)
         self._closed = False
+        self._closing = RLock()
         self._worker = self._make_worker()
         if self._worker is not None and self.stores.meta.has_erasures_to_finish():
             self.wake()
@@ -618,10 +620,13 @@ class Services:
         return self._closed
 
     def close(self) -> None:
-        """Stop the background, note what was recalled, release the store."""
-        if self._closed:
-            return
-        self._closed = True
+        """Stop the background, note what was recalled, release the store; who comes second waits until that is done."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._close()
+
+    def _close(self) -> None:
         if self._worker is not None:
             self._worker.stop()
         self._finish_contexts()

@@ -44,6 +44,7 @@ from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 
 LISTED: Final = "reviewer.incidents"
@@ -175,6 +176,7 @@ _SIZE_LIMIT: Final = 1 << 62
 _DIGITS_LIMIT: Final = 19
 
 
+@all_failures_translated
 class AuditLog:
     """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
 

@@ -19,6 +19,7 @@ from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
 from hexad.database.migrations import Migration
+from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import require_not_emptied
 from hexad.errors import InvalidInput, NotFound
 
@@ -142,6 +143,7 @@ class OpenLedger:
             self.lock.close()
 
 
+@failures_translated
 def open_ledger(
     path: Path, *, clock: Clock, create: bool, crypt: StoreKeys | None = None, lock: OpenLock | None = None
 ) -> OpenLedger:
@@ -175,6 +177,7 @@ def open_ledger(
         raise
 
 
+@failures_translated
 def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: str) -> OpenLedger:
     """Open a ledger by itself: that of a store with the store's key, and a share of the store as long as it is open.
 

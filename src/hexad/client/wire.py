@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import IntegrityError
+from hexad.experience.values.records import Timesteps
 
 MEDIA_TYPE: Final = "application/vnd.hexad.values+json"
 """What a client of ours accepts."""
@@ -61,6 +62,8 @@ def encode(value: object) -> JSONValue:
         return {"$path": str(value)}
     if isinstance(value, bytes):
         return {"$bytes": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, Timesteps):
+        return {"$steps": [encode(item) for item in value], "notes": list(value.notes)}
     if isinstance(value, tuple):
         return {"$tuple": [encode(item) for item in value]}
     if isinstance(value, frozenset | set):
@@ -86,6 +89,8 @@ def decode(value: Any) -> Any:
     if kind == "$type":
         fields = {name: decode(item) for name, item in value.items() if name != kind}
         return _made(_class_of(value[kind]), fields)
+    if kind == "$steps":
+        return Timesteps(map(decode, value[kind]), value["notes"])
     return _marked(kind, value[kind])
 
 

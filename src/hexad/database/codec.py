@@ -38,29 +38,42 @@ def parse(text: object) -> Any:
     """Return the value of JSON that we wrote; raises `IntegrityError` for what can only be damage."""
     try:
         return json.loads(cast("str", text))
-    except (ValueError, TypeError) as error:
-        raise IntegrityError(
-            f"The store holds {str(text)[:80]!r} where JSON was written: it is damaged. "
-            "Run `hexad check`, and put a backup in its place."
-        ) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _damaged(text, "JSON") from error
+
+
+def _damaged(text: object, form: str) -> IntegrityError:
+    return IntegrityError(
+        f"The store holds {str(text)[:80]!r} where {form} was written: it is damaged. "
+        "Run `hexad check`, and put a backup in its place."
+    )
 
 
 def load_object(text: object) -> dict[str, JSONValue]:
     """Return the JSON object of a column."""
-    return cast("dict[str, JSONValue]", parse(text))
+    value = parse(text)
+    if not isinstance(value, dict):
+        raise _damaged(text, "a JSON object")
+    return cast("dict[str, JSONValue]", value)
 
 
 def load_objects(texts: Sequence[str]) -> list[dict[str, JSONValue]]:
     """Return the JSON objects of many columns, as `load_object` of each would, in a third of the time."""
     try:
         objects = json.loads(f"[{','.join(texts)}]")
-    except ValueError:
+    except (ValueError, RecursionError):
         objects = []
-    if len(objects) != len(texts):  # one of them is damaged: say which
+    if len(objects) != len(texts) or not all(
+        isinstance(each, dict) for each in objects
+    ):  # one of them is damaged: say which
         return [load_object(text) for text in texts]
     return cast("list[dict[str, JSONValue]]", objects)
 
 
 def load_strings(text: object) -> tuple[str, ...]:
     """Return the JSON list of strings of a column."""
-    return () if text == "[]" else tuple(parse(text))
+    if text == "[]":
+        return ()
+    if not isinstance(values := parse(text), list):
+        raise _damaged(text, "a JSON list")
+    return tuple(values)

@@ -1,13 +1,23 @@
-"""SQLite's errors in Hexad's words; translated once, where SQL is called."""
+"""Errors of SQLite and of the system in Hexad's words; SQLite's are translated where SQL is called.
+
+What nobody foresaw where it arose (a disk that fails under a look at a file's state, SQLite under upkeep) is translated
+on its way out of a public call, so that whoever handles `HexadError` handles all of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import GeneratorType, TracebackType
+from typing import Any, Final, TypeVar, cast
 
 import apsw
 
+from hexad.database import files
 from hexad.errors import (
     Conflict,
     HexadError,
@@ -27,6 +37,12 @@ _RESTORE = (
 )
 
 _LOCKED = "If it was encrypted, its encryption.json belongs beside it."
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+_Kind = TypeVar("_Kind", bound=type)
+_DATABASE: Final = Path("memory.db")
+_SYSTEM: Final = (OSError, apsw.Error)
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def extended_code(error: apsw.Error) -> int:
@@ -105,3 +121,66 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except FOREIGN as error:
         raise translated_error(error, path) from error
+
+
+def failures_translated(call: _Call) -> _Call:
+    """Return a call that raises `HexadError` for what the system or SQLite refuses below it, also where it yields.
+
+    What a function of the caller's own raises passes as it is.
+    """
+
+    @functools.wraps(call)
+    def translating(*args: Any, **kwargs: Any) -> Any:
+        try:
+            answer = call(*args, **kwargs)
+        except _SYSTEM as error:
+            if (ours := _in_our_words(error)) is None:
+                raise
+            raise ours from error
+        return _translating(answer) if isinstance(answer, GeneratorType) else answer
+
+    return cast("_Call", translating)
+
+
+def _translating(values: GeneratorType[Any, Any, Any]) -> Iterator[Any]:
+    try:
+        yield from values
+    except _SYSTEM as error:
+        if (ours := _in_our_words(error)) is None:
+            raise
+        raise ours from error
+
+
+def all_failures_translated(kind: _Kind) -> _Kind:
+    """Return a class whose public calls and properties, inherited ones too, are as `failures_translated` makes them."""
+    for name in dir(kind):
+        member = None if name.startswith("_") else inspect.getattr_static(kind, name)
+        if inspect.isfunction(member):
+            setattr(kind, name, failures_translated(member))
+        elif isinstance(member, property) and member.fget is not None:
+            setattr(kind, name, member.getter(failures_translated(member.fget)))
+        elif isinstance(member, functools.cached_property):
+            cached = functools.cached_property(failures_translated(member.func))
+            cached.__set_name__(kind, name)
+            setattr(kind, name, cached)
+    return kind
+
+
+def _in_our_words(error: OSError | apsw.Error) -> HexadError | None:
+    """Return the error of Hexad for one of the system; None where the error is the caller's own."""
+    if isinstance(error, apsw.Error):
+        return translated_error(error, _DATABASE)
+    if isinstance(error, HexadError) or not _is_ours(error.__traceback__):
+        return None
+    return files.failure("use", Path(error.filename or "a file of the store"), error)
+
+
+def _is_ours(trace: TracebackType | None) -> bool:
+    """Whether the last code that is no part of Python itself is Hexad's, and not a function that it was given."""
+    last = ""
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] not in sys.stdlib_module_names:
+            last = name or last
+        trace = trace.tb_next
+    return last.partition(".")[0] == _PACKAGE

@@ -20,6 +20,7 @@ from hexad.core.arguments import (
 )
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.experience.arguments import (
     MIN_ACTIVATION,
     activation_ranges,
@@ -59,6 +60,7 @@ from hexad.experience.values.records import (
     StepQuery,
     StreamReport,
     TimestepRecord,
+    Timesteps,
     timestep_id,
     timestep_ids,
 )
@@ -78,6 +80,7 @@ SURPRISING: Final = ("surprising", "confusing", "interesting", "unexpected")
 """The tags that `recall_surprising` asks for, any of them."""
 
 
+@all_failures_translated
 @all_texts_checked
 class Xdb:
     """What an agent read, wrote and did, one record for each token or event; safe to share between threads.
@@ -310,7 +313,7 @@ class Xdb:
         session_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> list[TimestepRecord]:
+    ) -> Timesteps:
         """Return the timesteps for which everything given holds, in the order of sessions and ticks.
 
         `session_id` None is this thread's current session, and without one, or with `"*"`, all sessions. All of
@@ -321,7 +324,8 @@ class Xdb:
         `text_search` is a part of the content, capitals or not, or of the tokens of an event joined: then the tokens
         that spell it are found. Ranges of ticks include both ends, ranges of time
         leave out theirs and may be open, as `(since, None)`. What this process recorded is found at once, whether
-        sealed or not.
+        sealed or not. A segment that cannot be read is left out, and `notes` of the answer say so; with `text_search`
+        it is an `IntegrityError`.
 
         Raises `NotFound` for a session that was never started, `InvalidInput` for a value that cannot be used.
         """
@@ -337,7 +341,7 @@ class Xdb:
         min_activation: float = MIN_ACTIVATION,
         session_id: str | None = None,
         limit: int = 100,
-    ) -> list[TimestepRecord]:
+    ) -> Timesteps:
         """Return where a concept was strongly active, strongest first: in all sessions, unless one is named."""
         ranges = activation_ranges({check_name(concept_id, "concept_id"): (min_activation, float("inf"))})
         return self._experience.query(
@@ -349,7 +353,7 @@ class Xdb:
             )
         )
 
-    def recall_surprising(self, *, session_id: str | None = None, limit: int = 50) -> list[TimestepRecord]:
+    def recall_surprising(self, *, session_id: str | None = None, limit: int = 50) -> Timesteps:
         """Return what is tagged surprising, confusing, interesting or unexpected: candidates for a closer look."""
         return self.recall(tags=SURPRISING, match="any", session_id=session_id, limit=limit)
 
@@ -991,6 +995,7 @@ def of_session(call: Callable[Concatenate[Any, _P], _R]) -> Callable[Concatenate
     return method
 
 
+@all_failures_translated
 class BoundSession:
     """One session of `hx.xdb`, for threads that work on several: its calls are those of `hx.xdb`, on this session."""
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from hexad.core.arguments import all_texts_checked, quoted
 from hexad.core.event_types import EventType
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import InvalidInput
 from hexad.experience.arguments import whole_number
 from hexad.experience.recording.moments import record_fields
@@ -16,6 +17,7 @@ from hexad.experience.values.records import Fidelity, TimestepRecord, timestep_i
 from hexad.experience.values.tags import Comment, Tag, TagApplication
 
 
+@all_failures_translated
 @all_texts_checked
 class ExperienceLog:
     """What an agent may see of its experience: it takes and gives records, and knows no current session."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from hexad.config import StreamDurability
 from hexad.core.arguments import quoted
 from hexad.core.tick_ranges import Ranges
+from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of
 from hexad.database.meta import Meta
@@ -44,6 +45,7 @@ from hexad.experience.values.records import (
     StepQuery,
     StreamReport,
     TimestepRecord,
+    Timesteps,
     parse_timestep_id,
 )
 from hexad.experience.values.tiers import CompressedRecord, EventRecord
@@ -283,15 +285,21 @@ class Experience:
         session = self.current if session_id is None else session_id
         return None if session == ALL_SESSIONS else session
 
-    def query(self, question: StepQuery) -> list[TimestepRecord]:
+    def query(self, question: StepQuery) -> Timesteps:
         """Return what the stream holds, this process's own records included."""
         if not self._may_ask(question):
-            return []
+            return Timesteps()
         if question.text is not None:
-            return self.visibility.holding(
-                question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
+            return Timesteps(
+                self.visibility.holding(
+                    question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
+                )
             )
-        return self.visibility.timesteps(self.reader.query(question))
+        missing: list[str] = []
+        steps = self.visibility.timesteps(self.reader.query(question, missing=missing))
+        for note in missing:
+            log.warning("%s", note)
+        return Timesteps(steps, missing)
 
     def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
         """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""

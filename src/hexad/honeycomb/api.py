@@ -20,6 +20,7 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.database.codec import from_micros, to_micros
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, LimitExceeded, NotFound, ProviderError
 from hexad.honeycomb.adjacency import Adjacency
@@ -191,6 +192,7 @@ def _by_ring(edges: Sequence[HoneycombEdge]) -> tuple[tuple[HoneycombEdge, ...],
     return tuple(tuple(rings[ring]) for ring in sorted(rings))
 
 
+@all_failures_translated
 @all_flags_checked
 class HoneycombFacade:
     """A graph in which a node has at most six edges in each ring, and no edge is lost."""

@@ -20,6 +20,7 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.core.json_types import JSONValue
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.memory.decision import (
@@ -62,6 +63,7 @@ def key_of(key: object, name: str = "key") -> str:
     return key.strip()
 
 
+@all_failures_translated
 @all_texts_checked
 class GovernanceFacade:
     """Records decisions and says why. Nothing changes a decision: another one takes its place, and both are kept."""

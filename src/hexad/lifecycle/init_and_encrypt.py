@@ -33,6 +33,7 @@ from hexad.database.encryption.record import (
     read_record,
 )
 from hexad.database.files import atomic_write, ensure_dir
+from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, NotFound
@@ -53,6 +54,7 @@ from hexad.lifecycle.opening import directory_of, not_a_file, open
 from hexad.services import components
 
 
+@failures_translated
 def init(
     path: str | Path | None = None,
     *,
@@ -108,6 +110,7 @@ def _detect(hx: Hexad, on_detected: Callable[[Detected], object] | None) -> None
         on_detected(report)
 
 
+@failures_translated
 @flags_checked
 def encrypt(
     path: str | Path | None = None,
@@ -141,6 +144,7 @@ def encrypt(
     return task.run(None, lambda: establish(task.protected, key_source, provider=chosen), key_source)
 
 
+@failures_translated
 @flags_checked
 def decrypt(
     path: str | Path | None = None,
@@ -163,6 +167,7 @@ def decrypt(
     return task.run(old, None, key_source, key=key)
 
 
+@failures_translated
 @flags_checked
 def rekey(
     path: str | Path | None = None,
@@ -210,6 +215,7 @@ def rekey(
     return task.run(old, made, new, key=key)
 
 
+@failures_translated
 def encryption_state(path: str | Path | None = None, *, user: bool = False) -> EncryptionState | None:
     """Return how the store for a path is encrypted, None for a plain one; no key is needed. Raises `NotFound`. `user`
     asks about the user layer, which `path` is then the folder of.

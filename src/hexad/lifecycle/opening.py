@@ -27,7 +27,7 @@ from hexad.core.actor import Actor, parse_actor
 from hexad.core.arguments import parse_path, parse_text, quoted
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.ids import IdSource, TimeSortedIds
-from hexad.core.tracing import attach
+from hexad.core.tracing import attach, log
 from hexad.database.commit_queue import Durability
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import MEMORY_DB
@@ -36,10 +36,11 @@ from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import KEY_FILE, PROJECT_NAME, STORE_ID, Meta
+from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
-from hexad.errors import InvalidInput, NotFound
+from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.experience.values.lenses import parse_lenses
 from hexad.lifecycle.schema import bring_up_to_date, require_current
 from hexad.providers.budgets.metering import MeteredModels, ModelPlan
@@ -69,6 +70,7 @@ CLOSING: Final = "hexad-dropped"
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
 
+@failures_translated
 def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring along
     path: str | Path | None = None,
     *,
@@ -355,6 +357,8 @@ def _close(services: Services) -> None:
     register(ExitPhase.BACKGROUND, thread, partial(thread.join, ENDING_S))
     try:
         services.close()
+    except HexadError as error:
+        log.warning("The store %s was not closed well: %s", services.context.directory, error)
     finally:
         forget(ExitPhase.BACKGROUND, thread)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
+from hexad.errors import IntegrityError
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
 from hexad.search.fulltext import FullText
@@ -15,6 +16,7 @@ from hexad.search.indexer import Indexer, sign
 from hexad.search.vectors.table import Vectors
 
 _BATCH: Final = 500
+_NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +48,33 @@ def rebuild_text(
 
 
 def _rebuild_signatures(stores: Stores) -> None:
-    """Sign all texts anew, in steps between which others may write: what is not done yet only costs time."""
+    """Sign all texts anew, in steps between which others may write: what is not done yet only costs time.
+
+    Raises `IntegrityError` at the end for memories whose texts are none; the others are signed.
+    """
     last: int | None = 0
+    damaged: list[int] = []
     while last is not None:
         with stores.db.transaction():
             texts = stores.signatures.texts(last, limit=_BATCH)
-            stores.signatures.put((no, sign(path, short, long, raw)) for no, path, short, long, raw in texts)
+            whole = [row for row in texts if _is_whole(row)]
+            damaged += [row[0] for row in texts if not _is_whole(row)]
+            stores.signatures.put((no, sign(path, short, long, raw)) for no, path, short, long, raw in whole)
         last = texts[-1][0] if texts else None
+    if damaged:
+        named = ", ".join(map(str, damaged[:_NAMED]))
+        raise IntegrityError(
+            f"{len(damaged)} memories are damaged and were left out of the index (rows {named}); all others are in it. "
+            "Run `hexad check`, and put a backup in the store's place."
+        )
     stores.signatures.note_rebuilt()
+
+
+def _is_whole(row: tuple[int, str, str | None, str | None, str]) -> bool:
+    """Whether a row has the texts that the table promises; what a disk gives back may be anything."""
+    _, path, short, long, raw = row
+    texts = (path, raw if short is None else short, raw if long is None else long, raw)
+    return all(isinstance(text, str) for text in texts)
 
 
 def queue_vectors(stores: Stores, catalog: Indexer, *, embedder: str, dimensions: int) -> int:

@@ -42,8 +42,9 @@ from hexad.database.erasure_book import (
 )
 from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
+from hexad.database.sqlite_errors import failures_translated
 from hexad.database.store_context import StoreContext
-from hexad.errors import AccessDenied, HexadError, StoreLocked
+from hexad.errors import AccessDenied, HexadError, StorageFailure, StoreLocked
 from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
@@ -294,7 +295,12 @@ class ErasureService:
             if begun.purge:
                 self._note_what_files_hold(book)
             self._erasures.log(begun, at=self._context.clock.now())
-        self._move()
+        try:
+            self._move()
+        except (
+            StorageFailure
+        ) as error:  # the erasure is committed: its receipt is owed, and the ledger's part waits
+            log.warning("The ledger has no note of an erasure yet: %s", error)
         self._complete(begun.no)
 
     def _take(self, selection: Selection, book: Book, *, purge: bool, prepared: object = None) -> None:
@@ -344,6 +350,7 @@ class ErasureService:
                 done += 1
         return done
 
+    @failures_translated
     def _complete_one(self, waiting: Pending, book: Book, *, patient: bool) -> bool:
         if waiting.place == LOG:
             return not self._erasures.ledger_waits(book.id) and empty_log(self._db)
@@ -373,6 +380,7 @@ class ErasureService:
 
     # The ledger -----------------------------------------------------------------------------------------------------
 
+    @failures_translated
     def _move(self) -> None:
         context = self._context
         move_to_ledger(self._everything.meta, context.directory, clock=context.clock, crypt=context.crypt)

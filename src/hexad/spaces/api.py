@@ -19,6 +19,7 @@ from hexad.core.retry import TryAgain, retry
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.database.files import remove_abandoned, unlink
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, HexadError, InvalidInput, InvalidSpace, NotFound
 from hexad.memory.memory import Relevance, Trust
@@ -96,6 +97,7 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
     return copy
 
 
+@all_failures_translated
 @all_flags_checked
 class SpacesFacade:
     """Creates, lists, describes, governs, empties and deletes spaces; writes and reads them as files."""

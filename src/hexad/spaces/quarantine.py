@@ -12,6 +12,7 @@ from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import format_time
 from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 from hexad.memory.memory import QUARANTINE, Memory, Status
@@ -26,6 +27,7 @@ REJECTED: Final = "rejected"
 _WHY_LIMIT: Final = 2_000
 
 
+@all_failures_translated
 class QuarantineFacade:
     """Shows what waits, lets it in, or turns it away. For the store's owner: who is judged does not judge."""
 

@@ -171,7 +171,7 @@ class KeyStore:
         try:
             record = json.loads(data)
             keys = {name: bytes.fromhex(record[name]) for name in self._fields}
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise IntegrityError(self._damaged(type(error).__name__)) from error
         if any(len(value) != SECRET_BYTES for value in keys.values()) or record.get("version") != _VERSION:
             raise IntegrityError(self._damaged("a value has the wrong length or the version is unknown"))

@@ -20,7 +20,7 @@ from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, holds, intersection
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
-from hexad.errors import NotFound, StorageFailure
+from hexad.errors import IntegrityError, NotFound, StorageFailure
 from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.filters import (
     ConceptNumbers,
@@ -411,18 +411,48 @@ class StreamReader:
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
 
-    def query(self, question: StepQuery) -> list[TimestepRecord]:
+    def query(self, question: StepQuery, *, missing: list[str] | None = None) -> list[TimestepRecord]:
         """Return what holds, in the order of sessions and ticks, or strongest first; COLD records among it.
 
-        Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
+        Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment. With
+        `missing` damaged segments are left out, and it says of each what that leaves out.
         """
 
         def attempt() -> list[TimestepRecord]:
             sources = self.sources(question, cold=question)
             with self.anew_if_replaced(sources):
-                return self._query(question, sources)
+                try:
+                    return self._query(question, sources)
+                except (IntegrityError, StorageFailure):
+                    if missing is None or self._outdated(sources):
+                        raise
+                    damaged = {path for path in sources.paths if not self._is_readable(path)}
+                    if not damaged and not sources.sides:
+                        raise
+                missing[:] = self._left_out(damaged)
+                return self._query(question, _without(sources, damaged))
 
         return self.retry(attempt)
+
+    def _is_readable(self, path: str) -> bool:
+        """Whether all columns of a segment can be read."""
+        try:
+            with self.engine.cursor(Path(path)) as cursor:
+                cursor.execute(
+                    "SELECT bit_xor(hash(steps)) FROM read_parquet(?, hive_partitioning = false) steps",
+                    [self.engine.name(path)],
+                ).fetchall()
+        except (IntegrityError, StorageFailure):
+            return False
+        return True
+
+    def _left_out(self, paths: Collection[str]) -> list[str]:
+        rows = {segment.name: segment.rows for segment in self._manifest.segments()}
+        return [
+            f"Segment {path} cannot be read: up to {rows.get(Path(path).name, 0):,} timesteps are missing here. "
+            "Run `hexad check`, and put a backup in its place."
+            for path in sorted(paths)
+        ]
 
     def retry(self, attempt: Callable[[], Answer]) -> Answer:
         """Return what `attempt` makes of sources that it reads `anew_if_replaced`."""
@@ -645,6 +675,19 @@ class StreamReader:
                     frames[path.name] = log
             self._known = dict(frames)
             return {name: replace(log, frames=list(log.frames)) for name, log in frames.items()}
+
+
+def _without(sources: StreamSources, damaged: Collection[str]) -> StreamSources:
+    """Return sources without some segments, and without lists beside the others, which may be what is damaged."""
+    parts = sources.parts
+    return replace(
+        sources,
+        paths=[path for path in sources.paths if path not in damaged],
+        sides={},
+        parts=None
+        if parts is None
+        else [replace(part, paths=[path for path in part.paths if path not in damaged]) for part in parts],
+    )
 
 
 def _is_short(question: StepQuery) -> bool:

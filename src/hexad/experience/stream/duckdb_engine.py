@@ -96,15 +96,14 @@ class DuckDbEngine:
             ) from error
         except OSError as error:
             raise files.failure("write", what, error) from error
-        except (duckdb.InvalidInputException, duckdb.SerializationException) as error:
+        except (
+            duckdb.Error
+        ) as error:  # whatever else it says of a file: its bytes are not those that were written
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+                self._renew()
             raise self._behind(error) or IntegrityError(
                 f"{what} cannot be read: {_message_of(error)}. Run `hexad check`, and put a backup in its place."
             ) from error
-        except duckdb.Error as error:
-            behind = self._behind(error)
-            if behind is None:
-                raise
-            raise behind from error
         finally:
             self._leave(cursor)
 
@@ -163,6 +162,11 @@ class DuckDbEngine:
         for sealed_files in sealed:
             con.register_filesystem(sealed_files)
         return con
+
+    def _renew(self) -> None:
+        """Let the next question open DuckDB anew: after such an error it answers none."""
+        with self._lock:
+            self._con = None
 
     def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:
         cursor.close()

@@ -11,7 +11,7 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -124,7 +124,8 @@ def _lock(fd: int) -> None:
 def list_logs(directory: Path) -> list[Path]:
     """Return the logs that are there, by name."""
     try:
-        names = sorted(os.listdir(directory))
+        with _reading(directory):
+            names = sorted(os.listdir(directory))
     except FileNotFoundError:
         return []
     return [directory / name for name in names if name.endswith(SUFFIX) and not name.startswith(".")]
@@ -135,7 +136,7 @@ def log_sizes(directory: Path, *, without: Path | None) -> tuple[tuple[str, int]
     sizes = []
     for path in list_logs(directory):
         if path != without:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError), _reading(path):
                 sizes.append((path.name, path.stat().st_size))
     return tuple(sizes)
 
@@ -144,10 +145,21 @@ def log_states(directory: Path) -> tuple[tuple[str, int, int], ...]:
     """Return the logs that are there, with their sizes and when they were written last."""
     states = []
     for path in list_logs(directory):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError), _reading(path):
             about = path.stat()
             states.append((path.name, about.st_size, about.st_mtime_ns))
     return tuple(states)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Run the block; what the system refuses leaves it as `StorageFailure`, but for a file that is not there."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise files.failure("read", path, error) from error
 
 
 def lock_if_left(path: Path) -> int | None:
@@ -169,7 +181,7 @@ def lock_if_left(path: Path) -> int | None:
 
 def begun_at(path: Path) -> int:
     """Return when the log was begun, in microseconds; 0 for one whose beginning cannot be read."""
-    with path.open("rb") as file:
+    with _reading(path), path.open("rb") as file:
         head = file.read(SEALED_HEADER_BYTES)
     try:
         header = read_header(head, str(path))
@@ -184,9 +196,14 @@ def read_log(path: Path, frames: Frames | None = None, *, cipher: FileCipher | N
     Raises `IntegrityError` for damage that is not a torn end, and for a plain log where there is a `cipher`.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with _reading(path):
+            return _read_log(path, frames, cipher)
     except FileNotFoundError:
         return None
+
+
+def _read_log(path: Path, frames: Frames | None, cipher: FileCipher | None) -> Frames:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if frames is not None and os.fstat(fd).st_size < frames.offset:
             frames = None  # cut after a failed write

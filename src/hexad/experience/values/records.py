@@ -43,6 +43,14 @@ class CompressionLevel(IntEnum):
     YEAR = 7
 
 
+class Timesteps(list["TimestepRecord"]):
+    """What a question to the stream found; `notes` say what is missing since a segment cannot be read."""
+
+    def __init__(self, steps: Iterable[TimestepRecord] = (), notes: Iterable[str] = ()) -> None:
+        super().__init__(steps)
+        self.notes = tuple(notes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimestepRecord:
     """One token or logical event of a session; `id` is `ts-{session}-{tick}`.

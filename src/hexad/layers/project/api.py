@@ -20,6 +20,7 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.core.json_types import JSONValue
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.write.validate import check_json
@@ -74,6 +75,7 @@ _INFERRED: Final = 0.4
 _CITED_MOST: Final = 10
 
 
+@all_failures_translated
 @all_texts_checked
 class ProjectFacade:
     """Facts about one project, in five categories, each under a key; a new value takes the place of the older one.

@@ -9,6 +9,7 @@ from typing import Final
 
 from hexad.core.arguments import all_texts_checked, parse_text, parse_time, quoted
 from hexad.core.clock import Clock
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import InvalidInput
 from hexad.memory.fact import (
     LINE,
@@ -31,6 +32,7 @@ from hexad.text.key_names import keys_near, spellings
 _NAME_LIMIT: Final = 500
 
 
+@all_failures_translated
 @all_texts_checked
 class FactsFacade:
     """Answers about facts: memories with a subject, an attribute, or both. Keys are compared by their look.

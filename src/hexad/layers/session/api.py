@@ -15,6 +15,7 @@ from hexad.core.arguments import (
     quoted,
     subject_list,
 )
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.ingest.sources.checkout import Checkout, Workplace
 from hexad.layers.session import changes
@@ -32,6 +33,7 @@ from hexad.layers.session.working_set import (
 from hexad.redaction.injection.detector import instructions_in
 
 
+@all_failures_translated
 @all_texts_checked
 class SessionFacade:
     """What is being worked on, one working set for each session; safe to share between threads.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hexad.core.arguments import all_texts_checked
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.layers.session.editor import SessionEditor
 from hexad.layers.session.manager import LiveSession, SessionManager
 from hexad.layers.session.working_set import WorkingSet
 
 
+@all_failures_translated
 @all_texts_checked
 class SessionHandle:
     """One line of work, for programs that have several at a time; its calls are those of `hx.session`, on this one."""

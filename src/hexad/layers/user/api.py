@@ -19,6 +19,7 @@ from hexad.core.arguments import (
     texts_checked,
 )
 from hexad.core.json_types import JSONValue
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, NotFound
 from hexad.layers.user.access import UserAccess
@@ -79,6 +80,7 @@ _COUNTED: Final = "patterns_counted"
 """In how many projects each mined pattern was counted when learning last looked."""
 
 
+@all_failures_translated
 @all_flags_checked
 class UserFacade:
     """One person's layer, shared by all projects. It is opened by the first call that needs it."""

@@ -198,6 +198,10 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) ->
 def _memory_of(row: Row, chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory:
     raw = row[5]
     micro, short, long = (raw if text is None else text for text in row[6:9])
+    if not all(isinstance(text, str) for text in (*row[1:5], raw, micro, short, long)):
+        raise IntegrityError(
+            f"Memory {row[1]!r} is damaged: a text of it is none. Run `hexad check`, and put a backup in its place."
+        )
     source_kind = row[31]
     return Memory(
         id=row[1],

@@ -24,7 +24,7 @@ from hexad.interfaces.cli.output.progress import waiting
 from hexad.interfaces.cli.output.render import EXCERPT_LINES, clean, count, show, table_room, width
 
 if TYPE_CHECKING:
-    from hexad import EventRecord, Hexad, TimestepRecord
+    from hexad import EventRecord, Hexad, TimestepRecord, Timesteps
 
 _TYPES: Final = [event_type.value for event_type in hexad.EventType]
 
@@ -110,12 +110,18 @@ def recall(
         else:
             events = hx.xdb.recall_events(text or None, **filters)
     if tokens:
-        print_steps(steps)
+        _print(steps)
     else:
         print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
     for problem in unknown if not (steps if tokens else events) else ():
         note(problem)
     _more(len(steps if tokens else events), filters["limit"])
+
+
+def _print(steps: Timesteps) -> None:
+    print_steps(steps)
+    for line in steps.notes:
+        note(clean(line))
 
 
 def _unknown(hx: Hexad, filters: dict[str, Any]) -> list[str]:
@@ -164,7 +170,7 @@ def _special(
                 session_id=session,
                 limit=limit,
             )
-    print_steps(steps)
+    _print(steps)
     _more(len(steps), limit)
 
 
@@ -189,7 +195,7 @@ def show_(*, session: str, tokens: bool, tick_range: tuple[int, int] | None, lim
                 session_id=session, tick_range=tick_range, limit=limit, offset=offset
             )
     if tokens:
-        print_steps(steps)
+        _print(steps)
     else:
         print_events(events)
     _more(len(steps if tokens else events), limit)

@@ -1,0 +1,191 @@
+"""Errors of the system, of SQLite and of DuckDB leave a call in Hexad's words, and those of the caller as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+import hexad
+from hexad import Hexad, HexadError, IntegrityError, StorageFailure
+from hexad.audit import AuditLogWriter
+from hexad.client.wire import decode, encode
+from hexad.database.sqlite_errors import failures_translated
+from hexad.privacy import erasure
+from opener import Opener
+
+QUESTIONS: dict[str, Callable[[Hexad], object]] = {
+    "recall": lambda hx: hx.xdb.recall(session_id="*", limit=1_000),
+    "recall by concept": lambda hx: hx.xdb.recall_by_concept("work::Talk", session_id="*"),
+    "maintain": lambda hx: hx.maintain(),
+    "forget": lambda hx: hx.forget(session="talk-1", purge=True, confirm=True),
+    "seal": lambda hx: hx.xdb.seal(),
+}
+
+
+def garbled(kind: str, data: bytes) -> bytes:
+    """What a disk may give back of a file."""
+    chance, bad = random.Random(kind), bytearray(data)
+    if kind == "beginning":
+        bad[:8] = b"garbage!"
+    elif kind == "end":
+        bad[-60:-8] = chance.randbytes(52)
+    elif kind == "half":
+        del bad[len(bad) // 2 :]
+    elif kind == "nothing":
+        bad.clear()
+    else:
+        for _ in range(40):
+            bad[chance.randrange(len(bad))] = chance.randrange(256)
+    return bytes(bad)
+
+
+def refusal(call: Callable[[], object]) -> HexadError | None:
+    """What a call is refused with; any other error leaves it."""
+    try:
+        call()
+    except HexadError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("kind", ["beginning", "end", "half", "nothing", "bytes 1", "bytes 2", "bytes 3"])
+def test_a_garbled_segment_is_told_in_hexads_words(
+    opened: Opener, project: Path, kind: str, name: str
+) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2"):
+        hx.xdb.start_session(session)
+        for number in range(50):
+            hx.xdb.record("input", f"hello {number}", {"work::Talk": number / 50}, session_id=session)
+    hx.xdb.seal()
+    (segment,) = (hx.path / "stream" / "segments").glob("*.parquet")
+    whole = segment.read_bytes()
+    segment.write_bytes(garbled(kind, whole))
+
+    error = refusal(lambda: QUESTIONS[name](hx))
+
+    segment.write_bytes(whole)
+    assert error is None or (
+        isinstance(error, IntegrityError | StorageFailure) and "Run `hexad check`" in str(error)
+    )
+    assert 100 == len(hx.xdb.recall(session_id="*", limit=1_000)) or name == "forget"
+
+
+@pytest.mark.parametrize("kind", ["beginning", "end", "half", "nothing"])
+def test_one_damaged_segment_does_not_hide_the_others(opened: Opener, kind: str) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2", "talk-3"):
+        hx.xdb.start_session(session)
+        for number in range(50):
+            hx.xdb.record("input", f"hello {number}", {"work::Talk": number / 50}, session_id=session)
+        hx.xdb.seal()
+    segment, *_ = segments = sorted((hx.path / "stream" / "segments").glob("*.parquet"))
+    assert 3 == len(segments)
+    whole = segment.read_bytes()
+    segment.write_bytes(garbled(kind, whole))
+
+    everything = hx.xdb.recall(session_id="*", limit=1_000)
+    strongest = hx.xdb.recall_by_concept("work::Talk", limit=1_000)
+    sent = decode(json.loads(json.dumps(encode(everything))))
+    segment.write_bytes(whole)
+
+    assert 2 == len({step.session_id for step in everything})
+    assert (100, 50) == (len(everything), len(strongest))
+    for notes in (everything.notes, strongest.notes, sent.notes):
+        assert 1 == len(notes)
+        assert f"{segment.name} cannot be read: up to 50 timesteps are missing" in notes[0]
+    assert everything == sent
+    again = hx.xdb.recall(session_id="*", limit=1_000)
+    assert (150, ()) == (len(again), again.notes)
+
+
+def test_keys_of_the_ledger_that_are_nested_too_deeply_are_damaged(opened: Opener) -> None:
+    hx = opened()
+    AuditLogWriter(hx.path, "ada").close()
+    keys = hx.path / "audit" / "audit.key"
+    whole = keys.read_text()
+    keys.write_text("[" * 200_000)
+
+    with pytest.raises(IntegrityError, match=r"key file .* is damaged"):
+        AuditLogWriter(hx.path, "ada").record("talk", 1, "input", "hello", {}, [])
+
+    keys.write_text(whole)
+
+
+@pytest.mark.parametrize("damage", ["raw = x'00ff'", "raw = NULL", "summary_long = x'00'"])
+def test_a_reindex_leaves_out_what_is_damaged_and_says_so(tmp_path: Path, damage: str) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("The gateway retries five times.", id="bad")
+        hx.remember("The pool has ten connections.", id="good")
+    _put(hx.path / "memory.db", f"UPDATE memories SET {damage} WHERE id = 'bad'")
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        with pytest.raises(IntegrityError, match="1 memories are damaged"):
+            hx.reindex()
+
+        assert ["good"] == [hit.id for hit in hx.recall("pool connections")]
+
+
+def _put(file: Path, statement: str) -> None:
+    """Change a row as a damaged disk may, whatever the table promises of its columns."""
+    con = apsw.Connection(str(file))
+    ((sql,),) = con.execute("SELECT sql FROM sqlite_schema WHERE name = 'memories'")
+    loose = sql.replace("STRICT", "").replace("NOT NULL", "")
+    for schema, then in ((loose, statement), (sql, "SELECT 1")):
+        con.execute("PRAGMA writable_schema = ON")
+        con.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'memories'", (schema,))
+        ((version,),) = con.execute("PRAGMA schema_version")
+        con.execute(f"PRAGMA schema_version = {version + 1}")
+        con.close()
+        con = apsw.Connection(str(file))
+        con.execute("PRAGMA ignore_check_constraints = ON")
+        con.execute(then)
+    con.close()
+
+
+def test_an_erasure_that_is_committed_gives_its_receipt_when_sqlite_fails_after_it(
+    hx: Hexad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object, **__: object) -> bool:
+        raise apsw.IOError("injected")
+
+    hx.remember("The gateway retries five times.", id="gone")
+    with monkeypatch.context() as faults:
+        faults.setattr(erasure, "empty_log", failing)
+        faults.setattr(erasure, "clear_pages", failing)
+        receipt = hx.forget("gone", purge=True, confirm=True)
+
+    assert (1, True) == (receipt.count("memories"), bool(receipt.pending))
+    assert [receipt.id] == [each.id for each in hx.erasures()]
+    hx.maintain()
+    assert not hx.erasures()[0].pending
+
+
+# The boundary ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_error_of_a_function_of_the_callers_passes_as_it_is(hx: Hexad) -> None:
+    hx.remember("The gateway retries five times.")
+
+    def progress(_: int) -> None:
+        raise BrokenPipeError("the caller's")
+
+    with pytest.raises(BrokenPipeError, match="the caller's"):
+        hx.embed_pending(progress=progress)
+
+
+def test_the_message_names_the_file_and_the_remedy(tmp_path: Path) -> None:
+    ours: dict[str, Any] = {"__name__": "hexad.made_up", "os": os}
+    exec("def look(path): os.stat(path)\ndef looks(path): yield os.stat(path)", ours)
+
+    for look in (ours["look"], lambda path: list(failures_translated(ours["looks"])(path))):
+        with pytest.raises(StorageFailure, match=r"Cannot use .*/gone: No such file .*choose another place"):
+            failures_translated(look)(tmp_path / "gone")
