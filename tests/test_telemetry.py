@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import hexad
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra for tests is not installed")
 
@@ -57,3 +61,152 @@ def test_our_own_name_of_the_switch_wins(project: Path, monkeypatch: pytest.Monk
         [sys.executable, "-c", PROGRAM, str(project)], capture_output=True, text=True, check=True
     )
     assert [] == said.stdout.splitlines()
+
+
+NESTED = """
+import json, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+import hexad
+from hexad.testing import HashEmbedder
+
+kept = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+with hexad.open(sys.argv[1], embedder=HashEmbedder(), background=False) as hx:
+    hx.spaces.create("shop")
+    hx.spaces.set_policy("shop", {"budget": {"usd": 5.0, "period": "day"}, "ttl_days": 9, "allow_delete": True})
+    kettle = hx.remember_raw("shop", "decision", "The kettle is red.")
+    hx.remember_structured("shop", {"path": "shop/mug", "raw": "The mug is blue.", "kind": "note"})
+    hx.recall_context("shop", "kettle")
+    hx.context("what colour is the kettle?")
+    hx.pin(kettle.id)
+    hx.spaces.gc("shop")
+    hx.embed_pending()
+    hx.forget(kettle.id, purge=True, confirm=True)
+    try:
+        hx.recall_context("nowhere", "kettle")
+    except hexad.NotFound:
+        pass
+names = {span.context.span_id: span.name for span in kept.get_finished_spans()}
+print(json.dumps([
+    [span.name, names.get(span.parent.span_id) if span.parent else None, dict(span.attributes), span.status.status_code.name]
+    for span in kept.get_finished_spans()
+]))
+"""
+
+
+def exported(project: Path) -> list[tuple[str, str | None, dict[str, object], str]]:
+    said = subprocess.run(
+        [sys.executable, "-c", NESTED, str(project)], capture_output=True, text=True, check=True
+    )
+    return [tuple(span) for span in json.loads(said.stdout)]
+
+
+@pytest.mark.row("L144", "L145", "L146", "L147", "L148", "L149")
+def test_spans_have_the_names_of_the_conventions_and_of_the_document(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXON_OTEL", "1")
+    spans = exported(project)
+    by_name = {name: (parent, attributes, status) for name, parent, attributes, status in spans}
+
+    assert {
+        "lexon.memory.remember_raw", "lexon.memory.remember_structured", "lexon.memory.recall_context",
+        "lexon.memory.gc", "create_memory", "update_memory", "delete_memory", "embeddings hashing-256@1", "hexad.context",
+        "hexad.pin",
+    } == set(by_name)  # fmt: skip
+    parent, attributes, _ = by_name["create_memory"]
+    assert parent in {"lexon.memory.remember_raw", "lexon.memory.remember_structured"}
+    assert {
+        "gen_ai.operation.name": "create_memory",
+        "gen_ai.memory.record.count": 1,
+    }.items() <= attributes.items()
+    _, attributes, _ = next(span[1:] for span in spans if span[0] == "lexon.memory.recall_context")
+    assert {
+        "space": "shop",
+        "backend": "basic",
+        "items_returned": 2,
+        "budget_usd": 5.0,
+    }.items() <= attributes.items()
+    assert "hexad.pin" == by_name["update_memory"][0]
+    assert ("ERROR", "NotFound") == (spans[-1][3], spans[-1][2]["error.type"])
+    assert "kettle" not in str(spans)
+
+
+@pytest.mark.row("L149")
+def test_contents_are_told_where_the_environment_asks_for_them(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEXAD_OTEL", "1")
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+
+    told = {name: attributes for name, _, attributes, _ in reversed(exported(project))}
+
+    assert "kettle" == told["lexon.memory.recall_context"]["topic"]
+    assert "what colour is the kettle?" == told["hexad.context"]["gen_ai.memory.query.text"]
+
+
+@pytest.mark.row("L150", "L151", "L152", "L153", "L154")
+def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    server = start(tmp_path)
+    try:
+        with hexad.connect(server.url, token=server.token_file) as hx:
+            first = hx.remember("The kettle is red.", space="shop")
+            hx.remember("The mug is blue.", space="shop")
+            hx.pin(first.id)
+            hx.unpin(first.id)
+            hx.spaces.set_policy("shop", {"ttl_days": 100, "allow_delete": True})
+            hx.spaces.gc("shop")
+            hx.forget(first.id)
+            hx.recall("kettle")
+        text = server.get("/metrics").text
+    finally:
+        server.process.kill()
+        server.process.communicate()
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+    assert ("1.0", "1.0") == (
+        values['hexad_memory_objects{status="active"}'],
+        values['hexad_memory_objects{status="archived"}'],
+    )
+    assert ("1.0", "2.0") == (values["hexad_memory_gc_runs_total"], values["hexad_memory_pin_toggles_total"])
+    assert "1.0" == values['hexad_operation_seconds_count{failed="false",operation="search_memory"}']
+    assert float(values["hexad_disk_free_bytes"]) > 0
+    assert float(values["hexad_store_size_bytes"]) > 0
+    assert "kettle" not in text
+    assert {"hexad_queue_waiting", "hexad_queue_failed", "hexad_embeddings_failed"} <= set(values)
+
+
+DOCS = Path(__file__).parent.parent / "docs" / "telemetry"
+
+
+def test_the_dashboard_and_the_alerts_ask_for_what_a_server_has(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    server = start(tmp_path)
+    try:
+        with hexad.connect(server.url, token=server.token_file) as hx:
+            hx.remember("The kettle is red.")
+        text = server.get("/metrics").text
+    finally:
+        server.process.kill()
+        server.process.communicate()
+    there = set(re.findall(r"^(hexad_\w+|process_\w+)", text, re.MULTILINE))
+    dashboard = json.loads((DOCS / "grafana-dashboard.json").read_text(encoding="utf-8"))
+    asked = {
+        name
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"(?:hexad|process)_\w+", target["expr"])
+    } | set(re.findall(r"(?:hexad|process)_\w+", (DOCS / "alerts.yml").read_text(encoding="utf-8")))
+
+    assert len(asked) > 10
+    assert set() == asked - there

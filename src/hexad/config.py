@@ -604,6 +604,13 @@ class AssistantFolders:
     records: Path
 
 
+def captures_contents(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the variable of OpenTelemetry's GenAI conventions asks for the words of questions in spans."""
+    environ = os.environ if environ is None else environ
+    asked = environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "")
+    return asked.strip().lower() in ("true", "1")
+
+
 def assistant_folders(environ: Mapping[str, str] | None = None) -> AssistantFolders:
     """Return the folders of this user's assistants; raises `InvalidInput` where there is no home folder."""
     environ = os.environ if environ is None else environ

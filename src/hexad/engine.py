@@ -23,7 +23,7 @@ from hexad.core.arguments import (
 )
 from hexad.core.clock import Clock, format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.tracing import span
+from hexad.core.tracing import Value, is_observed, span
 from hexad.database.codec import to_micros
 from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import Conflict, InvalidInput
@@ -321,9 +321,17 @@ class Hexad:
         ('Ship on Monday.', ('release-plan',), 'created')
         """
         self._services.handouts.flush()
-        memory = self._services.ingest().intake.structured(space, payload, options, given)
+        with span("remember_structured", space=space):
+            memory = self._services.ingest().intake.structured(space, payload, options, given)
         self._services.wake()
         return memory
+
+    def _left_to_spend(self, space: str) -> dict[str, Value]:
+        """Return what is left of a space's budget in US dollars, as an attribute; nothing where nobody is told."""
+        if not is_observed():
+            return {}
+        left = [line.left_usd for line in self.spaces.budget(space) if line.left_usd is not None]
+        return {"budget_usd": min(left)} if left else {}
 
     def remember_raw(
         self, space: str, kind: str, raw: str, options: OptionsText = None, **given: Unpack[RawOptions]
@@ -350,7 +358,11 @@ class Hexad:
         ('shop/decision/decided-seal-ledger-night', 'high', 'local')
         """
         self._services.handouts.flush()
-        memory = self._services.ingest().intake.raw(space, kind, raw, options, given)
+        with span(
+            "remember_raw", space=space, backend=self._services.context.settings.memory_backend
+        ) as seen:
+            memory = self._services.ingest().intake.raw(space, kind, raw, options, given)
+            seen.update(self._left_to_spend(space))
         self._services.wake()
         return memory
 
@@ -502,11 +514,12 @@ class Hexad:
             feedback=feedback,
         )
         when = parse_time(as_of, "as_of")
-        with span("search_memory", limit=limit):
+        with span("search_memory", query=query, limit=limit) as seen:
             if layers is None and when is None:
                 hits = self._services.search.recaller.recall(query, options)
             else:
                 hits = self._services.contexts().recall(query, options, layers=layers, as_of=when)
+            seen["items_returned"] = len(hits)
         self._services.wake()
         return hits
 
@@ -581,23 +594,25 @@ class Hexad:
         ...     [block.text for block in hx.context("when do we deploy?").system_items]
         ['Deploys happen on Tuesday.']
         """
-        context = self._services.contexts().context(
-            task,
-            max_tokens=max_tokens,
-            layers=layers,
-            deterministic=deterministic,
-            format=format,
-            details=details,
-            space=space,
-            kinds=kinds,
-            since=since,
-            until=until,
-            as_of=as_of,
-            wait=wait,
-            model=model,
-            plain=plain,
-            without=without,
-        )
+        with span("context", query=task, max_tokens=max_tokens) as seen:
+            context = self._services.contexts().context(
+                task,
+                max_tokens=max_tokens,
+                layers=layers,
+                deterministic=deterministic,
+                format=format,
+                details=details,
+                space=space,
+                kinds=kinds,
+                since=since,
+                until=until,
+                as_of=as_of,
+                wait=wait,
+                model=model,
+                plain=plain,
+                without=without,
+            )
+            seen.update(items_returned=len(context), tokens=context.tokens)
         self._services.wake()
         return context
 
@@ -701,9 +716,10 @@ class Hexad:
         • shop/gateway/retries — Retries stop after five.
         """
         chosen = parse_bundle_options(options, more)
-        with span("recall_context", space=space, limit=chosen.limit) as seen:
+        with span("recall_context", space=space, topic=topic, limit=chosen.limit) as seen:
             bundle = self._services.bundles().context(space, topic, chosen)
             seen.update(backend=bundle.backend, items_returned=len(bundle.sections))
+            seen.update(self._left_to_spend(space))
         self._services.wake()
         return bundle
 
@@ -918,7 +934,8 @@ class Hexad:
         if len(names) == 2:
             space = names[0]
         memories, now = self._services.stores.memories, self._services.clock.now()
-        return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
+        with span("pin", pinned=pinned):
+            return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
 
     def tag(
         self,
@@ -949,7 +966,7 @@ class Hexad:
         self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
     ) -> Memory:
         memories = self._services.stores.memories
-        with self._services.stores.db.transaction():
+        with span("update_memory", count=1), self._services.stores.db.transaction():
             no = memories.resolve_one(id_or_path, space=space, archived=archived)
             change(no)
             return memories.by_no([no])[no]

@@ -18,6 +18,7 @@ from hexad.config import (
     STORE_DIRECTORY,
     Settings,
     StreamDurability,
+    captures_contents,
     find_store,
     load_settings,
     store_above,
@@ -136,7 +137,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
         plan = _plan(settings, embedder, generator, rerank)
         settings.require_trust(*_sending(embedder, generator, rerank))
         if settings.otel:
-            attach(SystemClock())
+            attach(contents=captures_contents())
         hx = _open(
             directory,
             settings,

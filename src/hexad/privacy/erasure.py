@@ -115,7 +115,7 @@ class ErasureService:
             self._require_subject(selection.subject)
             return self._trial_receipt(selection, purge=purge)
         self._db.require_writable()
-        with self._alone(), span("erasure"):
+        with self._alone(), span("delete_memory"):
             self._go_on()
             self._require_subject(selection.subject)
             kept_places = self._permitted(selection, purge=purge, confirm=confirm)

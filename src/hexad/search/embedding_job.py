@@ -418,7 +418,7 @@ class EmbeddingJob:
                 for start in range(0, len(passage_texts), GROUP_PASSAGES):
                     if start and turn.stop():
                         return None
-                    with span("embed", count=len(passage_texts)):
+                    with span("embed", count=len(passage_texts), model=self.embedder.name):
                         group = passage_texts[start : start + GROUP_PASSAGES]
                         started = self._clock.monotonic()
                         rows.extend(self._wanted.known(group, embed))

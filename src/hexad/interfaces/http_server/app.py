@@ -163,6 +163,7 @@ def build(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
         yield
+        metrics.close()
         await asyncio.to_thread(store.close)
 
     app = FastAPI(
