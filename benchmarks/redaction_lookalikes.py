@@ -122,6 +122,8 @@ _NO_VALUES = (
     "The password is stored in Bitwarden.", "API key: see the vault", "api key: ask Bob", "token: access granted", "Token: required for all requests",
     "The secret: practice every day", "    token: lexical item", "secret: payment-service-db", "secret: grafana-admin-credentials",
     "The trick to security: strong passwords", "Token: opaque pagination cursor",
+    "our password is secure enough", "my password was working yesterday", "our password was stolen last week", "the wifi password is printed underneath",
+    "Token: string literal", "token: identifier", "access key: alt shift s", "Secret: keyboard shortcuts", "the database password is rotated weekly",
 )  # fmt: skip
 
 

@@ -277,6 +277,12 @@ def test_a_password_of_ordinary_words_is_found_where_it_is_labelled(text: str, v
         ("so our wifi password is {}, remember it", "password", "velvet" + " otter"),
         ("The router password is {}. It is on the box.", "password", "sun" + "flower"),
         ('The password is "{}".', "password", "velvet" + " otter"),
+        ("Wifi password: {}, router in the hall", "password", "Velvet" + " Otter"),
+        ('export PASSWORD="{}"', "password", "velvet" + " otter"),
+        ("pwd = {}", "password", "velvet" + " otter"),
+        ("The password for the staging box is {}.", "password", "sun" + "flower"),
+        ("our password was changed to {}", "password", "velvet" + " otter"),
+        ("our api token is {}", "token", "velvet" + " otter"),
     ],
 )
 def test_words_between_blanks_and_words_of_other_secrets_are_found(text: str, rule: str, value: str) -> None:

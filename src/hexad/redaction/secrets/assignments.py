@@ -198,13 +198,16 @@ _SQL = re.compile(
     re.IGNORECASE,
 )
 _WORDS_BEHIND_LABEL = re.compile(
-    r"(?P<name>pass(?:word|wd|code)|passwort|kennwort|secret|token|(?:api|access|licen[cs]e)[ _-]?key)[*]{0,2}"
-    r"(?:[ ]is)?[:=]{1,2}[*]{0,2}[ ]{1,4}(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,7}+)(?=[.]?[ ]{0,4}$)",
+    r"\b(?P<name>pass(?:word|wd|code)|passwort|kennwort|pwd|pw|secret|token|(?:api|access|licen[cs]e|secret)[ _-]?key)"
+    r"[*]{0,2}(?:[ ]is)?[ ]{0,2}[:=]{1,2}[*]{0,2}[ ]{0,4}(?P<quote>[\"'`]?)"
+    r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,7}+)(?P=quote)(?=[.]?[ ]{0,4}$|(?P<on>,[ ]|[ ]\())",
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS_SAID = re.compile(
-    r"\b(?:my|our|(?P<the>the[ ](?P<of>[\w-]{2,20}+)))[ ](?:[\w-]{1,20}+[ ]){0,2}?"
-    r"(?:password|passwort|passcode|pass-?phrase)[ ](?:is|was)[ ](?:now[ ])?"
+    r"\b(?:my|our|his|her|(?P<the>the(?:[ ](?P<of>(?!pass|token|api)[\w-]{2,20}+))?))[ ](?:[\w-]{1,20}+[ ]){0,2}?"
+    r"(?P<name>password|passwort|passcode|pass-?phrase|token|api[ -]key)"
+    r"(?P<for>[ ](?:for|of|to)(?:[ ][\w-]{1,20}+){1,4}?)?"
+    r"[ ](?:is|was)[ ](?:now[ ]|(?:changed|set|reset)[ ]to[ ])?"
     r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,2}+)(?=[.!]?[ ]{0,4}$|[.!;,][ ])",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -268,11 +271,13 @@ def _words(text: str, lowered: str) -> Iterator[SecretSpan]:
                 yield SecretSpan(kind.value, *match.span("a"), FROM_NAME)
     if " is " in lowered or " was " in lowered:
         for match in _WORDS_SAID.finditer(text):
-            if is_word_value(match["a"]) and (match["the"] is None or _qualifies(match["of"])):
-                yield SecretSpan("password", *match.span("a"), FROM_NAME)
+            kind = classify_name(match["name"])
+            whose = match["the"] is None or match["for"] is not None or _qualifies(match["of"])
+            if kind is not None and whose and is_word_value(match["a"]):
+                yield SecretSpan(kind.value, *match.span("a"), FROM_NAME)
 
 
-_LABELS: Final = ("passw", "passcode", "kennwort", "secret", "token", "key")
+_LABELS: Final = ("passw", "passcode", "pw", "kennwort", "secret", "token", "key")
 _ACTIONS: Final = frozenset(
     "change changing forget forgot forgotten lost recover reset resetting rotate rotated set update updated".split()
 )
@@ -281,25 +286,28 @@ _ACTIONS: Final = frozenset(
 
 def _is_labelled(text: str, match: re.Match[str]) -> bool:
     """Tell whether the words behind a label are the secret: four and more, fewer where the label begins the line."""
-    value, name = match["a"], match["name"].lower()
+    value, kind = match["a"], classify_name(match["name"])
+    is_password = kind is NameClass.PASSWORD
     if len(value.split(" ")) > 3:
-        return (
-            name.startswith(("pass", "kenn"))
-            and is_phrase(value)
-            and STOP_WORDS.isdisjoint(value.lower().split())
-        )
+        plain = not match["quote"] and match["on"] is None
+        return plain and is_password and is_phrase(value) and STOP_WORDS.isdisjoint(value.lower().split())
+    if " " not in value and is_password:
+        return False  # a single word is judged by how it is assigned
     at = match.start("name")
     line_start = text.rfind("\n", max(0, at - 64), at) + 1
-    head = text[line_start:at]
-    indented = head[:1] in (" ", "\t")
-    if at - line_start >= 64 or indented or _PLAIN_HEAD.match(head) is None or not value.islower():
+    head = text[line_start:at].removeprefix("export ")
+    if at - line_start >= 64 or head[:1] in (" ", "\t") or _PLAIN_HEAD.match(head) is None:
+        return False
+    if not is_password and (match["on"] is not None or match["quote"] or not value.islower()):
         return False
     words = head.lower().split()
     return len(words) <= 4 and _ACTIONS.isdisjoint(words) and is_word_value(value)
 
 
-def _qualifies(word: str) -> bool:
+def _qualifies(word: str | None) -> bool:
     """Tell whether `word` says which password it is (wifi, router) and not what kind of one (new, hashed)."""
+    if word is None:
+        return False
     return not describes_secret(word.lower()) or word.lower() in (
         "admin",
         "root",

@@ -165,7 +165,7 @@ def is_word_value(value: str) -> bool:
     (True, False, False)
     """
     words = value.lower().split(" ")
-    return len(words) <= 3 and _says_nothing(words)
+    return len(words) <= 3 and _says_nothing(words) and not values.is_placeholder(value)
 
 
 def _says_nothing(words: list[str]) -> bool:

@@ -78,32 +78,35 @@ _VOCABULARY: Final = frozenset(
 _ABOUT: Final = frozenset(
     """
     absent account accounts active again ago akin almost already always ancient anew argon
-    argument asap ascii aws azure bcrypt beyondtrust bitwarden blank blind both box broken
-    browser bytes case cert certificate certs change changes changing chosen clear cleartext
-    cloud code codes complex confidential config configmap constant cookie correct cursor
-    cyberark dashlane data description different difficult docker doppler dotenv dynamic each
-    easy either elsewhere empty enough enpass ephemeral etcd exactly exempt existing external
-    extremely fairly fido field flow forgotten form format fresh friday generation generator
-    github gitlab given gone good google granted guessable hard hardcoded hardware harmless
-    hashes hashing header hence hexadecimal hmac host human identical illegal image immutable
-    incomplete input inside internal kdf keepass keepassxc keeper kept kerberos keychain keyring
-    known kubernetes lastpass later ldap leaked left legacy length letter letters lookup lost
-    lowercase magic management manager mandatory manual mapping matching maximum maybe mine
-    minimum missing mixed monday month monthly months name names never next nordpass not nowhere
-    number numbers object objects okta old once onepassword only opaque option ours out outside
-    over owner page pam parameter parser passkey passwordless path pbkdf pending per permanent
-    phishing pin pinned plaintext policy portion post pretty printable printed prior private
-    prompt proper provider quarterly quite rather ready recent refresh registry remaining
-    request reset response retry rotating rotation rsa rule rules safe salt same saml sandbox
-    saturday scheme schemes scope screen scrypt sensitive sent separate separately server
-    service services session set setting settings shell short shown silent simple simply single
-    size slow soon sops sorry source special specific sso stale state static status still stolen
-    storage store strange strict string strings strong such sudo sunday support symmetric syntax
-    system table tba tbc tbd teampass template terrible text thursday tied time timeout tls
-    today tomorrow tonight too totally totp toward trial tuesday twice type types ugly unclear
-    unicode unique unix update uppercase usage useless utf valid validation value vault
-    vaultwarden verbose version very via visible wallet weak wednesday weekly windows working
-    works worthless yearly yesterday yet yubikey
+    argument asap ascii aws azure bcrypt beyondtrust bitwarden blank blind block both box
+    bracket brackets broken browser bytes case cert certificate certs change changes changing
+    chosen clear cleartext cloud code codes comma comment complex confidential config configmap
+    constant cookie correct cursor cyberark dashlane data delimiter description different
+    difficult digit digits docker doppler dotenv dynamic each easy either elsewhere empty enough
+    enpass ephemeral etcd exactly exempt existing expression external extremely fairly fido
+    field flow forgotten form format fresh friday generation generator github gitlab given gone
+    good google granted guessable hard hardcoded hardware harmless hashes hashing header hence
+    hexadecimal hmac host human identical identifier identifiers illegal image immutable
+    incomplete ingredient ingredients input inside internal kdf keepass keepassxc keeper kept
+    kerberos keyboard keychain keyring keyword keywords known kubernetes lastpass later ldap
+    leaked left legacy length letter letters literal literals lookup lost lowercase magic
+    management manager mandatory manual mapping matching maximum maybe mine minimum missing
+    mixed monday month monthly months name names never newline next nordpass not nowhere number
+    numbers object objects okta old once onepassword only opaque operator operators option ours
+    out outside over owner page pam parameter paren parens parser passkey passwordless path
+    pbkdf pending per permanent phishing pin pinned plaintext policy portion post pretty
+    printable printed prior private prompt proper provider punctuation quarterly quite rather
+    ready recent refresh registry regular remaining request reset response retry rotating
+    rotation rsa rule rules safe salt same saml sandbox saturday sauce scheme schemes scope
+    screen scrypt sensitive sent separate separately separator server service services session
+    set setting settings shell short shortcut shortcuts shown silent simple simply single size
+    slow soon sops sorry source special specific sso stale state static status still stolen
+    storage store strange strict string strings strong such sudo sunday support symbol symbols
+    symmetric syntax system table tba tbc tbd teampass template terrible text thursday tied time
+    timeout tls today tomorrow tonight too totally totp toward trial tuesday twice type types
+    ugly unclear unicode unique unix update uppercase usage useless utf valid validation value
+    vault vaultwarden verbose version very via visible wallet weak wednesday weekly whitespace
+    windows working works worthless yearly yesterday yet yubikey
     """.split()
 )
 _STATE = re.compile(r"(?:un|in|non|not|re|pre)?[a-z]{2,}(?:ed|able|ible|ory|ly|ness)|(?:un|non)[a-z]{4,}")
