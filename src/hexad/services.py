@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy
+from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.migrations import newest
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
+from hexad.errors import StorageFailure
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metering import DEFAULT, MeteredGenerator, MeteredModels
@@ -633,7 +635,10 @@ class Services:
         try:
             self._close_experience()
             if not self.db.readonly:
-                self._note_use()
+                try:
+                    self._note_use()
+                except StorageFailure as error:  # nobody was told that any of it is stored
+                    log.warning("What the store was used for could not be noted: %s", error)
         finally:
             self.db.close()
             self.hold.release()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import apsw
 
@@ -28,6 +29,7 @@ from hexad.database.sqlite_setup import (
     APPLICATION_ID,
     PAGE_BYTES,
     configure,
+    has_log,
     make_private,
     prepare_file,
     require_not_emptied,
@@ -147,6 +149,7 @@ class Database:
         self._all: list[tuple[weakref.ref[threading.Thread], Connection]] = []
         self._queue: CommitQueue | None = None
         self._wrote = False
+        self._unchanging = False  # whether it is read as a file that nobody can write to
         self._guard: Callable[[Connection], object] | None = None
 
     def guard_writes(self, guard: Callable[[Connection], object] | None) -> None:
@@ -217,7 +220,16 @@ class Database:
             raise StorageFailure(
                 f"There is no store at {self.path}; check the path, or open it for writing to create it."
             )
-        require_our_file(self._connection(), may_be_empty=False)
+        try:
+            require_our_file(self._connection(), may_be_empty=False)
+        except StorageFailure:
+            # A store that nobody has open is read by files that SQLite makes beside it: on a full disk or in a folder
+            # that may not be written there is no room for them, and without a log nothing is in them.
+            if has_log(self.path):
+                raise
+            self._close_all()
+            self._unchanging = True
+            require_our_file(self._connection(), may_be_empty=False)
 
     def _open_writable(self) -> None:
         require_not_emptied(self.path)
@@ -253,7 +265,10 @@ class Database:
     def _connect(self) -> Connection:
         flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
         with translated(self.path):
-            sqlite = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
+            name = str(self.path)
+            if self._unchanging:
+                name, flags = f"file:{quote(name)}?immutable=1", flags | apsw.SQLITE_OPEN_URI
+            sqlite = apsw.Connection(name, flags=flags, vfs=self._vfs)
             if not self.readonly and sqlite.readonly("main"):
                 # SQLite tries again read-only, whatever the reason was: too many open files pass, and this stays.
                 sqlite.close(True)
@@ -532,15 +547,19 @@ class Database:
 
     def _discard(self) -> None:
         self._closed = True
+        self._close_all()
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+
+    def _close_all(self) -> None:
         with self._all_lock:
             for _thread, con in reversed(self._all):
                 # The last checkpoint is owed to nobody: if it fails, the next one to open the store does it.
                 with contextlib.suppress(apsw.Error):
                     con.sqlite.close(True)
             self._all = []
-        if self._queue is not None:
-            self._queue.close()
-            self._queue = None
+        self._local = threading.local()
 
     def _abandon_in_child(self) -> None:
         if self._queue is not None:

@@ -208,11 +208,16 @@ class OpenLock:
         path = self._directory / self.identity
         temporary = path.with_name(f".{path.name}.tmp")
         self._file_fd = files.open_for_locks(temporary)
-        # Locked before it gets its name, so that nobody can take it for the file of a dead process.
-        fcntl.flock(self._file_fd, fcntl.LOCK_EX)
-        files.write_at(self._file_fd, _encode(self._holder), 0, temporary)
-        with files.operation("rename", path, "create"):
-            os.replace(temporary, path)
+        try:
+            # Locked before it gets its name, so that nobody can take it for the file of a dead process.
+            fcntl.flock(self._file_fd, fcntl.LOCK_EX)
+            files.write_at(self._file_fd, _encode(self._holder), 0, temporary)
+            with files.operation("rename", path, "create"):
+                os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
 
     def holders(self) -> list[Holder]:
         """Return every process that has the store open, this one included, oldest first."""

@@ -67,11 +67,16 @@ def require_not_emptied(path: Path, *, beside: str | None = None) -> None:
         raise _lost(path, trace)
 
 
+def has_log(path: Path) -> bool:
+    """Whether there is a log beside a database, with what may not be in it yet."""
+    return _size(path.with_name(f"{path.name}-wal")) > 0
+
+
 def _trace_of(path: Path, beside: str | None = None) -> str | None:
     """Return in words what is left beside a database of commits to it, None where nothing is."""
     if _size(path):
         return None  # most are there: nothing else is looked at
-    if _size(path.with_name(f"{path.name}-wal")):
+    if has_log(path):
         return f"{path.name}-wal, the log of what was written last, is there"
     if beside is not None and _size(path.with_name(beside)):
         return f"{beside} beside it is there"

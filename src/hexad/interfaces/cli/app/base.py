@@ -71,11 +71,11 @@ class State:
         if user:
             self._ask_for_user()
         try:
-            hx = self._open(create=create, background=background, embeds=embeds)
+            hx = self._open_or_read(create=create, background=background, embeds=embeds)
         except hexad.AccessDenied:
             if not self.ask_passphrase():
                 raise
-            hx = self._open(create=create, background=background, embeds=embeds)
+            hx = self._open_or_read(create=create, background=background, embeds=embeds)
         self.say_above(hx.path)
         try:
             yield hx
@@ -134,7 +134,14 @@ class State:
         """As whom to open the store; None is its owner, or the role that the settings name."""
         return None if self.role is None else {"role": self.role}
 
-    def _open(self, *, create: bool, background: bool, embeds: bool) -> Hexad:
+    def _open_or_read(self, *, create: bool, background: bool, embeds: bool) -> Hexad:
+        return opened_or_read(
+            lambda readonly: self._open(
+                create=create and not readonly, background=background, embeds=embeds, readonly=readonly
+            )
+        )
+
+    def _open(self, *, create: bool, background: bool, embeds: bool, readonly: bool = False) -> Hexad:
         purpose = click.get_current_context().command_path
         if embeds:
             try:
@@ -144,6 +151,7 @@ class State:
                     purpose=purpose,
                     background=background,
                     create=create,
+                    readonly=readonly,
                     key=self.passphrase,
                     user_key=self.user_passphrase,
                 )
@@ -155,12 +163,26 @@ class State:
             purpose=purpose,
             background=background,
             create=create,
+            readonly=readonly,
             embedder=None,
             key=self.passphrase,
             user_key=self.user_passphrase,
         )
         if embeds:
             note(f"Without an embedder: {conflict}")
+        return hx
+
+
+def opened_or_read(open_store: Callable[[bool], Hexad]) -> Hexad:
+    """Return a store that `open_store` opens: for reading alone (True) where its disk is full or may not be written."""
+    try:
+        return open_store(False)
+    except hexad.StorageFailure as refused:
+        try:
+            hx = open_store(True)
+        except hexad.HexadError:
+            raise refused from None
+        note(f"{refused} The store was opened for reading alone.")
         return hx
 
 

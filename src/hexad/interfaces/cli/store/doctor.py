@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, opened_or_read, state
 from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
 
 if TYPE_CHECKING:
@@ -207,14 +207,17 @@ def _examine(*, quick: bool) -> _Diagnosis:
 
 
 def _opened(embedder: str | None = "default") -> hexad.Hexad:
-    return hexad.open(
-        state().store,
-        actor=state().actor,
-        purpose="hexad doctor",
-        background=False,
-        create=False,
-        embedder=embedder,
-        key=state().passphrase,
+    return opened_or_read(
+        lambda readonly: hexad.open(
+            state().store,
+            actor=state().actor,
+            purpose="hexad doctor",
+            background=False,
+            create=False,
+            readonly=readonly,
+            embedder=embedder,
+            key=state().passphrase,
+        )
     )
 
 
