@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import random
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +191,27 @@ def test_the_message_names_the_file_and_the_remedy(tmp_path: Path) -> None:
     for look in (ours["look"], lambda path: list(failures_translated(ours["looks"])(path))):
         with pytest.raises(StorageFailure, match=r"Cannot use .*/gone: No such file .*choose another place"):
             failures_translated(look)(tmp_path / "gone")
+
+
+def test_every_call_of_a_facade_is_translated(hx: Hexad) -> None:
+    facades = [
+        hx,
+        *(
+            getattr(hx, name)
+            for name in dir(Hexad)
+            if isinstance(vars(Hexad).get(name), property | cached_property)
+        ),
+    ]
+    kinds = {type(each) for each in facades if type(each).__name__.endswith(("Facade", "Xdb", "Hexad"))}
+    assert 11 <= len(kinds)
+
+    left = [
+        f"{kind.__name__}.{name}"
+        for kind in kinds
+        for name in dir(kind)
+        if not name.startswith("_")
+        and inspect.isfunction(call := inspect.getattr_static(kind, name))
+        and call.__code__.co_name != "translating"
+    ]
+
+    assert [] == left

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from hexad import FrozenClock, Hexad
+from hexad.search.recall.recall_log import KEPT_CHARACTERS
 from opener import Opener
 
 WARM_UP, COUNTED = 24, 40
@@ -64,3 +65,14 @@ def test_operations_leave_no_objects_behind(filled: Hexad, clock: FrozenClock, n
 
     grown = counted() - before
     assert {} == {kind: count for kind, count in grown.items() if count >= COUNTED}
+
+
+def test_what_recalls_handed_out_waits_up_to_a_size(filled: Hexad, clock: FrozenClock) -> None:
+    handouts, long = filled._services.handouts, "retries " * 125_000
+    handouts.flush()
+
+    handouts.note_texts(((1, "the gateway", long) for _ in range(20)), at=clock.now())
+
+    assert KEPT_CHARACTERS // len(long) == handouts.flush()
+    handouts.note_texts([(1, "the gateway", long)], at=clock.now())
+    assert 1 == handouts.flush()

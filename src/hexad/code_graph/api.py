@@ -17,6 +17,7 @@ from hexad.code_graph.values import (
     CodeQuestion,
 )
 from hexad.core.arguments import parse_choice, parse_place, parse_text, parse_whole, quoted
+from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import InvalidInput
 from hexad.ingest.report import Progress
 from hexad.memory.store import Stores
@@ -26,6 +27,7 @@ LIMIT_MOST: Final = 10_000
 _SHOWN: Final = 10
 
 
+@all_failures_translated
 class CodeGraphFacade:
     """The code graph: files, symbols and slices, and what imports, calls, references and tests what."""
 

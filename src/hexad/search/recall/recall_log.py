@@ -5,6 +5,7 @@ The store remembers it for two reasons: `last_used_at`, and to know its own word
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
 from threading import Lock
@@ -18,6 +19,9 @@ from hexad.text.similarity.fingerprints import passage_hashes
 KEPT: Final = 2_000
 """Handouts kept in memory at most; past this the oldest are dropped, which costs only `last_used_at`."""
 
+KEPT_CHARACTERS: Final = 8_000_000
+"""So much of their texts: each is that of a whole memory, which may have a mebibyte."""
+
 
 class RecallLog:
     """Collects hits; `flush` stores them."""
@@ -25,7 +29,8 @@ class RecallLog:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self._lock = Lock()
-        self._kept: list[tuple[int, str, str, datetime]] = []
+        self._kept: deque[tuple[int, str, str, datetime]] = deque()
+        self._characters = 0
 
     def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
         """Remember the hits of one recall, by the memory's row number."""
@@ -34,13 +39,16 @@ class RecallLog:
     def note_texts(self, texts: Iterable[tuple[int, str, str]], *, at: datetime) -> None:
         """Remember `(row number, what the caller saw, the memory's whole text)`."""
         with self._lock:
-            self._kept.extend((no, shown, whole, at) for no, shown, whole in texts)
-            del self._kept[:-KEPT]
+            for no, shown, whole in texts:
+                self._kept.append((no, shown, whole, at))
+                self._characters += len(whole)
+            while self._kept and (len(self._kept) > KEPT or self._characters > KEPT_CHARACTERS):
+                self._characters -= len(self._kept.popleft()[2])
 
     def flush(self) -> int:
         """Store what was collected; returns how many hits that were."""
         with self._lock:
-            entries, self._kept = self._kept, []
+            entries, self._kept, self._characters = self._kept, deque(), 0
         if entries:
             self._stores.duplicates.record_handouts(
                 HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
