@@ -55,6 +55,20 @@ def test_a_short_summary_is_a_paragraph_of_whole_sentences_in_their_order():
     assert "Lunch" not in short
 
 
+@pytest.mark.row("L027")
+def test_a_short_summary_of_a_list_has_its_items_on_lines_of_their_own():
+    items = [
+        f"- Step {n} copies the {what} to the store before it is checked."
+        for n, what in enumerate(["log", "index", "cache", "table", "key", "page", "text", "image", "note"])
+    ]
+    short = summaries("How a backup is made.\n\n" + "\n".join(items)).short
+
+    *listed, last = short.splitlines()
+    assert len(listed) >= 2
+    assert {*listed, last} <= {"How a backup is made.", *items}
+    assert SHORT_LIMIT - 90 < len(short) <= SHORT_LIMIT
+
+
 @pytest.mark.row("L028")
 def test_a_long_summary_says_more_than_the_short_one():
     found = summaries(ARTICLE * 3)
