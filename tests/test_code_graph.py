@@ -10,8 +10,10 @@ import pytest
 
 import hexad
 from hexad import Hexad, InvalidInput, NotFound
+from hexad.code_graph import indexer
 from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.python_code import read_python
+from hexad.code_graph.slices import SlicedFile, slices
 
 SHOP = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -78,6 +80,7 @@ def edges(hx: Hexad) -> list[tuple[object, ...]]:
             " iif(b.node_type = 'file', '', b.qualified), e.edge_type, e.weight, e.line, e.confidence"
             " FROM code_edges e JOIN code_nodes a ON a.no = e.from_no JOIN code_nodes fa ON fa.no = a.file_no"
             " JOIN code_nodes b ON b.no = e.to_no LEFT JOIN code_nodes fb ON fb.no = b.file_no"
+            " WHERE b.node_type <> 'slice'"
         )
     )
 
@@ -456,3 +459,60 @@ def test_folders_of_two_spaces_are_two_graphs(hx, shop, tmp_path):
 
     assert {"one"} == {hit.node.space for hit in hx.graph.query("callers", "Cart", space="one").hits}
     assert ["src/shop/cart.py::open_cart"] == found(hx, "callers", "Cart", space="two")
+
+
+# Slices ---------------------------------------------------------------------------------------------------------------
+
+
+def _ring(folder: str, letter: str, name: str) -> dict[str, str]:
+    """Four files of a folder that import each other."""
+    package = folder.replace("/", ".")
+    return {
+        f"{folder}/{letter}{n}.py": f"from {package} import {letter}{(n + 1) % 4}\n"
+        f"from {package}.{letter}{(n + 2) % 4} import {name}\n\n\ndef {name}(): ...\n"
+        for n in range(4)
+    }
+
+
+TWO = {
+    **_ring("app/pay", "p", "charge_card"),
+    **_ring("app/mail", "m", "send"),
+    "app/mail/bridge.py": "from app.pay.p0 import charge_card\nfrom app.mail.m0 import send\nfrom app.mail.m1 import send\n",
+}
+
+
+@pytest.mark.row("A045")
+def test_slices_are_files_that_hang_together_named_after_their_folder(hx, project):
+    write(project, TWO)
+    hx.graph.index()
+
+    slices = {each.name: each.paths for each in hx.graph.show().slices}
+    assert {"app/mail": 5, "app/pay": 4} == {name: len(paths) for name, paths in slices.items()}
+    assert ["app/pay/p0.py"] == found(hx, "dependencies", "app/mail")
+    assert {"slice"} == {node.type for node in hx.graph.query("dependencies", "app/mail").targets}
+    assert [(9,)] == hx._services.db.query(
+        "SELECT count(*) FROM code_edges e JOIN code_nodes n ON n.no = e.to_no"
+        " WHERE n.node_type = 'slice' AND e.edge_type = 'belongs_to'"
+    )
+
+    (project / "app/mail/m3.py").unlink()
+    hx.graph.index()
+    assert {"app/mail": 4, "app/pay": 4} == {each.name: each.files for each in hx.graph.show().slices}
+    assert [] == hx.check()
+
+
+def test_slices_in_one_folder_are_told_apart_by_a_word_of_theirs():
+    files = [SlicedFile(n, f"lib/{'pay' if n < 3 else 'mail'}_{n}.py", ("run",)) for n in range(6)]
+    edges = [(a, b, 1.0) for a in range(6) for b in range(6) if a < b and (a < 3) == (b < 3)]
+
+    assert {"lib (pay)": [0, 1, 2], "lib (mail)": [3, 4, 5]} == {
+        name: [file.no for file in group] for name, group in slices(files, edges).items()
+    }
+
+
+def test_without_the_library_there_are_no_slices_and_all_else(hx, project, monkeypatch):
+    monkeypatch.setattr(indexer, "can_slice", lambda: False)
+    write(project, TWO)
+
+    assert 9 == hx.graph.index().files
+    assert () == hx.graph.show().slices

@@ -15,6 +15,7 @@ from hexad.code_graph.values import (
     CodeIndexReport,
     CodeOverview,
     CodeQuestion,
+    CodeSlice,
 )
 from hexad.core.arguments import parse_choice, parse_place, parse_text, parse_whole, quoted
 from hexad.database.sqlite_errors import all_failures_translated
@@ -121,7 +122,10 @@ class CodeGraphFacade:
                     CodeHit(node=node_of(nodes[no]), relation="imported by", weight=count)
                     for no, count in most.items()
                 ),
-                slices=(),
+                slices=tuple(
+                    CodeSlice(name=name, files=len(paths), paths=tuple(paths))
+                    for name, paths in self._tables.slices(numbers, without=hidden)
+                ),
                 problems=tuple(self._tables.problems(numbers, without=hidden, limit=_SHOWN)),
             )
 

@@ -15,6 +15,7 @@ from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.languages import languages, patterns, read_code
 from hexad.code_graph.modules import PythonFiles, is_test_path
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
+from hexad.code_graph.slices import SlicedFile, can_slice, slices
 from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, FileRow, NewFile
 from hexad.code_graph.values import CodeIndexReport
 from hexad.core.clock import Clock
@@ -75,8 +76,24 @@ class CodeIndexer:
                 if progress is not None and thing.source_id is not None:
                     progress(Progress(done=done, total=None, current=thing.source_id))
             run.drop_unmet(only=None if spec.kind is SourceKind.FOLDER else safe_id(spec.path.name))
+        if run.has_changed:
+            self.slice_root(run.root_no)
         run.report.seconds = self._clock.monotonic() - started
         return run.report
+
+    def slice_root(self, root_no: int) -> None:
+        """Find the slices of a root anew, where the library for it is installed."""
+        if not can_slice():
+            return
+        files = [
+            SlicedFile(no, path, tuple(names.split()))
+            for no, path, names in self.tables.sliced_files(root_no)
+        ]
+        found_slices = slices(files, self.tables.file_edges(root_no)) if files else {}
+        with self.tables.db.transaction():
+            self.tables.replace_slices(
+                root_no, {name: [file.no for file in group] for name, group in found_slices.items()}
+            )
 
     def follow(self, source_no: int, base: Path, *, space: str, empty: Collection[str]) -> None:
         """Bring the graph up to date with what was ingested from a folder; `empty` are its files without a byte."""
@@ -147,6 +164,11 @@ class _IndexRun:
         self._views: OrderedDict[str, ModuleView | None] = OrderedDict()
         self._gone: dict[str, FileRow] | None = None
         self._begun = False
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything was written."""
+        return self._begun
 
     # What is there ------------------------------------------------------------------------------------------------
 

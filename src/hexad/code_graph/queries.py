@@ -149,11 +149,12 @@ class CodeQueries:
         return not self._kind or (node.node_type == "symbol") == (self._kind == "symbols")
 
     def _is_imported(self, node: CodeNodeRow) -> bool:
-        """Whether a library is imported by a file that may be seen; what is no library needs no importer."""
-        if node.node_type != "library" or not self._hidden:
+        """Whether a library or a slice has a file that may be seen; what is neither needs none."""
+        if node.node_type not in ("library", "slice") or not self._hidden:
             return True
         return any(
-            edge.from_no not in self._hidden for edge in self._tables.edges({node.no}, kinds=FILES, back=True)
+            edge.from_no not in self._hidden
+            for edge in self._tables.edges({node.no}, kinds=FILES | {"belongs_to"}, back=True)
         )
 
     # Questions ----------------------------------------------------------------------------------------------------

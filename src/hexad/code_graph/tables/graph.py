@@ -284,7 +284,11 @@ class CodeGraphTables:
     ) -> None:
         """Say anew what a file leads to. A call by name is the name, who calls, how often, and where first."""
         with self.db.joined() as con:
-            con.execute("DELETE FROM code_edges WHERE file_no = ?", (file_no,))
+            # Which slice a file is in is not said by the file.
+            con.execute(
+                "DELETE FROM code_edges WHERE file_no = ?1 AND NOT (edge_type = 'belongs_to' AND from_no = ?1)",
+                (file_no,),
+            )
             con.execute("DELETE FROM code_calls_by_name WHERE file_no = ?", (file_no,))
             con.execute("DELETE FROM code_missing WHERE file_no = ?", (file_no,))
             con.executemany(
@@ -330,6 +334,63 @@ class CodeGraphTables:
                 " AND NOT EXISTS (SELECT 1 FROM code_edges e WHERE e.to_no = code_nodes.no)",
                 (root_no,),
             )
+
+    # Slices -------------------------------------------------------------------------------------------------------
+
+    def sliced_files(self, root_no: int) -> list[tuple[int, str, str]]:
+        """Return the files of a root with the names of what they define at their tops, a space between two."""
+        rows = self.db.query(
+            "SELECT f.no, f.qualified, coalesce((SELECT group_concat(y.name, ' ') FROM code_nodes y"
+            "  WHERE y.file_no = f.no AND y.node_type = 'symbol' AND y.kind IN ('class', 'function')"
+            "  AND y.name = y.qualified), '')"
+            " FROM code_nodes f WHERE f.root_no = ? AND f.node_type = 'file' ORDER BY f.qualified",
+            (root_no,),
+        )
+        return [(no, path, names) for no, path, names in rows]
+
+    def file_edges(self, root_no: int) -> list[tuple[int, int, float]]:
+        """Return how much the files of a root have to do with each other: weights times confidences, added up."""
+        rows = self.db.query(
+            "SELECT e.file_no, t.file_no, sum(e.weight * e.confidence) FROM code_nodes f"
+            " JOIN code_edges e ON e.file_no = f.no JOIN code_nodes t ON t.no = e.to_no"
+            " WHERE f.root_no = ? AND f.node_type = 'file' AND e.edge_type IN ('imports', 'calls', 'references')"
+            " AND t.file_no IS NOT NULL AND t.file_no <> e.file_no GROUP BY 1, 2",
+            (root_no,),
+        )
+        return [(start, end, weight) for start, end, weight in rows]
+
+    def replace_slices(self, root_no: int, slices: Mapping[str, Sequence[int]]) -> None:
+        """Say anew which slices there are, and which files are in them."""
+        with self.db.joined() as con:
+            con.execute(
+                "DELETE FROM code_edges WHERE to_no IN"
+                " (SELECT no FROM code_nodes WHERE root_no = ? AND node_type = 'slice')",
+                (root_no,),
+            )
+            con.execute("DELETE FROM code_nodes WHERE root_no = ? AND node_type = 'slice'", (root_no,))
+            for name, numbers in slices.items():
+                row = con.execute(
+                    "INSERT INTO code_nodes(root_no, node_type, kind, name, qualified, line, end_line, signature,"
+                    " is_test) VALUES(?, 'slice', '', ?, ?, 0, 0, '', 0) RETURNING no",
+                    (root_no, name, name),
+                ).fetchone()
+                assert row is not None
+                con.executemany(
+                    "INSERT INTO code_edges(from_no, to_no, edge_type, weight, line, confidence, file_no)"
+                    " VALUES(?, ?, 'belongs_to', 1, 0, 1.0, ?)",
+                    [(number, row[0], number) for number in numbers],
+                )
+
+    def slices(self, roots: Collection[int], *, without: Collection[int]) -> list[tuple[str, list[str]]]:
+        """Return slices with the paths of their files, the largest first."""
+        rows = self.db.query(
+            "SELECT n.name, json_group_array(f.qualified ORDER BY f.qualified) FROM code_nodes n"
+            " JOIN code_edges e ON e.to_no = n.no JOIN code_nodes f ON f.no = e.from_no"
+            " WHERE n.node_type = 'slice' AND n.root_no IN (SELECT value FROM json_each(?))"
+            " AND f.no NOT IN (SELECT value FROM json_each(?)) GROUP BY n.no ORDER BY count(*) DESC, n.no",
+            (_listed(roots), _listed(without)),
+        )
+        return [(name, json.loads(paths)) for name, paths in rows]
 
     # Memories -----------------------------------------------------------------------------------------------------
 
@@ -485,8 +546,9 @@ class CodeGraphTables:
         params = (_listed(roots), _listed(without))
         rows = [
             *self.db.query(
-                f"SELECT n.node_type, count(*) FROM code_nodes n WHERE {_COUNTED} AND (n.node_type <> 'library'"
-                " OR EXISTS (SELECT 1 FROM code_edges e WHERE e.to_no = n.no"
+                f"SELECT n.node_type, count(*) FROM code_nodes n WHERE {_COUNTED}"
+                " AND (n.node_type NOT IN ('library', 'slice') OR EXISTS"
+                " (SELECT 1 FROM code_edges e WHERE e.to_no = n.no"
                 "  AND e.file_no NOT IN (SELECT value FROM json_each(?2)))) GROUP BY 1",
                 params,
             ),
