@@ -176,15 +176,24 @@ class Ingestor:
                 if state.hidden:
                     continue
                 if state.memory_no is not None:
-                    archived += self._catalog.archive(state.memory_no, at=self._clock.now())
+                    archived += self.archive(state.memory_no, at=self._clock.now())
                 self._stores.sources.forget_item(source_no, source_id)
         return archived
+
+    def archive(self, memory_no: int, *, at: datetime) -> bool:
+        """Archive what its source has no more, also what waits for a review: there is nothing left to let in."""
+        memory = self._stores.memories.by_no([memory_no]).get(memory_no)
+        if memory is not None and memory.status is Status.QUARANTINED:
+            self._stores.memories.set_status(memory_no, Status.ARCHIVED, at=at)
+            return True
+        return self._catalog.archive(memory_no, at=at)
 
 
 class _IngestRun:
     """The state of one run."""
 
     def __init__(self, ingestor: Ingestor, spec: SourceSpec, options: IngestOptions) -> None:
+        self._ingestor = ingestor
         self._stores, self._writer = ingestor._stores, ingestor._writer
         self._catalog, self._clock, self._salt = ingestor._catalog, ingestor._clock, ingestor._salt
         self._spec, self._options = spec, options
@@ -485,14 +494,6 @@ class _IngestRun:
             if source_id == OVERVIEW_ID:
                 continue
             with self._stores.db.transaction():
-                if memory_no is not None and self._archive(memory_no, at=now):
+                if memory_no is not None and self._ingestor.archive(memory_no, at=now):
                     self.report.archived += 1
                 self._stores.sources.forget_item(self._source_no, source_id)
-
-    def _archive(self, memory_no: int, *, at: datetime) -> bool:
-        """Archive what is gone, also what waits for a review: there is nothing left to let in."""
-        memory = self._stores.memories.by_no([memory_no]).get(memory_no)
-        if memory is not None and memory.status is Status.QUARANTINED:
-            self._stores.memories.set_status(memory_no, Status.ARCHIVED, at=at)
-            return True
-        return self._catalog.archive(memory_no, at=at)
