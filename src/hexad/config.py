@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
-from hexad.core.arguments import is_number, is_whole, quoted
+from hexad.core.arguments import is_number, is_whole, quoted, read_regular
 from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
@@ -196,6 +196,8 @@ __all__ = [
 STORE_DIRECTORY: Final = ".hexad"
 DATABASE: Final = "memory.db"
 CONFIG_FILE: Final = "hexad.toml"
+FILE_BYTES_LIMIT: Final = 1 << 20
+"""Largest file of settings, preferences or trust."""
 _LOCK_TIMEOUT_MOST_S: Final = 86_400
 
 
@@ -534,7 +536,7 @@ def trust_file(store: Path, environ: Mapping[str, str] | None = None) -> Path:
 def read_trust(path: Path) -> tuple[str, dict[str, str]]:
     """Return the store that a file of trust is about, and the settings; raises `StorageFailure` for a damaged one."""
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
+        note = json.loads(read_regular(path, limit=FILE_BYTES_LIMIT))
         store, settings = note["store"], note["settings"]
         if isinstance(store, str) and all(isinstance(value, str) for value in settings.values()):
             return store, dict(settings)
@@ -724,7 +726,12 @@ def _bounded(
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        data = read_regular(path, limit=FILE_BYTES_LIMIT)
+        if len(data) > FILE_BYTES_LIMIT:
+            raise InvalidInput(
+                f"{path} has more than {FILE_BYTES_LIMIT:,} bytes; settings have less. Mend or remove it."
+            )
+        text = data.decode("utf-8")
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -737,11 +744,11 @@ def _toml(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _no_toml(path, error) from error
 
 
-def _no_toml(path: Path, error: ValueError) -> InvalidInput:
+def _no_toml(path: Path, error: Exception) -> InvalidInput:
     return InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.")
 
 

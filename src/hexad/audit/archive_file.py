@@ -27,7 +27,7 @@ from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, Verifier, l
 from hexad.audit.values import GENESIS, Archive
 from hexad.database import files
 from hexad.database.encryption import cipher as crypto
-from hexad.errors import HexadError, IntegrityError, NotFound
+from hexad.errors import HexadError, IntegrityError, LimitExceeded, NotFound
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -36,6 +36,8 @@ FORM: Final = b"hexad audit archive 1\n"
 _SIGNED: Final = b"hexad audit archive\0"
 _SIGNATURE_BYTES: Final = 64
 _CHUNK: Final = 1 << 16
+LINE_BYTES_LIMIT: Final = 64 << 20
+"""Longest line of an archive, unpacked: a record with what it says has far less."""
 _DESCRIBED: Final = (
     "origin", "key", "made_at", "before", "records", "contents", "first", "past", "checkpoint",
 )  # fmt: skip
@@ -114,7 +116,7 @@ class ArchiveFile:
             self.verifier = Verifier.parse(self.described["key"])
             self.records, self.contents, self.first, self.past = values[4:8]
             plain = all(type(count) is int for count in values[4:8])
-        except (ValueError, KeyError, TypeError, HexadError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, HexadError) as error:
             raise self._damaged("its first line does not say what it is") from error
         if not plain or self.verifier.public_key != self._signed_by:
             raise self._damaged("its first line does not say what it is")
@@ -205,7 +207,7 @@ class ArchiveFile:
         try:
             entry: dict[str, Any] = json.loads(record.body)
             return {name: entry[name] for name in ("seq", "prev", "payload")}
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._damaged(f"audit-{record.seq} is no record") from error
 
     # Bytes ------------------------------------------------------------------------------------------------------
@@ -225,7 +227,17 @@ class ArchiveFile:
             header = json.loads(next(self._read_lines(), b""))
             self._signed_by = Verifier.parse(header["key"]).public_key
             Ed25519PublicKey.from_public_bytes(self._signed_by).verify(held, _SIGNED + signed.digest())
-        except (InvalidSignature, ValueError, KeyError, TypeError, AttributeError, HexadError) as error:
+        except LimitExceeded:
+            raise
+        except (
+            InvalidSignature,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            HexadError,
+        ) as error:
             raise self._damaged("its signature does not hold") from error
         return digest.hexdigest()
 
@@ -259,7 +271,9 @@ class ArchiveFile:
 
     def _read_lines(self) -> Iterator[bytes]:
         """Yield the lines of the stream; the bytes behind it are the signature, and nothing else."""
-        unpacker, held, begun, behind = zlib.decompressobj(), b"", b"", 0
+        unpacker, begun, behind = zlib.decompressobj(), b"", 0
+        held: list[bytes] = []
+        size = 0
         ended = False
         try:
             for piece in self._plain():
@@ -272,13 +286,22 @@ class ArchiveFile:
                 if ended:
                     behind += len(packed)
                 while packed and not ended:
-                    parts = (held + unpacker.decompress(packed, _CHUNK)).split(b"\n")
-                    yield from parts[:-1]
-                    held, packed, ended = parts[-1], unpacker.unconsumed_tail, unpacker.eof
+                    first, *others = unpacker.decompress(packed, _CHUNK).split(b"\n")
+                    held.append(first)
+                    size += len(first)
+                    if size > LINE_BYTES_LIMIT:
+                        raise LimitExceeded(
+                            f"{self.path} has a line of more than {LINE_BYTES_LIMIT:,} bytes: no archive has."
+                        )
+                    if others:
+                        yield b"".join(held)
+                        yield from others[:-1]
+                        held, size = [others[-1]], len(others[-1])
+                    packed, ended = unpacker.unconsumed_tail, unpacker.eof
                     behind += len(unpacker.unused_data)
         except zlib.error as error:
             raise self._damaged("it cannot be unpacked") from error
-        if held or not ended or behind != _SIGNATURE_BYTES:
+        if size or not ended or behind != _SIGNATURE_BYTES:
             raise self._damaged("it was cut, or has more than an archive")
 
     def _damaged(self, reason: str) -> IntegrityError:

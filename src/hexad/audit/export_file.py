@@ -25,13 +25,17 @@ from hexad.audit.checkpoint import (
 from hexad.audit.ledger import Ledger
 from hexad.audit.reviewers import ADDED, without_secrets
 from hexad.audit.values import AuditRecord, IncidentExport, LedgerExport
+from hexad.core.arguments import read_regular
 from hexad.core.json_types import JSONValue
 from hexad.database import files
-from hexad.errors import HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+EXPORT_BYTES_LIMIT: Final = 1 << 30
+"""Largest exported file that is checked: all of it is in memory at once."""
+_HEAD_BYTES: Final = 1 << 20
 OF_INCIDENT: Final = "hexad audit incident 1"
 OF_QUESTION: Final = "hexad audit export 1"
 _SIGNED: Final = b"hexad audit incident\0"  # for both: which of them it is stands in the signed first line
@@ -157,7 +161,7 @@ def check_export(path: Path | str, *, verifiers: Sequence[str] = ()) -> LedgerEx
 def form_of(path: Path) -> str | None:
     """Return what the first line of a file says that it is; None where it says nothing of the kind."""
     with files.operation("read", path, "read"), path.open("rb") as file:
-        line = file.readline()
+        line = file.readline(_HEAD_BYTES)
     try:
         form = json.loads(line)["form"]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -176,11 +180,15 @@ class _Checked:
         if not path.is_file():
             raise NotFound(f"There is no {what} at {path}.")
         with files.operation("read", path, "read"):
-            data = path.read_bytes()
+            data = read_regular(path, limit=EXPORT_BYTES_LIMIT)
+        if len(data) > EXPORT_BYTES_LIMIT:
+            raise LimitExceeded(
+                f"The {what} {path} has more than {EXPORT_BYTES_LIMIT:,} bytes; take a smaller one."
+            )
         given_verifiers = [Verifier.parse(key) for key in verifiers]
         try:
             self._require(data, form, given_verifiers)
-        except (ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput) as error:
             raise self._wrong("a line is none of such a file") from error
 
     def text(self, *names: str) -> str:

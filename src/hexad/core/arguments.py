@@ -11,6 +11,7 @@ import inspect
 import math
 import operator
 import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -147,6 +148,20 @@ def parse_place(value: str | Path, name: str) -> str | Path:
     if not isinstance(value, str | Path):
         raise InvalidInput(f"{name} = {quoted(value)} is no place; give a path.", argument=name)
     return value
+
+
+def read_regular(path: Path, *, limit: int) -> bytes:
+    """Return the bytes of a file, at most one more than `limit`, so that a caller sees that there are more.
+
+    No pipe is waited for, no device read without end: raises `InvalidInput` for a folder, a pipe, a socket or a device,
+    also behind a link, and `OSError` as `open` does.
+    """
+    # A pipe without a writer would hold whoever opens it.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise InvalidInput(f"{path} is a folder, a pipe or a device; give a file.")
+        return file.read(limit + 1)
 
 
 def parse_path(value: str | Path, name: str) -> Path:

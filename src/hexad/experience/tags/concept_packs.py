@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
+from hexad.core.arguments import read_regular
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound, StorageFailure
 from hexad.experience.values.tags import PARENT, TAG_NAME_CHARS_LIMIT, Concept, ConceptPack, check_tag_name
@@ -95,7 +96,7 @@ def _files(path: Path) -> list[Path]:
 
 def _read(file: Path) -> bytes:
     try:
-        data = file.read_bytes()
+        data = read_regular(file, limit=PACK_BYTES_LIMIT)
         if file.suffix == ".gz":
             unpacked = zlib.decompressobj(16 + zlib.MAX_WBITS)
             data = unpacked.decompress(data, PACK_BYTES_LIMIT + 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.actor import AS_OWNER, Actor
-from hexad.core.arguments import is_whole, parse_path, quoted
+from hexad.core.arguments import is_whole, parse_path, quoted, read_regular
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
@@ -105,14 +105,14 @@ def _mapping(value: Mapping[str, object] | str | Path) -> Mapping[str, object]:
         return value
     path = parse_path(value, "contract")
     try:
-        data = path.read_bytes()
+        data = read_regular(path, limit=FILE_BYTES_LIMIT)
     except FileNotFoundError:
         raise NotFound(f"There is no contract at {str(value)!r}.") from None
     except (OSError, ValueError) as error:
         raise InvalidInput(f"The contract {str(value)!r} cannot be read: {error}.") from error
     if len(data) > FILE_BYTES_LIMIT:
         raise InvalidInput(
-            f"The contract {path} has {len(data):,} bytes; at most {FILE_BYTES_LIMIT:,} are read."
+            f"The contract {path} has more bytes than are read; at most {FILE_BYTES_LIMIT:,} are read."
         )
     if holds_keys(data):
         raise InvalidInput(f"{path} holds a store's own keys and is no contract.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hexad.core.arguments import read_regular
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -105,7 +106,6 @@ def _branch(head: Path, worktree: Path) -> str | None:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return file.read(_HEAD_BYTES).decode("utf-8", "replace").strip()
-    except OSError:
+        return read_regular(path, limit=_HEAD_BYTES).decode("utf-8", "replace").strip()
+    except (OSError, InvalidInput):
         return ""

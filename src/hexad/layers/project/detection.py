@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from hexad.core.arguments import encodable
+from hexad.core.arguments import encodable, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.detect import ReadOptions
@@ -495,9 +495,7 @@ def _manifests(
 def _text(root: Path, path: str) -> str | None:
     """Return the text of a file, None for one that is too large or no text."""
     try:
-        file = root / path
-        if file.stat().st_size > FILE_BYTES_MOST:
-            return None
-        return file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        data = read_regular(root / path, limit=FILE_BYTES_MOST)
+        return None if len(data) > FILE_BYTES_MOST else data.decode("utf-8-sig")
+    except (OSError, InvalidInput, UnicodeDecodeError):
         return None

@@ -85,6 +85,8 @@ def locate(raw: str, texts: Sequence[str]) -> list[Section] | None:
 
 _ID_HEX_CHARS: Final = 26
 _COUNT_LIMIT: Final = 1 << 31
+TAGS_LIMIT: Final = 1_000
+"""Most tags of one memory in a file."""
 """Lines and turns are counted below it."""
 
 
@@ -256,6 +258,8 @@ def _words(row: Mapping[str, JSONValue], key: str) -> tuple[str, ...]:
 
 def _tags(row: Mapping[str, JSONValue], notes: list[str]) -> tuple[str, ...]:
     tags = _words(row, "tags")
+    if len(tags) > TAGS_LIMIT:
+        raise InvalidInput(f"tags has {len(tags):,} tags; a memory has at most {TAGS_LIMIT:,}")
     unusable = [tag for tag in tags if not slug(tag)]
     if unusable:
         notes.append(f"the tag {unusable[0][:40]!r} has no letter or digit and finds nothing")

@@ -28,6 +28,9 @@ FILE_BYTES_LIMIT: Final = 1 << 30
 """Largest space file that is read: all of it is in memory at once."""
 DEPTH_LIMIT: Final = 64
 """How deep objects and lists may stand in each other."""
+LONGEST_TEXT_BYTES: Final = 16 << 20
+"""Most bytes of a space file between two quotation marks: the longest memory with every character escaped has less."""
+_QUOTE: Final = re.compile(rb'(?:^|[^\\])(?:\\\\)*+"')
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _LETS_IN: Final = frozenset({*PROTECTION, "allow_delete", "auto_pin", "env_allow", "model_may_pin"})
 """Policies that decide who is believed, and what may be kept, shown first or removed."""
@@ -64,6 +67,8 @@ def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
         raise LimitExceeded(
             f"The file {file} has {size:,} bytes; a space file has at most {FILE_BYTES_LIMIT:,}."
         )
+    if size > LONGEST_TEXT_BYTES:
+        _refuse_endless_text(file, own)
     data = own.read(file)
     try:
         text = data.decode("utf-8-sig")
@@ -74,6 +79,15 @@ def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
         return read_json(text)
     except ValueError as error:
         _refuse(file, str(error))
+
+
+def _refuse_endless_text(file: Path, own: StoreFiles) -> None:
+    """Refuse a file with so much between two quotation marks as no memory has, before it is in memory as a whole."""
+    since = 0
+    for piece in own.pieces(file):
+        since = 0 if _QUOTE.search(piece) else since + len(piece)
+        if since > LONGEST_TEXT_BYTES:
+            _refuse(file, f"one text or list of numbers in it has more than {LONGEST_TEXT_BYTES:,} bytes")
 
 
 def read_json(text: str) -> object:
