@@ -1,7 +1,8 @@
 """One recall for all kinds of stores: short chats, chats with an assistant, code, documents and short facts.
 
 Each kind is asked in a store of its own, in a space of a store that has all of them, and in one space that has all of
-them. BM25 and cosine rank whole texts, each embedded by itself. The kinds of which there are two halves are asked
+them. With `--quick` a part of the development half: three chats of each kind and every third question, and of the
+functions every sixth and those that answer. BM25 and cosine rank whole texts, each embedded by itself. The kinds of which there are two halves are asked
 with both; of short chats and code the development half is all there is here.
 """
 
@@ -30,6 +31,7 @@ SHORT_CHATS, ASSISTANT_CHATS, CODE, DOCUMENTS, SHORT_FACTS = (
     "short chats", "assistant chats", "code", "documents", "short facts",
 )  # fmt: skip
 HEXAD, BM25, COSINE = "hexad", "BM25", "cosine of whole texts"
+QUICK_SPACES, QUICK_QUESTIONS, QUICK_FUNCTIONS = 3, 3, 6
 _MIXED, _SPACES = "hexad, one space for all kinds", "hexad, a store of many spaces"
 FROM_SEPARATE: Final = 0.01
 """So much less than separate stores may one space for all kinds have, at R@10."""
@@ -58,7 +60,10 @@ def run(options: Options) -> Report:
         return report
     embedder = RememberedVectors(keep=options.reuse_vectors)
     for half in halves(quick=options.quick):
-        _measure(half, kinds(half, options.data), embedder, options.work / half, report)
+        parts = kinds(half, options.data)
+        if options.quick:
+            parts = [_fewer(part) for part in parts]
+        _measure(half, parts, embedder, options.work / half, report)
     embedder.save()
     report.notes.append(
         "Every question has an answer: *empty* is the share that got none at all. *all in 10*: share of questions whose "
@@ -104,6 +109,19 @@ def kinds(half: str, data: Path) -> list[Kind]:
             ),
         ]
     return found
+
+
+def _fewer(part: Kind) -> Kind:
+    """Return a part of a collection, with every question's evidence."""
+    spaces = list(part.records)[: len(part.records) if part.name == SHORT_FACTS else QUICK_SPACES]
+    asked = [question for question in part.questions if question.conversation in spaces][::QUICK_QUESTIONS]
+    needed = {name for question in asked for name in question.evidence}
+    step = QUICK_FUNCTIONS if part.name == CODE else 1
+    records = {
+        space: [line for at, line in enumerate(part.records[space]) if at % step == 0 or line["id"] in needed]
+        for space in spaces
+    }
+    return Kind(name=part.name, records=records, questions=asked)
 
 
 def _by_space(records: Sequence[dict[str, Any]], name: str) -> dict[str, list[dict[str, Any]]]:
