@@ -4,7 +4,7 @@ Each arm says how sure it is of this question. Full text counts with the square 
 stands above its tenth, or where fewer match by how much of the question the best one has; vectors count with their
 peak, how far their best stands above the store's mean. So a weak arm cannot drag a strong one down, with one set of
 weights for conversations, documents and code. Turns of a conversation are also heard through their neighbours, the
-best turn of their session, and who speaks.
+best turn of their session, and who speaks; beside turns a text that is none counts as a session of its own.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class Fusion:
         self._lexical_weight = weights.lexical * sure**2
         self._session_weight = weights.session * self.gap
         self._sessions = _best_of_sessions(candidates, self._lexical)
+        self._spoken = [self._session_share(index) for index in range(len(candidates))]
         self._z: list[float] | None = None
         self.peak = 0.0
         if spread is not None:
@@ -181,8 +182,8 @@ class Fusion:
             parts["vector"] = weights.vector * self.peak * self._z[index]
         if index in self._sentences:
             parts["sentence"] = self._sentences[index]
-        if candidate.session is not None:
-            parts["session"] = self._session_weight * (self._sessions[candidate.session] / self._best)
+        if (spoken := self._spoken[index]) is not None:
+            parts["alone" if candidate.session is None else "session"] = self._session_weight * spoken
         if candidate.speaker:
             parts["speaker"] = weights.speaker * candidate.speaker
         if candidate.dated:
@@ -203,6 +204,18 @@ class Fusion:
         if candidate.session is not None and candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts
+
+    def _session_share(self, index: int) -> float | None:
+        """Return how good the best turn of a candidate's session is, as a share of the best; None without turns.
+
+        A text that is no turn has nothing that speaks for it: without this, turns of any session that has the words
+        stood before it. By itself alone it stays behind sessions of many turns, one of which matches by accident, so
+        it stands half way to the best.
+        """
+        session = self._candidates[index].session
+        if session is not None:
+            return self._sessions[session] / self._best
+        return (1 + self._lexical[index] / self._best) / 2 if self._sessions else None
 
     def _score(self, index: int) -> float:
         return sum(self.parts(index).values())

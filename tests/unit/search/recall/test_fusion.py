@@ -154,3 +154,24 @@ def test_vectors_are_no_surer_for_what_lies_far_from_the_question() -> None:
     assert 3.0 == pytest.approx(alike.peak)
     leads = [fusion.scores[0] - fusion.scores[1] for fusion in (alone, among_others)]
     assert leads[0] == pytest.approx(leads[1])
+
+
+def test_beside_turns_a_text_counts_as_a_session_of_its_own() -> None:
+    turns = [
+        Candidate(bm25=9.0, session=1, words=LONG),
+        *(Candidate(bm25=at / 4, session=1, words=LONG) for at in range(1, 12)),
+    ]
+    texts = [Candidate(bm25=6.0, words=LONG), Candidate(words=LONG)]
+    fusion = Fusion([*turns, *texts], None, rows=100)
+    best = fusion.parts(0)["session"]
+    text, other = (fusion.parts(seat)["alone"] for seat in (len(turns), len(turns) + 1))
+
+    assert best > text > other > 0
+    assert text == pytest.approx(best * (1 + 6 / 9) / 2)
+    assert other == pytest.approx(best / 2)
+
+
+def test_without_turns_no_text_counts_as_a_session() -> None:
+    fusion = Fusion([Candidate(bm25=2.0 + at, words=LONG) for at in range(12)], None, rows=100)
+
+    assert not any({"session", "alone"} & set(fusion.parts(seat)) for seat in range(12))
