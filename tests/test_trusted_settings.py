@@ -241,3 +241,21 @@ def at_terminal(folder: Path, answer: str, *arguments: str) -> tuple[int, str]:
             seen += piece
     os.close(master)
     return process.wait(timeout=60), seen.decode()
+
+
+@pytest.mark.parametrize("command", [("serve",), ("hook", "prompt", "--debug")], ids=["server", "hook"])
+def test_a_server_and_a_hook_are_refused(cloned: Path, command: tuple[str, ...]) -> None:
+    write(cloned, 'generator = "anthropic:m"')
+    done = subprocess.run(
+        [sys.executable, "-m", "hexad", *command],
+        input=json.dumps({"prompt": "when do we deploy the gate?", "cwd": str(cloned)}),
+        cwd=cloned,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if command[0] == "serve":  # a hook says nothing to a person, and ends when its time is over
+        assert "hexad config trust" in done.stderr
+    assert "" == done.stdout
+    assert ["hexad.toml"] == [path.name for path in (cloned / ".hexad").iterdir()]
