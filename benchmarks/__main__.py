@@ -108,6 +108,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "changing-facts": ("changing_facts", _module("changing_facts")),
     "short-facts": ("short_facts", _module("short_facts")),
     "relevance": ("relevance", _module("relevance")),
+    "code-graph": ("code_graph", _module("code_graph")),
     "exact-tokens": ("exact_tokens", _module("exact_tokens")),
     "plain-updates": ("plain_updates", _module("plain_updates")),
     "messages": ("messages", _module("messages")),
