@@ -449,3 +449,31 @@ def test_another_place_of_the_user_layer_is_none_that_is_lost(project: Path, tmp
         with hexad.open(project, embedder=None, background=False, user_dir=tmp_path / name) as hx:
             hx.user.prefer("testing", "pytest")
             assert [] == hx.check()
+
+
+@pytest.mark.parametrize("lost", ["gone", "begun anew", "cut back"])
+def test_a_ledger_that_lost_records_is_named(project: Path, lost: str) -> None:
+    ledger = project / ".hexad" / "audit"
+
+    def prune() -> None:
+        with hexad.open(project, embedder=None, background=False) as hx:
+            hx.remember("A text that goes.", id="passing")
+            hx.forget("passing", purge=True, confirm=True)
+
+    prune()
+    shutil.copytree(ledger, project / "kept")
+    prune()
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+    shutil.rmtree(ledger)
+    if lost == "begun anew":
+        with AuditLogWriter(project, "being-1") as writer:
+            writer.record("monday", 1, "output", "Certainly.", {}, [])
+    elif lost == "cut back":
+        shutil.copytree(project / "kept", ledger)
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        (problem,) = lines_of(hx.check(), "audit.db")
+        assert ("is gone; it had" if lost == "gone" else "cut off, or it was begun anew") in problem
+        assert [] == hx.check(accept_losses=True)
+        assert [] == hx.check()

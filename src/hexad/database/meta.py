@@ -33,6 +33,8 @@ _ARRIVALS_APART: Final = timedelta(days=1)
 _ARRIVALS_LIMIT: Final = 1_000
 KEY_FILE: Final = "key_file"
 """The identity of `keys.json`."""
+LEDGER_SIZE: Final = "ledger_size"
+"""How many records the ledger had when it last took notes from here."""
 ACCEPTED: Final = "accept_losses"
 """The note that the store goes on without files that are lost."""
 _FILE: Final = "file:"
@@ -147,6 +149,10 @@ class Meta:
         """  # fmt: skip
         lost = self.lost_files(directory)
         names = [*lost, *(["keys.json"] if keys else []), *(["user.db"] if user_layer is not None else [])]
+        with self._db.transaction() as con:
+            con.execute(
+                "DELETE FROM meta WHERE key = ?", (LEDGER_SIZE,)
+            )  # the ledger's next notes set it again
         if not names:
             return
         with self._db.transaction() as con:

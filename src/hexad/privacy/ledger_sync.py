@@ -18,7 +18,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.erasure_book import ERASURE, Erasures
-from hexad.database.meta import DOCUMENT, STORE_ID, Meta
+from hexad.database.meta import DOCUMENT, LEDGER_SIZE, STORE_ID, Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import HexadError
 
@@ -68,6 +68,7 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
                 done += ledger.take(source, made)
             moved = rows[-1][0]
         meta.put(MOVED, str(moved))
+        meta.put(LEDGER_SIZE, str(ledger.size()))
         if unknown := erasures.not_on_ledger(moved):
             records = {
                 unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
