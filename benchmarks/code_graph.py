@@ -95,7 +95,7 @@ def measure(folder: Path, store: Path) -> dict[str, Any]:
         for path in names[:CHANGED]:
             path.write_text(path.read_text("utf-8") + "\n\ndef added_for_a_measurement(): ...\n", "utf-8")
             changed.append(_timed(lambda path=path: hx.graph.index(path)))  # type: ignore[misc]
-        size = (hx.path / "memory.db").stat().st_size
+        size = sum(file.stat().st_size for file in hx.path.glob("memory.db*"))
     return {
         "files": report.files,
         "mb": sum(path.stat().st_size for path in paths) / 1e6,
