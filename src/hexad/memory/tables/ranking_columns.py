@@ -12,7 +12,7 @@ from hexad.core.tracing import log
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
-from hexad.memory.memory import Status
+from hexad.memory.memory import ROLE, TRUST_OF_ROLE, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql, seen_sql
 
@@ -29,8 +29,6 @@ class RankingRow(NamedTuple):
     session_no: int | None
     position: int | None
     speaker_no: int | None
-    role: str | None
-    """In which it was said, where the speaker goes by another name."""
 
 
 STANDING_MOST: Final = 64
@@ -57,8 +55,7 @@ class Places:
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
-            " t.speaker_no, CASE WHEN t.speaker_no IS NOT NULL THEN lower(m.metadata ->> '$.role') END"
-            " FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " t.speaker_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
             (json.dumps(sorted(numbers)), *roles),
         )
@@ -201,6 +198,17 @@ class Places:
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
         return dict(self._db.query("SELECT no, folded FROM speakers"))
+
+    def users_among(self, numbers: Collection[int]) -> set[int]:
+        """Return who speaks as a user under another name in these turns, which the caller may see."""
+        users = [role for role, trust in TRUST_OF_ROLE.items() if trust is Trust.USER]
+        rows = self._db.query(
+            "SELECT DISTINCT t.speaker_no FROM json_each(?) j JOIN turns t ON t.memory_no = j.value"
+            " JOIN memories m ON m.no = t.memory_no"
+            " WHERE lower(m.metadata ->> ?) IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(numbers)), f"$.{ROLE}", json.dumps(users)),
+        )
+        return {no for (no,) in rows}
 
     def speaking_in(self, spaces: Collection[str], speakers: Collection[int]) -> list[int]:
         """Return which of these speakers have turns in any of these spaces."""

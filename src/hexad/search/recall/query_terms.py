@@ -101,7 +101,7 @@ def in_first_person(words: frozenset[str]) -> bool:
 
 
 def is_user(speaker: str) -> bool:
-    """Whether a speaker, or the role of one, is the user of an assistant, whom `I` in a question means."""
+    """Whether a speaker is the user of an assistant, whom `I` in a question means."""
     return speaker.casefold() in _USER
 
 

@@ -429,11 +429,7 @@ class Recaller:
         found_candidates.speakers = tuple(sorted(speakers.values())) if seats else ()
         askers = {no for no, name in speakers.items() if is_user(name)}
         if in_first_person(found_candidates.terms.words):
-            askers |= {
-                place.speaker_no
-                for place in places.values()
-                if place.role and place.speaker_no is not None and is_user(place.role)
-            }
+            askers |= self._stores.places.users_among(order)
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
         candidates: list[Candidate] = []
