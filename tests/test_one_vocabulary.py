@@ -28,8 +28,9 @@ from hexad.client.verbs import (
     signature_of,
     takes_session,
 )
+from hexad.code_graph.values import CodeQuestion
 from hexad.interfaces.cli.app.main import root
-from hexad.interfaces.mcp.schemas import SESSION, SESSION_ACTIONS, TOOLS, ToolSchema
+from hexad.interfaces.mcp.schemas import GRAPH, SESSION, SESSION_ACTIONS, TOOLS, ToolSchema
 from hexad.interfaces.mcp.tools import CALLS
 
 pytest.importorskip("fastapi")
@@ -261,6 +262,8 @@ TOOL_CALLS = {
     "why": "governance.why",
 }
 """The call that each tool makes; `session` makes one for each of its actions."""
+SEVERAL = (SESSION, GRAPH)
+"""Tools of several calls, which an argument chooses."""
 ACTION_CALLS = {
     "show": ("session.get", "session.resumable"),
     "list": ("session.list",),
@@ -321,11 +324,20 @@ TOOL_DEFAULTS = {
 
 def test_every_tool_makes_a_call_of_the_library():
     assert [tool.name for tool in TOOLS] == list(CALLS)
-    assert {tool.name for tool in TOOLS} == {*TOOL_CALLS, SESSION.name}
+    assert {tool.name for tool in TOOLS} == {*TOOL_CALLS, *(tool.name for tool in SEVERAL)}
     assert set(TOOL_CALLS.values()) <= set(VERBS)
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool is not SESSION], ids=lambda tool: tool.name)
+def test_the_tool_for_code_asks_what_the_library_answers():
+    questions = set(GRAPH.properties["question"]["enum"])
+    calls = ("graph.query", "graph.show", "graph.index")
+    python = {parameter.name for call in calls for parameter in parameters_of(VERBS[call])}
+
+    assert {question.value for question in CodeQuestion} == questions - {"show", "index"}
+    assert set() == set(GRAPH.properties) - python
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool not in SEVERAL], ids=lambda tool: tool.name)
 def test_a_tool_takes_what_its_call_does(tool: ToolSchema):
     python = {parameter.name: parameter for parameter in parameters_of(VERBS[TOOL_CALLS[tool.name]])}
     names = {TOOL_NAMES.get((tool.name, name), name) for name in tool.properties}
@@ -337,7 +349,7 @@ def test_a_tool_takes_what_its_call_does(tool: ToolSchema):
     }
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool is not SESSION], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool not in SEVERAL], ids=lambda tool: tool.name)
 def test_a_tool_has_the_defaults_of_its_call(tool: ToolSchema):
     python = {parameter.name: parameter for parameter in parameters_of(VERBS[TOOL_CALLS[tool.name]])}
 
