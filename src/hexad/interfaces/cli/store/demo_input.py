@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hexad import Hexad, Memory
 
 QUESTIONS: Final = 5
-DOCUMENT_BYTES: Final = 64_000
+DOCUMENT_BYTES: Final = 80_000
 """What the documents may have together: with 200 commits some 13 s of one core, most of it for vectors."""
 FILE_BYTES: Final = 32_000
 _LEAST_BYTES: Final = 20
