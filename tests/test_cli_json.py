@@ -28,6 +28,9 @@ CALLS = {
     "expand": ("expand", "mem_harbour"),
     "feedback": ("feedback", "mem_harbour", "helpful", "--query", "where is the harbour?"),
     "consolidate": ("consolidate", "--dry-run"),
+    "config trust": ("config", "trust"),
+    "config trusted": ("config", "trusted"),
+    "config revoke": None,  # nothing is trusted here: test_trusted_settings.py
     "use-context": ("use-context", "default", "harbour"),
     "forget": ("forget", "mem_harbour"),
     "memory list": ("memory", "list"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import struct
 import subprocess
 import sys
@@ -320,8 +319,9 @@ def test_a_block_of_a_segment_that_is_not_its_own_is_found(segment: tuple[Hexad,
         blocks[1] = other[HEADER_BYTES:][:step]
     path.write_bytes(was[:HEADER_BYTES] + b"".join(blocks))
 
-    with pytest.raises(IntegrityError, match=re.escape(path.name)):
-        hx.xdb.recall(limit=10_000)
+    found = hx.xdb.recall(limit=10_000)
+    assert len(found) < 4_000
+    assert path.name in found.notes[0]
     (problem,) = hx.check()
     assert path.name in problem
     assert "was changed or damaged" in problem
@@ -343,8 +343,8 @@ def test_a_segment_of_another_store_is_refused(
         other.xdb.seal()
         (theirs,) = (other.path / "stream" / "segments").glob("*.parquet")
         path.write_bytes(theirs.read_bytes())
-    with pytest.raises(IntegrityError, match="from another store"):
-        hx.xdb.recall()
+    found = hx.xdb.recall()
+    assert ([], True) == (list(found), path.name in found.notes[0])
     path.write_bytes(was)
 
 

@@ -621,8 +621,8 @@ def test_recall_by_concept_reads_no_more_of_a_segment_than_its_list(hx, xdb, mon
     segment.write_bytes(b"nothing that can be read")
 
     assert ["word29 ", "word28 "] == [record.content for record in xdb.recall_by_concept("pack::C", min_activation=0.0, limit=2)]  # fmt: skip
-    with pytest.raises(hexad.IntegrityError):
-        xdb.recall_by_concept("pack::C", min_activation=0.0, limit=20)
+    whole = xdb.recall_by_concept("pack::C", min_activation=0.0, limit=20)
+    assert ([], True) == (list(whole), segment.name in whole.notes[0])
     segment.write_bytes(data)
 
 
@@ -635,8 +635,8 @@ def test_damage_in_the_stream_is_found_and_never_read_over(hx, xdb):
     assert "does not match its hash" in hx.check()[0]
     segment.unlink()
     assert "is not there" in hx.check()[0]
-    with pytest.raises(StorageFailure):
-        xdb.recall()
+    found = xdb.recall()
+    assert ([], True) == (list(found), segment.name in found.notes[0])
     segment.write_bytes(whole)
 
     xdb.record("output", "first")
