@@ -80,8 +80,8 @@ def _otel(monkeypatch: pytest.MonkeyPatch):
     provider = sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracer = provider.get_tracer("hexad")
-    stop = hexad.listen(lambda span: telemetry._emit(tracer, span, hexad.SystemClock()))
-    monkeypatch.setattr(exporter, "stop", stop, raising=False)
+    exports = [lambda name: telemetry._exported(tracer, name, contents=False)]
+    monkeypatch.setattr(telemetry, "_tracers", exports)
     return exporter
 
 
