@@ -102,6 +102,25 @@ def test_stores_that_are_dropped_are_closed_with_one_warning_each(before: int, t
     assert held == handles()
 
 
+@pytest.mark.parametrize(
+    "part", ["xdb", "session", "spaces", "graph", "facts", "governance", "project", "user", "honeycomb"]
+)
+def test_a_store_of_which_somebody_has_a_part_stays_open(tmp_path: Path, part: str) -> None:
+    hx = hexad.open(tmp_path, embedder=None, user_dir=tmp_path / "user")
+    hx.remember("The gateway retries five times.")
+    for name in ("xdb", "session", "spaces", "graph", "facts", "governance", "project", "user", "honeycomb"):
+        getattr(hx, name)
+    services, held = hx._services, getattr(hx, part)
+
+    del hx
+    gc.collect()
+    assert not services.closed
+    assert not any(thread.name == CLOSING for thread in threading.enumerate())
+
+    assert held is not None
+    services.close()
+
+
 def test_what_a_dropped_store_acknowledged_is_there(before: int, tmp_path: Path) -> None:
     with pytest.warns(ResourceWarning):
         drop(tmp_path, stores=1)

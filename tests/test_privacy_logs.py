@@ -301,6 +301,6 @@ def test_settings_and_variables_that_cannot_be_used_are_not_repeated_whole(proje
         "HEXAD_OTEL",
     ):
         monkeypatch.setenv(name, KEY)
-        said = _error_of(lambda: hexad.open(project))
+        said = _error_of(lambda: hexad.open(project).close())
         assert KEY not in said, said
         monkeypatch.delenv(name)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack, overload
 
 from hexad.core.arguments import (
     flags_checked,
@@ -70,12 +69,16 @@ if TYPE_CHECKING:
     from hexad.spaces.quarantine import QuarantineFacade
 
 
+Part = TypeVar("Part")
+
+
 @all_failures_translated
 class Hexad:
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._held(object())
 
     def __repr__(self) -> str:
         role = self._services.context.actor.role
@@ -105,55 +108,60 @@ class Hexad:
 
     # Its systems --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def spaces(self) -> SpacesFacade:
         """Named containers of memories: policies, retention, files."""
-        return self._services.spaces().spaces
+        return self._held(self._services.spaces().spaces)
 
     @property
     def quarantine(self) -> QuarantineFacade:
         """What waits for a review: texts that read as instructions, writes to protected places."""
-        return self._services.spaces().quarantine
+        return self._held(self._services.spaces().quarantine)
 
     @property
     def session(self) -> SessionFacade:
         """What is being worked on right now, and what was when somebody left: task, files, edits, conversation."""
-        return self._services.session().facade
+        return self._held(self._services.session().facade)
 
     @property
     def project(self) -> ProjectFacade:
         """What is true of the project: patterns, conventions, todos, tech stack, components, decisions."""
-        return self._services.project()
+        return self._held(self._services.project())
 
     @property
     def user(self) -> UserFacade:
         """What is known of a person across projects: preferences, patterns, expertise; opened by the first call."""
-        return self._services.user().facade
+        return self._held(self._services.user().facade)
 
     @property
     def governance(self) -> GovernanceFacade:
         """Decisions with their reasons: append-only, told as prior context with their age."""
-        return self._services.governance()
+        return self._held(self._services.governance())
 
     @property
     def facts(self) -> FactsFacade:
         """Facts over time: what holds, what held at a time, what was learned since."""
-        return self._services.facts()
+        return self._held(self._services.facts())
 
     @property
     def graph(self) -> CodeGraphFacade:
         """How the code hangs together: what imports, calls and tests what, and what a change may break."""
-        return self._services.code_graph().facade
+        return self._held(self._services.code_graph().facade)
 
     @property
     def honeycomb(self) -> HoneycombFacade:
         """The association graph: nodes with at most six edges a ring, and context by walking it."""
-        return self._services.honeycomb().facade
+        return self._held(self._services.honeycomb().facade)
 
     @property
     def xdb(self) -> Xdb:
         """The experience database: what an agent read, wrote and did, token by token."""
-        return self._services.experience().xdb
+        return self._held(self._services.experience().xdb)
+
+    def _held(self, part: Part) -> Part:
+        """Return a part that its user may keep without the store, which then stays open."""
+        self._services.hand_out(part)
+        return part
 
     # Writing ------------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,11 @@ NOTED = re.compile(
     r'(?<=8192,) ?(\\*)"document\\*": ?\{.{,120}?\}\}, ?\\*"term\\*": ?1\.5\},(?= ?\\*"sources)'
 )
 """The old store's note of a contract has all that this says; now it has the limits."""
-CODE = re.compile(r' "files of the code graph": \d+,')
+CODE = re.compile(
+    r'(?:\s|\\n)*\\*"(?:files of the )?code graph\\*": ?\d+,'
+    r'|\{(?:\s|\\n)*\\*"place\\*": ?\\*"(?:files of the )?code graph\\*",(?:\s|\\n)*\\*"count\\*": ?\d+,(?:\s|\\n)*\\*"bytes\\*": ?\d+(?:\s|\\n)*\},(?:\s|\\n)*'
+)
+CODE_ROWS = re.compile(r'(\\*"code_(?:roots|files)\\*": )\[(?!\]).*?\n?(?:\\n)\]', re.DOTALL)
 """A store that is written today has a graph of the code that was ingested."""
 USED = re.compile(r'((?:last_used_at|uses)\\*": )(?:null|\d+|\\*"[^"\\]*\\*")')
 """What a recall hands out counts as used, and it hands out more than the old one did."""
@@ -112,7 +116,12 @@ def test_a_store_written_today_answers_as_the_old_one(group: str, today: Path, t
 
     old, new = (
         [
-            CODE.sub("", IMPORTANCE.sub("", NOTED.sub("", USED.sub(r"\g<1>null", ANEW.sub(r"\g<1>0", text)))))
+            CODE_ROWS.sub(
+                r"\1[]",
+                CODE.sub(
+                    "", IMPORTANCE.sub("", NOTED.sub("", USED.sub(r"\g<1>null", ANEW.sub(r"\g<1>0", text))))
+                ),
+            )
             for text in texts
         ]
         for texts in (recorded(group), now)

@@ -17,7 +17,7 @@ from hexad.code_graph.values import (
     CodeQuestion,
     CodeSlice,
 )
-from hexad.core.arguments import parse_choice, parse_place, parse_text, parse_whole, quoted
+from hexad.core.arguments import all_flags_checked, parse_choice, parse_place, parse_text, parse_whole, quoted
 from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import InvalidInput
 from hexad.ingest.report import Progress
@@ -29,6 +29,7 @@ _SHOWN: Final = 10
 
 
 @all_failures_translated
+@all_flags_checked
 class CodeGraphFacade:
     """The code graph: files, symbols and slices, and what imports, calls, references and tests what."""
 

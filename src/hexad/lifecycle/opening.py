@@ -131,7 +131,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     else:
         temporary, directory = None, directory_of(path, create=create and not readonly)
         if path is not None and (words := store_above(path, directory)) is not None:
-            warnings.warn(words, stacklevel=2)
+            warnings.warn(words, stacklevel=3)
     try:
         settings = load_settings(directory)
         plan = _plan(settings, embedder, generator, rerank)
@@ -156,7 +156,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
         )
         try:
             for words in hx._services.context.lost_files():
-                warnings.warn(words, stacklevel=2)
+                warnings.warn(words, stacklevel=3)
         except BaseException:  # of a program for which warnings are errors
             hx.close()
             raise
@@ -341,7 +341,8 @@ def _close_when_dropped(hx: Hexad, services: Services) -> Hexad:
 
 
 def _dropped(services: Services, pid: int) -> None:
-    if services.closed or os.getpid() != pid:  # a forked child closes nothing of its parent's
+    # A forked child closes nothing of its parent's, and nobody closes what is used by a part of it.
+    if services.closed or os.getpid() != pid or services.holds_out():
         return
     # In a thread of its own: a last reference may go in the middle of anything, under any lock, in the store's own
     # threads as well.

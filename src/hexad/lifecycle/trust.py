@@ -20,9 +20,9 @@ from hexad.config import (
     trust_directory,
     trust_file,
 )
-from hexad.core.arguments import parse_path
+from hexad.core.arguments import parse_path, quoted
 from hexad.database.files import atomic_write, ensure_dir, unlink
-from hexad.errors import NotFound
+from hexad.errors import InvalidInput, NotFound
 from hexad.lifecycle.opening import directory_of
 
 _ENDING: Final = "*.json"
@@ -67,6 +67,11 @@ def trust_settings(
     A value that is changed afterwards needs trust again. `settings`, of `untrusted_settings`, trusts these values
     alone, as a person has seen them: what the file says since is not among them. Raises as `untrusted_settings` does.
     """
+    if settings is not None and not isinstance(settings, TrustedSettings):
+        raise InvalidInput(
+            f"settings = {quoted(settings)} is not what `hexad.untrusted_settings` returns; give that.",
+            argument="settings",
+        )
     store = directory_of(path) if settings is None else settings.store
     needing, lacking = settings_needing_trust(store)
     seen = lacking if settings is None else settings.settings

@@ -54,7 +54,7 @@ _ADVICE: Final = """\
 - **Before a task**: `context` with the task in one sentence gives what is known about it within a token budget;
   `recall` answers a question; `why` gives the reasons for a decision. An empty answer means that nothing is known.
 - **While you work**: `expand` shows the whole of what was shown in short, by its id.
-- **Before you change code**: `graph` with `impact` names the files and tests that a change may break.
+- **Before you change code**: `graph`, asked for the impact, names the files and tests that a change may break.
 - **When something is settled**: `decide` for a decision with its reason and what was rejected; `remember` for facts,
   conventions, preferences and corrections by the user, one self-contained sentence each. A later value supersedes an
   earlier one by itself: just remember it.
