@@ -119,6 +119,7 @@ def test_a_store_that_was_handed_in_stays_open(hx: Hexad) -> None:
     [
         ({"agent": " "}, "agent"),
         ({"user": 3}, "user"),
+        ({"user": "default"}, "all users share"),
         ({"user": "a/../b\n"}, "space"),
         ({"session": 1.5}, "session"),
         ({"max_tokens": 0}, "max_tokens"),
@@ -151,6 +152,43 @@ def test_a_long_message_is_asked_about_by_its_own_sentences(hx: Hexad) -> None:
     context = AgentMemory(hx).before_step([user(f"How much oil does the gearbox of the mill take? {paste}")])
 
     assert context.tokens <= 1_500
+
+
+def test_what_is_said_in_words_that_were_said_before_is_stored_as_any_other(hx: Hexad) -> None:
+    said = "We decided to use Postgres."
+    AgentMemory(hx, user="ada", session="a").after_step([assistant(said)])
+    later = AgentMemory(hx, user="ada", session="b")
+    later.before_step([user("What about Postgres?")])
+
+    later.after_step([user(said), assistant("Postgres it is.")])
+    later.after_step([user(said), assistant("Postgres it is."), user(said), assistant(said)])
+
+    assert 5 == hx.count(space="ada", kinds=["turn"])
+
+
+def test_a_window_that_moves_on_stores_nothing_twice(hx: Hexad) -> None:
+    memory, messages = AgentMemory(hx, user="ada"), list[dict[str, object]]()
+    for number in range(8):
+        messages = [*messages, user(f"Box {number} is red."), assistant(f"Noted, box {number}.")][-4:]
+        memory.before_step(messages)
+        memory.after_step(messages)
+
+    assert 16 == hx.count(space="ada", kinds=["turn"])
+
+
+def test_an_answer_of_nothing_and_a_refusal_keep_nothing_else_from_being_stored(hx: Hexad) -> None:
+    AgentMemory(hx, user="ada").after_step(
+        [
+            user("My car is a Volvo."),
+            {"role": "assistant", "content": None, "refusal": "I cannot say."},
+            {"role": "assistant", "content": None},
+            user("My dog is Rex."),
+        ]
+    )
+
+    assert {"My car is a Volvo.", "I cannot say.", "My dog is Rex."} <= {
+        memory.raw for memory in hx.memories(space="ada")
+    }
 
 
 def test_over_http_it_is_the_same(tmp_path: Path) -> None:

@@ -290,6 +290,7 @@ MANY_PARAMETERS = {
 # `hexad.Span` is a stretch of time that was measured, `hexad.audit.Span` one of records; both are public.
 REPEATED_CLASSES = {"Span": ("hexad.core.tracing", "hexad.audit.values")}
 BROAD_EXCEPTS = {
+    ("hexad.core.tracing", "span"): "a listener may raise anything, and what it listened to is done",
     (
         "hexad.interfaces.cli.app.main",
         "_run",

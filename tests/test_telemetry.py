@@ -210,3 +210,17 @@ def test_the_dashboard_and_the_alerts_ask_for_what_a_server_has(tmp_path: Path) 
 
     assert len(asked) > 10
     assert set() == asked - there
+
+
+def test_a_listener_that_raises_breaks_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def bad(span: hexad.Span) -> None:
+        raise RuntimeError(span.name)
+
+    stop = hexad.listen(bad)
+    try:
+        with hexad.open(tmp_path, embedder=None, background=False) as hx:
+            kept = hx.remember("The kettle is red.")
+            assert 1 == hx.forget(kept.id, purge=True, confirm=True).count("memories")
+    finally:
+        stop()
+    assert "RuntimeError" in caplog.text

@@ -160,7 +160,7 @@ class Hexad:
 
     def _held(self, part: Part) -> Part:
         """Return a part that its user may keep without the store, which then stays open."""
-        self._services.hand_out(part)
+        self._services.parts.add(part)
         return part
 
     # Writing ------------------------------------------------------------------------------------------------------

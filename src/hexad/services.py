@@ -5,7 +5,6 @@ Everything else imports at the top of its file; here, what a store does not use 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from hexad.core.json_types import JSONValue
-from hexad.core.lazy import Lazy
+from hexad.core.lazy import Lazy, LentParts
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.leases import OpenLock, ReadShare
@@ -155,8 +154,7 @@ class Services:
         self._use_embedder(embedder)
         self._jobs = Lazy(jobs)
         self._closed = False
-        self._handed_out = dict[int, tuple[object, int]]()
-        """Parts that work without the store, and how many references each had when it was first handed out."""
+        self.parts = LentParts()
         self._closing = RLock()
         self._worker = self._make_worker()
         if self._worker is not None and self.stores.meta.has_erasures_to_finish():
@@ -618,19 +616,6 @@ class Services:
             project_contexts.close()
         if (contexts := self.contexts.loaded) is not None:
             contexts.close()
-
-    def hand_out(self, part: object) -> None:
-        """Note a part that its user may keep without the store. The first is one that nobody has."""
-        if id(part) not in self._handed_out:
-            self._handed_out[id(part)] = (part, sys.getrefcount(part))
-
-    def holds_out(self) -> bool:
-        """Whether somebody has a part that was handed out: it has more references than when it was.
-
-        What of a count is our own shows the first, which has no others.
-        """
-        gained = [sys.getrefcount(part) - before for part, before in self._handed_out.values()]
-        return any(each > gained[0] for each in gained)
 
     @property
     def closed(self) -> bool:

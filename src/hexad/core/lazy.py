@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
@@ -43,3 +44,20 @@ class Lazy(Generic[T]):
         """The value where it was made, None before."""
         value = self._value
         return None if value is _ABSENT else value  # type: ignore[return-value]
+
+
+class LentParts:
+    """Counts references to parts. The first that is added must be one that nobody has: it shows what are our own."""
+
+    def __init__(self) -> None:
+        self._parts = dict[int, tuple[object, int]]()
+
+    def add(self, part: object) -> None:
+        """Note a part, with the references that it has now, before its user has it."""
+        if id(part) not in self._parts:
+            self._parts[id(part)] = (part, sys.getrefcount(part))
+
+    def any_held(self) -> bool:
+        """Whether a part has gained references since it was added."""
+        gained = [sys.getrefcount(part) - before for part, before in self._parts.values()]
+        return any(each > gained[0] for each in gained)

@@ -77,7 +77,12 @@ def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
             for export in exports:
                 export(whole)
             for listener in tuple(_listeners):
-                listener(ended)
+                try:
+                    listener(ended)
+                except Exception as raised:  # noqa: BLE001 - foreign code may raise anything, and the work is done
+                    log.error(
+                        "A listener of spans raised %s; what it listened to is done.", type(raised).__name__
+                    )
 
 
 def is_observed() -> bool:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from uuid import uuid4
 
 from hexad.core.arguments import is_text, is_whole, parse_text, quoted
 from hexad.engine import Hexad
@@ -20,6 +21,9 @@ from hexad.text.summary.summarize import compressed
 MAX_TOKENS: Final = 1_500
 """So many tokens a context has where nobody says otherwise."""
 _SHARED: Final = "default"
+_RESERVED: Final = frozenset({_SHARED, "project"})
+_STORED: Final = frozenset({Outcome.CREATED, Outcome.UPDATED, Outcome.UNCHANGED})
+"""What becomes of a turn; what was read from one may be an older turn in the same words."""
 _TASK_CHARS: Final = 2_000
 """A longer message is asked about by its own sentences that say most."""
 
@@ -34,7 +38,8 @@ class AgentMemory:
     `store` is an open store, a `hexad.connect`, or a folder, which is opened and closed with this object. With `user`
     everything is kept in a space of that name and marked with it, so that `hx.forget(subject=user, purge=True)` takes
     it; other users' spaces are not read, the space `default` is. `session` names the conversation: under the same
-    name a program goes on with it after a restart, and messages that are stored already are not stored twice. `agent`
+    name a program goes on with it after a restart, and messages that are stored already are not stored twice; without
+    one it is a new conversation. `agent`
     stands in the metadata of what is stored.
 
     Not safe for several threads at once; make one for each conversation.
@@ -67,7 +72,12 @@ class AgentMemory:
                 argument="max_tokens",
             )
         self._agent, self._max_tokens = agent, max_tokens
-        self._user, self._session = parse_text(user, "user"), parse_text(session, "session")
+        self._user = parse_text(user, "user")
+        if self._user in _RESERVED:
+            raise InvalidInput(
+                f"user = {quoted(user)} is a space that all users share; give another name.", argument="user"
+            )
+        self._session = parse_text(session, "session") or f"{agent}-{uuid4().hex}"
         self._owned = isinstance(store, str | Path)
         self._hx = opening.open(store) if isinstance(store, str | Path) else store
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -86,7 +96,7 @@ class AgentMemory:
         `messages` are what the model is about to be sent, in the form of chat models (`role`, `content`); nothing is
         stored. Give the model `context.render()` beside them. Raises `InvalidMemory` for what is no message.
         """
-        turns = parse_messages(messages)
+        turns = parse_messages(_readable(messages))
         asked = next(
             (turn for turn in reversed(turns) if turn.trust is Trust.USER and turn.speech.strip()), None
         )
@@ -103,9 +113,10 @@ class AgentMemory:
 
         `messages` may be the whole conversation each time, or what was added. Raises what `Hexad.remember` raises.
         """
-        turns = parse_messages(messages)
+        said = _readable(messages)
+        turns = parse_messages(said)
         memories = self._hx.remember(
-            messages,
+            said,
             conversation=self._session,
             space=self._space,
             data_subjects=None if self._user is None else [self._user],
@@ -113,7 +124,7 @@ class AgentMemory:
         )
         groups: list[list[Memory]] = []
         for memory in memories:
-            if memory.kind == TURN:
+            if memory.kind == TURN and memory.receipt is not None and memory.receipt.outcome in _STORED:
                 groups.append([])
             groups[-1].append(memory)
         for turn, group in zip(turns, groups, strict=True):
@@ -144,6 +155,19 @@ class AgentMemory:
                 with suppress(Conflict):  # another program was first
                     self._hx.spaces.create(name)
         return self._user
+
+
+def _readable(messages: Sequence[Mapping[str, object]]) -> Sequence[Mapping[str, object]]:
+    """Return messages in which one that a model answered with nothing, or refused, is what it said of that."""
+    return [
+        {**message, "content": message.get("refusal") or ""}
+        if isinstance(message, Mapping)
+        and "content" in message
+        and message["content"] is None
+        and not message.get("tool_calls")
+        else message
+        for message in messages
+    ]
 
 
 def _key(turn: Message) -> tuple[str, str]:

@@ -342,7 +342,7 @@ def _close_when_dropped(hx: Hexad, services: Services) -> Hexad:
 
 def _dropped(services: Services, pid: int) -> None:
     # A forked child closes nothing of its parent's, and nobody closes what is used by a part of it.
-    if services.closed or os.getpid() != pid or services.holds_out():
+    if services.closed or os.getpid() != pid or services.parts.any_held():
         return
     # In a thread of its own: a last reference may go in the middle of anything, under any lock, in the store's own
     # threads as well.
