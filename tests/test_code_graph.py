@@ -489,7 +489,9 @@ def test_slices_are_files_that_hang_together_named_after_their_folder(hx, projec
     slices = {each.name: each.paths for each in hx.graph.show().slices}
     assert {"app/mail": 5, "app/pay": 4} == {name: len(paths) for name, paths in slices.items()}
     assert ["app/pay/p0.py"] == found(hx, "dependencies", "app/mail")
-    assert {"slice"} == {node.type for node in hx.graph.query("dependencies", "app/mail").targets}
+    assert {"file"} == {node.type for node in hx.graph.query("dependencies", "app/mail").targets}, (
+        "the folder"
+    )
     assert [(9,)] == hx._services.db.query(
         "SELECT count(*) FROM code_edges e JOIN code_nodes n ON n.no = e.to_no"
         " WHERE n.node_type = 'slice' AND e.edge_type = 'belongs_to'"
@@ -499,6 +501,17 @@ def test_slices_are_files_that_hang_together_named_after_their_folder(hx, projec
     hx.graph.index()
     assert {"app/mail": 4, "app/pay": 4} == {each.name: each.files for each in hx.graph.show().slices}
     assert [] == hx.check()
+
+
+def test_a_slice_does_not_hide_the_folder_of_its_name(hx, project):
+    imports = "".join(f"from app.mail.m{n} import send\n" for n in range(4))
+    write(project, {**TWO, "tests/test_mail.py": f"{imports}\n\ndef test_sends(): send()\n"})
+    hx.graph.index()
+
+    assert "tests/test_mail.py" in {
+        path for each in hx.graph.show().slices if each.name == "app/mail" for path in each.paths
+    }
+    assert "tests/test_mail.py" in found(hx, "impact", "app/mail")
 
 
 def test_slices_in_one_folder_are_told_apart_by_a_word_of_theirs():

@@ -86,11 +86,12 @@ class CodeGraphFacade:
         chosen = parse_choice(CodeQuestion, question, "question")
         name = self._name(target, "target")
         if (to is None) == (chosen is CodeQuestion.PATH):
+            if to is None:
+                raise InvalidInput(
+                    "A path has two ends;", argument="to", remedy="name the other one as {to}."
+                )
             raise InvalidInput(
-                "A path has two ends: give {to} with it, and with nothing else."
-                if to is not None
-                else "A path has two ends; name the other one as {to}.",
-                argument="to",
+                f"{chosen.value} has one end;", argument="to", remedy="give {to} with path alone."
             )
         self._whole(depth, "depth", DEPTH_MOST)
         self._whole(limit, "limit", LIMIT_MOST)

@@ -87,7 +87,6 @@ class CodeQueries:
         yield tables.by_path(name)
         yield tables.by_qualified(name)
         yield self._module(name)
-        yield tables.find("n.node_type = 'slice' AND n.name = ?", (name,), limit=1)
         yield self._dotted_symbol(name)
         if "." not in name:
             stems = tables.find(
@@ -96,6 +95,7 @@ class CodeQueries:
             yield [*stems, *tables.below(name)]
         else:
             yield tables.below(name)
+        yield tables.find("n.node_type = 'slice' AND n.name = ?", (name,), limit=1)
         yield tables.find("n.node_type = 'library' AND n.name = ?", (name,), limit=20)
         yield tables.by_name(name, folded=True)
         folded = name.lower()
