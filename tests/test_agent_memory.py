@@ -135,6 +135,12 @@ def test_what_cannot_be_used_is_named_and_changes_nothing(
     assert [] == list(hx.spaces.list())
 
 
+@pytest.mark.parametrize("store", [None, 3, [], b"/tmp"])
+def test_what_is_no_store_is_named(store: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match="must be an open store"):
+        AgentMemory(store)
+
+
 def test_a_message_that_is_none_is_named_and_nothing_is_stored(hx: Hexad) -> None:
     memory = AgentMemory(hx)
 

@@ -71,6 +71,11 @@ class AgentMemory:
                 f"max_tokens = {quoted(max_tokens)} must be a whole number, at least 1.",
                 argument="max_tokens",
             )
+        if not isinstance(store, str | Path) and not callable(getattr(store, "remember", None)):
+            raise InvalidInput(
+                f"store = {quoted(store)} must be an open store, a `hexad.connect`, or a folder.",
+                argument="store",
+            )
         self._agent, self._max_tokens = agent, max_tokens
         self._user = parse_text(user, "user")
         if self._user in _RESERVED:

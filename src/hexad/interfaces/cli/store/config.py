@@ -32,7 +32,7 @@ def trust(yes: bool) -> None:
         hexad.trust_settings(settings=untrusted)
         show(untrusted, table=["Trusted."])
     else:
-        show(untrusted, table=[f"{untrusted.file} names nothing that needs trust."])
+        show(untrusted, table=[f"{untrusted.file} names nothing that needs trust and has none yet."])
 
 
 @config.command("trusted")
