@@ -231,6 +231,7 @@ def main(arguments: Sequence[str]) -> int:
         f"{caught} of {tried} rows noticed a mistake, {first} of them the first; {len(verdicts) - tried} could not be tried; "
         f"{time.monotonic() - started:.0f} s"
     )
+    print(f"rows: {caught} passed, {len(verdicts) - caught} failed")
     return 0 if caught == len(verdicts) else 1
 
 
