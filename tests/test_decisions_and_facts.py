@@ -13,6 +13,7 @@ from hexad.layers.context.selection import reconcile
 from hexad.layers.contract import MemoryItem
 from hexad.layers.project.stack import named_key
 from hexad.layers.scoring import DEFAULT_WEIGHTS, rank
+from hexad.text.choices import choice_in
 from hexad.text.same_values import names, same_value
 from ran import Run
 
@@ -248,3 +249,93 @@ def test_a_decision_without_a_key_is_found_by_the_key_of_what_it_names(hx, quest
     assert all("decided today" in block.item.notes[0] for block in decisions)
     assert 0 == len(hx.context(f"layer:governance kind:note {question}", deterministic=True))
     assert 0 == len(hx.context(question, as_of="2020-01-01", deterministic=True))
+
+
+@pytest.mark.parametrize(
+    ("title", "chosen", "rejected"),
+    [
+        ("Drop Prisma", "", "prisma"), ("Kafka replaces RabbitMQ", "kafka", "rabbitmq"),
+        ("We don't use Prisma any more", "", "prisma"), ("Never use Prisma", "", "prisma"),
+        ("Do not drop Prisma", "prisma", ""), ("RabbitMQ was replaced by Kafka", "kafka", "rabbitmq"),
+        ("Upgrade from PostgreSQL 15 to 16", "postgresql 16", "postgresql 15"), ("Ban lodash", "", "lodash"),
+        ("Prisma will no longer be used", "", "prisma"), ("Kafka, not RabbitMQ", "kafka", "rabbitmq"),
+        ("Phase out Prisma in favour of Drizzle", "drizzle", "prisma"), ("Decision: use Kafka", "kafka", ""),
+        ("Retire Jenkins; use Buildkite", "buildkite", "jenkins"), ("Prefer pytest to nose", "pytest", "nose"),
+        ("Instead of Prisma, use Drizzle", "drizzle", "prisma"), ("Get rid of Prisma (it is slow)", "", "prisma"),
+        ("Drop Prisma, since its migrations are slow", "", "prisma"), ("Go back to Prisma", "prisma", ""),
+        ("", "", ""), ("use " * 100, "", ""), ("not " * 40 + "Prisma", "", None),
+    ],
+)  # fmt: skip
+def test_a_title_is_read_for_what_it_chooses_and_turns_down(title, chosen, rejected) -> None:
+    choice = choice_in(title)
+
+    assert chosen == " ".join(word for name in choice.chosen for word in name)
+    assert rejected in (None, " ".join(word for name in choice.rejected for word in name))
+
+
+@pytest.mark.row("A113")
+@pytest.mark.parametrize(("title", "value"), [
+    ("Drop Prisma", "Prisma"), ("Do not use Prisma", "Prisma 5"), ("We stop using Prisma", ["Prisma", "Knex"]),
+    ("Move from Prisma to Drizzle", "Prisma"), ("Use Drizzle", "Prisma"), ("No Prisma", {"name": "Prisma"}),
+])  # fmt: skip
+@pytest.mark.parametrize("key", ["orm", None])
+@pytest.mark.parametrize("days", [1, 90])
+def test_a_decision_against_the_fact_says_so_and_keeps_its_reason(title, value, key, days) -> None:
+    fact = item("fact", days=20, key="orm", value=value, group="shop", kind="tech-stack")
+
+    kept, gave_way, notes = resolved(fact, decided("d", title, key=key, days=days))
+
+    assert "d" in kept
+    assert key == "orm" or [] == gave_way
+    assert any("contradicted by" in note or "Another memory has orm: " in note for note in notes)
+
+
+@pytest.mark.row("A113")
+@pytest.mark.parametrize(("title", "value"), [
+    ("Use Prisma", "Prisma"), ("Do not use Drizzle", "Prisma"), ("Use Drizzle for reports", "Prisma"),
+    ("Drop Prisma for the reports", "Prisma"), ("Keep Prisma", ["Prisma", "Knex"]), ("Prisma 5 over Knex", "Prisma"),
+    ("Do not drop Prisma", "Prisma 5.2"), ("Never call Prisma from views", "Prisma"),
+])  # fmt: skip
+@pytest.mark.parametrize("key", ["orm", None])
+def test_a_decision_that_leaves_the_fact_as_it_is_makes_no_note(title, value, key) -> None:
+    fact = item("fact", days=20, key="orm", value=value, group="shop", kind="tech-stack")
+
+    if key is None or ("reports" not in title and "views" not in title):
+        assert (["d", "fact"], [], []) == resolved(fact, decided("d", title, key=key))
+
+
+@pytest.mark.row("A113")
+@pytest.mark.parametrize(("title", "value", "noted"), [
+    ("Use PostgreSQL 16", "PostgreSQL 15", True), ("Upgrade PostgreSQL 15 to 16", "Postgres 15", True),
+    ("Upgrade PostgreSQL 15 to 16", "Postgres 16", False), ("PostgreSQL 16", "Postgres", False),
+    ("Use PostgreSQL 16", "Postgres 16.2", False), ("Go with Postgres", "PostgreSQL 15", False),
+])  # fmt: skip
+@pytest.mark.parametrize("key", ["database", None])
+def test_versions_of_one_technology_are_told_apart(title, value, noted, key) -> None:
+    fact = item("fact", days=1, key="database", value=value, group="shop", kind="tech-stack")
+
+    notes = resolved(fact, decided("d", title, key=key))[2]
+
+    assert noted == bool(notes)
+
+
+@pytest.mark.row("A113")
+def test_a_decision_is_held_against_a_fact_of_which_only_the_value_is_known() -> None:
+    flags = item("flags", days=1, key="feature_flags", value="Unleash", group="shop", kind="tech-stack")
+    cache = item("cache", days=1, key="cache", value="Redis", group="shop", kind="tech-stack")
+    todo = item("todo", days=1, key="unleash", value="Unleash", group="shop", kind="todo")
+
+    for title, notes in (("Drop Unleash", 2), ("Drop Redis as the cache", 2), ("Drop Redis for sessions", 0)):
+        kept, gave_way, told = resolved(flags, cache, todo, decided("d", title, key=None))
+        assert (4, 0, notes) == (len(kept), len(gave_way), len(told))
+
+
+@pytest.mark.row("A092", "A113")
+@pytest.mark.parametrize(("title", "question"), [
+    ("Drop Prisma", "which orm do we use?"), ("Kafka replaces RabbitMQ", "what is our queue?"),
+    ("Do not use Prisma any longer", "which orm is there?"), ("Upgrade to PostgreSQL 16", "which database?"),
+])  # fmt: skip
+def test_the_reason_of_what_was_turned_down_is_in_the_context(hx: Hexad, title: str, question: str) -> None:
+    hx.governance.decide(title, rationale="Its engine is a binary.")
+
+    assert "Its engine is a binary." in hx.context(question, deterministic=True).render()

@@ -23,7 +23,7 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
 }
 _NAME: Final = {other: name for name, others in _OTHER_NAMES.items() for other in others.split()}
 _WORD: Final = re.compile(r"[^\s,;:()\"'“”`]+")
-_VERSION: Final = re.compile(r"[v~^<>=]*\d[\w.*+-]*|lts|latest")
+VERSION: Final = re.compile(r"[v~^<>=]*\d[\w.*+-]*|lts|latest")
 _DETAIL: Final = frozenset("with on via for in using by at through as version since".split())
 """What may stand between a value and a detail of it: `Postgres on RDS` is Postgres."""
 _REJECTS: Final = frozenset(
@@ -61,7 +61,7 @@ def same_text(text: str, other: str) -> bool:
         return True
     if not short or not short[0][0].isalpha() or not _REJECTS.isdisjoint(rest):
         return False
-    return bool(_VERSION.fullmatch(rest[0])) or rest[0] in _DETAIL
+    return bool(VERSION.fullmatch(rest[0])) or rest[0] in _DETAIL
 
 
 def same_value(value: JSONValue, other: JSONValue) -> bool:
@@ -111,9 +111,19 @@ def names(text: str, value: str) -> bool:
 def without_version(words: list[str]) -> list[str]:
     """Return the words of a value without the version at its end."""
     end = len(words)
-    while end > 1 and _VERSION.fullmatch(words[end - 1]):
+    while end > 1 and VERSION.fullmatch(words[end - 1]):
         end -= 1
     return words[:end]
+
+
+def same_version(version: list[str], other: list[str]) -> bool:
+    """Whether versions are one, as far as both are told: `8` is `8.2`, and none is any.
+
+    >>> same_version(["16"], ["16.2"]), same_version(["15"], ["16"]), same_version([], ["3"])
+    (True, False, True)
+    """
+    mine, its = (".".join(words).lstrip("v=~^").split(".") for words in (version, other))
+    return not version or not other or all(a == b for a, b in zip(mine, its, strict=False))
 
 
 def _places(words: list[str], wanted: list[str]) -> Iterator[int]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.layers.contract import LeftOut, MemoryItem, ScoredItem
-from hexad.layers.project.stack import named_key
+from hexad.layers.project.stack import is_whole, named_key
 from hexad.layers.scoring import age_days, order
 from hexad.memory.decision import DECISION
 from hexad.memory.fact import KINDS_APART, STACK
@@ -17,6 +17,7 @@ from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import safe_line
 from hexad.search.recall.successors import put_current_first
+from hexad.text.choices import TitleChoice, choice_in
 from hexad.text.key_names import canonical_key
 from hexad.text.normalize import fold, slug
 from hexad.text.same_values import names, plain_text, same_value
@@ -273,6 +274,13 @@ def reconcile(ranked: Sequence[ScoredItem]) -> Reconciled:
                 notes[scored_item.item.id] = (f"It is {reason}; its reasons are told all the same.",)
             else:
                 dropped[scored_item.item.id] = reason
+    for decision, fact in _named_facts(ranked, dropped):
+        for mine, its in ((decision, fact), (fact, decision)):
+            if _precedence(mine) < _precedence(its):
+                text = _note(mine.item, its.item, key=fact.item.key)
+            else:
+                text = f"It is contradicted by {its.item.id}, which {_reason(its.item, mine.item)}."
+            notes[mine.item.id] = (*notes.get(mine.item.id, ()), text)
     kept_scored_items = tuple(
         replace(scored_item, notes=(*scored_item.notes, *notes.get(scored_item.item.id, ())))
         for scored_item in ranked
@@ -320,6 +328,47 @@ def _groups(ranked: Iterable[ScoredItem]) -> list[list[ScoredItem]]:
     return [members for members in groups.values() if len(members) > 1]
 
 
+def _named_facts(
+    ranked: Sequence[ScoredItem], dropped: Container[str]
+) -> Iterator[tuple[ScoredItem, ScoredItem]]:
+    """Give decisions without a key, each with what a fact that it names, or that has the key of what it names, says
+    otherwise.
+
+    Of a fact it names the value; where several facts have the key, only those. What is matched by words alone drops
+    nothing: both are told, with a note.
+    """
+    facts: dict[str, list[ScoredItem]] = {}
+    for scored_item in ranked:
+        item = scored_item.item
+        if item.key is None or item.value is None or item.id in dropped or item.layer is MemoryLayer.USER:
+            continue
+        if item.kind != DECISION and (item.kind == STACK or item.kind not in KINDS_APART):
+            facts.setdefault(canonical_key(item.key), []).append(scored_item)
+    for scored_item in ranked if facts else ():
+        item = scored_item.item
+        if item.kind != DECISION or item.key is not None or item.superseded_by is not None:
+            continue
+        choice = choice_in(_title(item))
+        named, scope = named_key(_title(item)), canonical_key(" ".join(choice.scope))
+        for key, members in facts.items():
+            if not is_whole(choice) and scope != key:
+                continue
+            for fact in members:
+                stance = _stance(choice, fact.item.value)
+                of_key = (
+                    key == named and len(members) == 1 and fact.item.kind == STACK and bool(choice.chosen)
+                )
+                if stance is False or (stance is None and of_key):
+                    yield scored_item, fact
+
+
+def _stance(choice: TitleChoice, value: JSONValue) -> bool | None:
+    """Whether a title turns down any of what a value holds (False), chooses any of it (True), or names none."""
+    values = value if isinstance(value, list | tuple) else [value]
+    stances = [choice.stance(plain_text(each)) for each in values]
+    return False if False in stances else True if True in stances else None
+
+
 def _is_the_projects(item: MemoryItem) -> bool:
     """Whether an item says how something is done here: where another person lives is no exception of the user's."""
     return item.group is None or item.kind == DECISION or item.kind in KINDS_APART
@@ -356,14 +405,16 @@ def _reason(best: MemoryItem, other: MemoryItem) -> str:
     return next(word for word, first, second in zip(words, mine, its, strict=True) if first != second)
 
 
-def _note(best: MemoryItem, other: MemoryItem) -> str:
+def _note(best: MemoryItem, other: MemoryItem, *, key: str | None = None) -> str:
     text = f"{_line_of(_told(other))} ({other.id}, {other.at:%Y-%m-%d}{_sure(other)})"
     if other.layer is MemoryLayer.USER and best.layer is not MemoryLayer.USER:
         return (
             f"The user usually has {other.key}: {text}; this project has {_line_of(_told(best))}. "
             "Treat this project as an exception."
         )
-    return f"Another memory has {other.key}: {text}; this one counts because it {_reason(best, other)}."
+    return (
+        f"Another memory has {key or other.key}: {text}; this one counts because it {_reason(best, other)}."
+    )
 
 
 def _sure(item: MemoryItem) -> str:
@@ -384,9 +435,15 @@ def _agree(item: MemoryItem, other: MemoryItem) -> bool:
 
 
 def _chooses(decision: MemoryItem, value: JSONValue) -> bool:
-    """Whether the title of a decision names a value as what was chosen."""
-    values = value if isinstance(value, list | tuple) else [value]
-    return any(names(_title(decision), plain_text(each)) for each in values)
+    """Whether the title of a decision leaves a value as it is: chooses it, or turns down something else alone."""
+    choice = choice_in(_title(decision))
+    stance = _stance(choice, value)
+    if stance is not None:
+        return stance
+    if not is_whole(choice):
+        values = value if isinstance(value, list | tuple) else [value]
+        return any(names(_title(decision), plain_text(each)) for each in values)
+    return bool(choice.rejected) and not choice.chosen
 
 
 def _title(decision: MemoryItem) -> str:

@@ -13,8 +13,9 @@ from hexad.core.json_types import JSONValue
 from hexad.layers.project.code_imports import needed_modules
 from hexad.layers.project.manifests import DependencyManifest
 from hexad.layers.project.values import Category, Finding
+from hexad.text.choices import TitleChoice, choice_in
 from hexad.text.key_names import topic_key
-from hexad.text.same_values import without_version, words_of
+from hexad.text.same_values import words_of
 
 DECLARED: Final = 0.6
 CONFIGURED: Final = 0.55
@@ -326,15 +327,6 @@ def _runtimes(manifests: Sequence[DependencyManifest]) -> list[Finding]:
     return list(findings.values())
 
 
-_CHOOSING: Final = frozenset(
-    words_of(
-        "we will should use using choose chose choosing adopt adopting take pick picked go going with on to let's"
-        " lets switch switching move moving migrate migrating the"
-    )
-)
-_INSTEAD: Final = frozenset("instead over rather not from".split())
-
-
 @cache
 def _keys_by_words() -> Mapping[tuple[str, ...], frozenset[str]]:
     keys: dict[tuple[str, ...], frozenset[str]] = {}
@@ -346,19 +338,37 @@ def _keys_by_words() -> Mapping[tuple[str, ...], frozenset[str]]:
 
 
 def named_key(text: str) -> str | None:
-    """Return the key under which the technology is filed that a short decision chooses for the whole project.
+    """Return the key under which the technology is filed that a short decision is about, for the whole project.
 
-    None where it names none, several, or says of what part of the project it speaks.
+    None where it names none, those of several keys, or says of what part of the project it speaks.
 
-    >>> named_key("Use Prisma"), named_key("Switch to Drizzle instead of Prisma"), named_key("Use Redis for sessions")
-    ('orm', 'orm', None)
+    >>> named_key("Use Prisma"), named_key("Kafka replaces RabbitMQ"), named_key("Use Redis for sessions")
+    ('orm', 'queue', None)
     """
-    words = words_of(text)
-    while words and words[0] in _CHOOSING:
-        words = words[1:]
-    end = next((at for at, word in enumerate(words) if word in _INSTEAD), len(words))
-    keys = _keys_by_words().get(tuple(without_version(words[:end])), frozenset())
+    choice = choice_in(text)
+    keys = _keys_named(choice)
+    if len(choice.chosen) > 1 or not is_whole(choice):
+        return None
+    keys = keys & {topic_key(" ".join(choice.scope))} or keys
     return next(iter(keys)) if len(keys) == 1 else None
+
+
+def _keys_named(choice: TitleChoice) -> frozenset[str]:
+    """Return the keys under which all technologies that a choice names are filed."""
+    keys = [_keys_by_words()[name] for name in choice.named if name in _keys_by_words()]
+    return frozenset.intersection(*keys) if keys else frozenset()
+
+
+def is_whole(choice: TitleChoice) -> bool:
+    """Whether a choice speaks of the whole project: of no part of it, or of what a technology is used as.
+
+    >>> [is_whole(choice_in(f"Drop Redis{of}")) for of in ("", " as the database", " for SQLite", " for sessions")]
+    [True, True, True, False]
+    """
+    scope, keys = " ".join(choice.scope), _keys_named(choice)
+    return (
+        not scope or topic_key(scope) in keys or bool(_keys_by_words().get(choice.scope, frozenset()) & keys)
+    )
 
 
 def keys_asked(words: Sequence[str]) -> dict[str, int]:
