@@ -254,3 +254,62 @@ def test_a_preference_is_found_by_a_task_that_uses_another_name(hx: Hexad, key: 
 
     text = hx.context(task).render()
     assert (True, False) == ("Xyzzy" in text, "Rex" in text)
+
+
+@pytest.mark.parametrize(("name", "other"), [
+    ("testFramework", "test_framework"), ("TestRunner", "testing"), ("testframework", "unit_tests"),
+    ("languages", "language"), ("linters", "lint"), ("caches", "caching"), ("ORMs", "orm"), ("loggers", "logging"),
+    ("featureFlags", "feature_flag"), ("feature-flags", "Feature Flag"), ("retry_policies", "retryPolicy"),
+    ("type_checkers", "typeChecking"), ("packageManager", "pkg_manager"), ("queuing", "job_queues"),
+])  # fmt: skip
+def test_case_number_and_endings_keep_no_names_apart(hx: Hexad, name: str, other: str) -> None:
+    assert topic_key(name) == topic_key(other)
+
+    hx.project.remember(category="tech_stack", key=name, value="One")
+    assert ["One"] == [fact.value for fact in hx.project.get("tech_stack", key=other)]
+    component = hx.project.get()[0].component
+    assert ["One"] == [fact.value for fact in hx.facts.current(component, other)]
+    assert ["One"] == [fact.value for fact in hx.facts.current(None, other)]
+
+
+@pytest.mark.parametrize(("name", "other"), [
+    ("test_database", "database"), ("cache_ttl", "cache"), ("author", "auth"), ("language_server", "language"),
+    ("test_data", "testing"), ("packaging", "package_manager"), ("bus", "bu"), ("queue_name", "queue"),
+    ("process", "proces"), ("redis", "redi"), ("container_name", "container"), ("orm_version", "orm"),
+    ("order", "orm"), ("string", "str"), ("ring", "r"), ("class", "clas"), ("address", "addres"), ("", "database"),
+])  # fmt: skip
+def test_names_of_other_things_stay_apart(name: str, other: str) -> None:
+    assert topic_key(name) != topic_key(other)
+    assert canonical_key(name) != canonical_key(other)
+    assert other not in keys_near(name)
+
+
+@pytest.mark.row("A020")
+@pytest.mark.parametrize(("key", "question"), [
+    ("db", "which database do we use?"), ("job_queue", "which queues are there?"),
+    ("auth", "how is authentication done?"), ("orm", "which object relational mapper is it?"),
+    ("testFramework", "what is our test runner?"), ("caching", "what caches do we have?"),
+    ("lint", "which linters run?"), ("lang", "what programming languages?"), ("pkg_manager", "our package manager?"),
+])  # fmt: skip
+def test_a_fact_is_recalled_by_the_other_names_of_its_key_without_vectors(key: str, question: str) -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        hx.project.remember(category="tech_stack", key=key, value="Xyzzy")
+        hx.remember("Plugh.", subject="shop", attribute=key, value="Plugh")
+        hx.project.remember(
+            category="tech_stack", key="backup", value="a dump of the db, auth, lint and lang"
+        )
+        hx.project.remember(category="tech_stack", key="main_menu", value="three entries")
+
+        found = [hit.text for hit in hx.recall(question)]
+
+        assert f"Tech stack: {key.replace('_', ' ')} is Xyzzy." in found
+        assert "Tech stack: main menu is three entries." not in found
+        assert "Xyzzy" in hx.context(question, deterministic=True).render()
+        assert [] == [hit.text for hit in hx.recall(question, kinds=["decision"])]
+
+
+def test_a_preference_in_camel_case_is_that_of_the_key(hx: Hexad) -> None:
+    hx.user.prefer("testFramework", "pytest")
+
+    assert "pytest" == hx.user.preference("testing").value
+    assert ["pytest"] == [preference.value for preference in hx.user.preferences("test_framework")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hexad.text.normalize import slug
@@ -60,7 +61,8 @@ _NEAR_NAMES: Final[Mapping[str, str]] = {
     "python_version": "python",
     "queue": "task_queue job_queue",
     "styling": "css css_framework",
-    "test_framework": "test_runner test_tool unit_testing unit_tests unit_test_framework",
+    "test_framework": "test_runner test_tool unit_testing unit_tests unit_test unit_test_framework test_library tester",
+    "type_checker": "type_checking type_check static_typing",
     "ui_framework": "frontend_framework front_end_framework",
     "validation": "validator validation_library schema_validation",
     "web_framework": "framework backend_framework server_framework http_framework",
@@ -71,6 +73,12 @@ _CANONICAL: Final = {
 _TOPICS: Final = _CANONICAL | {
     other: name for name, others in _NEAR_NAMES.items() for other in (name, *others.split())
 }
+
+
+_JOINED: Final = {name.replace("_", ""): name for name in _TOPICS}
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORDS_MOST: Final = 4
+"""Names in the table have up to so many words."""
 
 
 def key_of(name: str) -> str:
@@ -85,21 +93,81 @@ def key_of(name: str) -> str:
 def canonical_key(name: str) -> str:
     """Return the key under which a name is filed by all, itself where nobody calls it otherwise.
 
-    >>> canonical_key("DB"), canonical_key("testing"), canonical_key("Retry policy")
+    >>> canonical_key("DB"), canonical_key("testFramework"), canonical_key("Retry policy")
     ('database', 'test_framework', 'retry_policy')
     """
-    key = key_of(name)
+    key = _known_spelling(name)
     return _CANONICAL.get(key, key)
 
 
 def topic_key(name: str) -> str:
-    """Return the key by which one asks for what is filed under a name or near it.
+    """Return what names that may ask for the same have in common: the key of the table, or the bare singular.
 
-    >>> topic_key("test_runner"), topic_key("testing"), canonical_key("test_runner")
-    ('test_framework', 'test_framework', 'test_runner')
+    >>> topic_key("test_runner"), topic_key("databases"), canonical_key("test_runner")
+    ('test_framework', 'database', 'test_runner')
+    >>> topic_key("featureFlags") == topic_key("feature_flag"), topic_key("test_database"), topic_key("cache_ttl")
+    (True, 'testdatabase', 'cachettl')
     """
+    key = _known_spelling(name)
+    return known_topic(name) or _singular(key).replace("_", "")
+
+
+def known_topic(name: str) -> str | None:
+    """Return the key of the table that a name asks for, whatever its number and ending; None for any other name.
+
+    >>> known_topic("linters"), known_topic("CI pipelines"), known_topic("test_database")
+    ('linter', None, None)
+    """
+    key = _known_spelling(name)
+    forms = (key, _singular(key), key.removesuffix("s"), *_bases(_singular(key)))
+    return next((_TOPICS[form] for form in forms if form in _TOPICS), None)
+
+
+def topics_in(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the table that words name, each with the words that do; the longest name counts.
+
+    >>> topics_in(["object", "relational", "mapper", "use"]), topics_in(["lunch", "noon"])
+    ({'orm': ('object', 'relational', 'mapper')}, {})
+    """
+    topics: dict[str, tuple[str, ...]] = {}
+    at = 0
+    while at < len(words):
+        for count in range(min(_WORDS_MOST, len(words) - at), 0, -1):
+            topic = known_topic(" ".join(words[at : at + count]))
+            if topic is not None:
+                topics[topic] = max(topics.get(topic, ()), tuple(words[at : at + count]), key=len)
+                break
+        at += count
+    return topics
+
+
+def _known_spelling(name: str) -> str:
+    """Return a key as the table writes it, where it has it: `testFramework` is `test_framework`."""
     key = key_of(name)
-    return _TOPICS.get(key, key)
+    if key in _TOPICS:
+        return key
+    split = key if name.islower() else key_of(_CAMEL.sub("_", name))
+    return split if split in _TOPICS else _JOINED.get(key, key)
+
+
+def _singular(key: str) -> str:
+    """Return a key with its last word in the singular."""
+    if key.endswith("ies") and len(key) > 4:
+        return f"{key[:-3]}y"
+    if key.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return key[:-2]
+    ends = key.endswith("s") and not key.endswith(("ss", "us", "is", "_s")) and len(key) > 3
+    return key[:-1] if ends else key
+
+
+def _bases(key: str) -> Iterator[str]:
+    """Give what a key may be without the ending of who does it, or of doing it: `caching`, `cacher` and `cache`."""
+    for ending in ("ing", "er"):
+        base = key.removesuffix(ending)
+        if base != key and len(base) > 2:
+            yield from (base, f"{base}e")
+            if base[-1] == base[-2]:
+                yield base[:-1]
 
 
 def keys_near(name: str) -> tuple[str, ...]:
@@ -108,7 +176,9 @@ def keys_near(name: str) -> tuple[str, ...]:
     >>> keys_near("python"), keys_near("retries")
     (('python', 'python_version'), ('retries',))
     """
-    topic = topic_key(name)
+    topic = known_topic(name)
+    if topic is None:
+        return keys_alike(name)
     others = f"{_OTHER_NAMES.get(topic, '')} {_NEAR_NAMES.get(topic, '')}".split()
     return tuple(dict.fromkeys((*keys_alike(name), topic, *others)))
 
@@ -120,9 +190,9 @@ def keys_alike(name: str) -> tuple[str, ...]:
     (('lang', 'language', 'programming_language'), ('retries',))
     """
     key = key_of(name)
-    canonical = _CANONICAL.get(key)
+    canonical = _CANONICAL.get(_known_spelling(name))
     if canonical is None:
-        return (key,)
+        return tuple(dict.fromkeys((key, _known_spelling(name))))
     return tuple(dict.fromkeys((key, canonical, *_OTHER_NAMES[canonical].split())))
 
 
@@ -136,9 +206,9 @@ def filed_under(name: str, given: str) -> str:
 
 
 def spellings(keys: Iterable[str]) -> list[str]:
-    """Return keys with each of the signs that join their words.
+    """Return keys with each of the signs that join their words, and with none, as in `testRunner`.
 
     >>> spellings(["db", "test_runner"])
-    ['db', 'test_runner', 'test runner', 'test-runner']
+    ['db', 'test_runner', 'test runner', 'test-runner', 'testrunner']
     """
-    return list(dict.fromkeys(key.replace("_", sign) for key in keys for sign in "_ -"))
+    return list(dict.fromkeys(key.replace("_", sign) for key in keys for sign in ("_", " ", "-", "")))

@@ -27,7 +27,7 @@ from hexad.memory.fact import (
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
-from hexad.text.key_names import keys_near, spellings
+from hexad.text.key_names import topic_key
 
 _NAME_LIMIT: Final = 500
 
@@ -226,8 +226,7 @@ class FactsFacade:
         """Return the lines of the stack that stand under another name of an attribute."""
         lines = [
             [row for row in self._facts.line(look, space_no=space_no, statuses=LINE) if row.kind == STACK]
-            for name in spellings(keys_near(attribute))
-            for look, space_no in self._facts.looks(subject, name, space=space)
+            for look, space_no in self._facts.stack_looks(subject, topic_key(attribute), space=space)
         ]
         return [line for line in lines if line]
 

@@ -14,7 +14,7 @@ from hexad.layers.project.code_imports import needed_modules
 from hexad.layers.project.manifests import DependencyManifest
 from hexad.layers.project.values import Category, Finding
 from hexad.text.choices import TitleChoice, choice_in
-from hexad.text.key_names import topic_key
+from hexad.text.key_names import topic_key, topics_in
 from hexad.text.same_values import words_of
 
 DECLARED: Final = 0.6
@@ -377,12 +377,4 @@ def keys_asked(words: Sequence[str]) -> dict[str, int]:
     >>> keys_asked(["orm", "use"]), keys_asked(["test", "framework", "picked"]), keys_asked(["lunch", "noon"])
     ({'orm': 1}, {'test_framework': 2}, {})
     """
-    keys: dict[str, int] = {}
-    at = 0
-    while at < len(words):
-        count = 2 if topic_key(" ".join(words[at : at + 2])) in _TECHNOLOGIES else 1
-        key = topic_key(" ".join(words[at : at + count]))
-        if key in _TECHNOLOGIES:
-            keys[key] = max(len(words[at : at + count]), keys.get(key, 0))
-        at += count
-    return keys
+    return {key: len(named) for key, named in topics_in(words).items() if key in _TECHNOLOGIES}

@@ -13,7 +13,7 @@ from hexad.database.connection import Connection, Database, Row
 from hexad.memory.fact import STACK, FactRow, Review
 from hexad.memory.memory import Status, Trust
 from hexad.memory.tables.rows import seen_sql
-from hexad.text.key_names import keys_alike, spellings
+from hexad.text.key_names import keys_alike, spellings, topic_key
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
 _COLUMNS: Final = (
@@ -59,6 +59,22 @@ class Facts:
             (look, no)
             for look, no, *names in rows
             if all(want in (None, look_of(name or "")) for want, name in zip(looks, names, strict=True))
+        ]
+        return list(dict.fromkeys(lines))
+
+    def stack_looks(self, subject: str | None, topic: str, *, space: str | None) -> list[tuple[str, int]]:
+        """Return `(look, space number)` of the keys of the stack, of a subject or all, that ask for a topic."""
+        rows = self._db.query(
+            f"SELECT DISTINCT m.fact_look, m.space_no, m.subject, m.attribute {_FROM}"
+            " WHERE m.fact_look IS NOT NULL AND m.attribute IS NOT NULL AND +m.kind = ?1"
+            " AND (?2 IS NULL OR s.name = ?2) ORDER BY 2, 1",
+            (STACK, space),
+        )
+        own = None if subject is None else look_of(subject)
+        lines = [
+            (look, no)
+            for look, no, name, attribute in rows
+            if own in (None, look_of(name or "")) and topic_key(attribute) == topic
         ]
         return list(dict.fromkeys(lines))
 

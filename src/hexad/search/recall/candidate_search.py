@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.errors import ProviderError
+from hexad.memory.fact import STACK
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import StandingText
@@ -21,6 +22,8 @@ from hexad.search.recall.relevance import Evidence, matched_share
 from hexad.search.recall.results import Candidates
 from hexad.search.vectors.index import VectorAnswer, VectorIndex
 from hexad.search.vectors.table import Vectors
+from hexad.text.key_names import keys_near, known_topic, spellings, topics_in
+from hexad.text.literals import match_phrases
 from hexad.text.requests import asks_for_work
 
 if TYPE_CHECKING:
@@ -90,15 +93,17 @@ class CandidateSearch:
         for text_match in matches:  # best first: a memory counts with its best chunk
             lexical.setdefault(text_match.memory_no, text_match)
         literals, required, numbers = self._literals(terms, options.filters, rows=rows)
-        for matches in numbers.values():
+        keyed = self._keyed(terms, options.filters, known=lexical)
+        for matches in (*numbers.values(), *keyed.values()):
             for text_match in matches:
                 known = lexical.get(text_match.memory_no)
                 lexical[text_match.memory_no] = (
                     text_match if known is None else replace(known, bm25=known.bm25 + text_match.bm25)
                 )
-        if numbers:
+        if numbers or keyed:
             lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
-        frequencies = {**frequencies, **{number: len(found) for number, found in numbers.items()}}
+        added = {term: len(found) for term, found in (*numbers.items(), *keyed.items())}
+        frequencies = {**frequencies, **{term: max(frequencies.get(term, 0), n) for term, n in added.items()}}
         real = first = None
         if vector is not None:
             scored, allowed = (*lexical, *literals), self._allowed(options)
@@ -204,6 +209,30 @@ class CandidateSearch:
             elif literal in terms.numbers:
                 numbers[literal] = matches
         return literals, required or None, numbers
+
+    def _keyed(self, terms: Terms, filters: Filters, *, known: Collection[int]) -> dict[str, list[TextMatch]]:
+        """Return, by words of the question, the facts under other names of what it asks: of `db` for `database`."""
+        keyed: dict[str, list[TextMatch]] = {}
+        for topic, words in topics_in(terms.wanted).items():
+            asked = {" ".join(words), "_".join(words)}
+            held = self._fulltext.document_frequencies([*{*spellings(keys_near(topic))} - asked])
+            if not held:
+                continue
+            expression = match_phrases(sorted(held))
+            matches = self._fulltext.search(expression, limit=LEXICAL_POOL, filters=filters)
+            if len(matches) == LEXICAL_POOL and STACK in (filters.kinds or (STACK,)):
+                of_stack = replace(filters, kinds=(STACK,))
+                matches += self._fulltext.search(expression, limit=LEXICAL_POOL, filters=of_stack)
+            facts = self._stores.memories.by_no({match.memory_no for match in matches})
+            topics = {no: known_topic(fact.attribute) for no, fact in facts.items() if fact.attribute}
+            of_topic = {
+                match.memory_no: match
+                for match in matches
+                if topics.get(match.memory_no) == topic and match.memory_no not in known
+            }
+            if of_topic:
+                keyed[words[-1]] = [*of_topic.values()]
+        return keyed
 
     def _by_words(self, terms: Terms, filters: Filters) -> _ByWords:
         rows = self._fulltext.count()

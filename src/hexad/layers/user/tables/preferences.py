@@ -11,7 +11,7 @@ from typing import Final
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database, Row
 from hexad.layers.user.values import Expertise, Level, Pattern, PatternType, Preference, Source, UserRule
-from hexad.text.key_names import keys_alike
+from hexad.text.key_names import keys_alike, spellings
 from hexad.text.normalize import nfkc
 
 PREFIX: Final = "preference"
@@ -57,7 +57,7 @@ class Preferences:
             f"SELECT {_COLUMNS} FROM user_preferences WHERE user_id = ?"
             " AND (? IS NULL OR key IN (SELECT value FROM json_each(?)))"
             " ORDER BY confidence DESC, source, evidence_count DESC, last_seen DESC, key, look",
-            (self._user_id, key, None if key is None else json.dumps(keys_alike(key))),
+            (self._user_id, key, None if key is None else json.dumps(spellings(keys_alike(key)))),
         )
         return [_stored_preference(row) for row in rows]
 
