@@ -770,3 +770,27 @@ def test_who_is_named_in_texts_alone_is_not_found_and_the_texts_are_listed(hx: H
     assert 'door ("The flat of anna-berg has a red door.")' in said
     assert "tea" not in said
     assert "by its id, or give it the name in data_subjects" in said
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_records_that_are_no_memories_and_name_the_person_are_listed(hx: Hexad, *, dry_run: bool) -> None:
+    hx.remember("Theirs.", data_subjects=["Anna Berg"])
+    hx.xdb.start_session("monday")
+    for token in ("Call An", "na Be", "rg about", " the boat."):
+        hx.xdb.record("output", token, event_id="reply-1")
+    hx.xdb.record("input", "Berg, Anna: her letter is in the drawer.")
+    hx.xdb.record("input", "Annabel Bergson is somebody else.")
+    hx.xdb.start_session("hers", data_subjects=["Anna Berg"])
+    hx.xdb.record("input", "I am Anna Berg.")
+    document = hx.xdb.documents.add_document(
+        "Guests", "Seat Anna Berg beside the window.", "system_instruction"
+    )
+    session = hx.session.start(task="Answer Anna-Berg's letter")
+
+    receipt = hx.forget(subject="Anna Berg", purge=True, confirm=True, dry_run=dry_run)
+
+    found = {(mention.place, mention.session): mention for mention in receipt.mentions}
+    assert {("events", "monday"), ("documents", None), ("working_sets", session.id)} == set(found)
+    assert 2 == sum(mention.place == "events" for mention in receipt.mentions)
+    assert document.id == found["documents", None].id
+    assert receipt.mentions == parse_receipt(receipt.to_json()).mentions and receipt.verify()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -25,7 +25,7 @@ _LONGEST: Final = 4_096
 MANY: Final = 1_000
 """Memories that a receipt names as flagged; how many there are is counted beyond."""
 MENTIONS: Final = 200
-"""Memories that a receipt lists because they name the person."""
+"""Memories, and records besides, that a receipt lists because they name the person."""
 
 
 class Realm(StrEnum):
@@ -186,11 +186,18 @@ class LeftInPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A memory that names the person in its text or path, does not say that it is about them, and stays."""
+    """A memory or another record that names the person, does not say that it is about them, and stays."""
 
-    memory_id: str
+    memory_id: str | None = None
+    """None for what is no memory."""
     text: str
     """How it begins; what reads as instructions to a model is only called so."""
+    place: str = "memories"
+    """The list of the export that it is in, such as `working_sets` or `documents`; `events` for what was recorded."""
+    id: str = ""
+    """Its id in that list, empty for a memory; `session:tick` of an event."""
+    session: str | None = None
+    """The session that it goes with: `forget(session=…)` erases it."""
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
@@ -271,6 +278,16 @@ class Eraser(Protocol):
         """Return the places of the pending notes that `complete` of this eraser takes."""
 
 
+class RecordingEraser(Eraser, Protocol):
+    """The eraser of the stream, which also finds what was recorded."""
+
+    def events_with(self, words: str, *, limit: int) -> Iterable[tuple[str, int, str]]:
+        """Return session, first tick and text of events whose text has all of the words."""
+
+    def contract(self) -> str:
+        """Return the document of the lifecycle contract, empty without one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """What one call of `forget` did. The store keeps all of it but `selection`, `kept`, `files`, `mentions` and
@@ -280,7 +297,8 @@ class ErasureReceipt:
     holds the receipt can show what was erased, and nobody else can guess it. `erased` counts by place; `pending` is
     what another process still holds and `maintain` completes; `kept` is what was left alone. `flagged` are memories
     that rest on what went and stay for somebody to look at; `files` are exports that were removed, and that the store
-    does not remember. `mentions` are memories that still name the `subject` of the selection, at most 200: their
+    does not remember. `mentions` are memories and records that still
+    name the `subject` of the selection, at most 200: their
     `data_subjects` do not say that they are about them, and `forget(id, purge=True)` erases one. `ledger_seq` is the
     record on the ledger, None while it
     is not there. Without `purge` memories are archived, and `restore` brings them back. A `dry_run` changed nothing.
@@ -374,7 +392,11 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
             read.key or "",
             *read.flagged,
             *read.files,
-            *(part for entry in read.mentions for part in (entry.memory_id, entry.text)),
+            *(
+                part
+                for entry in read.mentions
+                for part in (entry.memory_id or "", entry.text, entry.place, entry.id)
+            ),
         )
         numbers = (
             read.ledger_seq or 0,

@@ -7,20 +7,24 @@ and free pages ─ receipt. After a kill at any point whoever looks next goes on
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from hexad.core.erasure import (
     MANY,
+    MENTIONS,
     Eraser,
     ErasureReceipt,
     LeftInPlace,
+    Mention,
     Pending,
     Realm,
+    RecordingEraser,
     Selection,
     ledger_work,
     parse_selection,
@@ -52,7 +56,7 @@ from hexad.memory.store import Stores
 from hexad.privacy.ledger_sync import clear_ledger, ledger_contents, move_to_ledger
 from hexad.privacy.memory_eraser import MemoryEraser
 from hexad.privacy.memory_rows import ErasedMemories, clear_borders
-from hexad.privacy.mentions import mentions
+from hexad.privacy.mentions import events_naming, mentions, records_naming
 from hexad.privacy.subjects import Subjects, unknown_subject
 from hexad.search.fulltext import FullText
 from hexad.spaces.retention import Purger
@@ -80,13 +84,14 @@ class ErasureService:
         *,
         purger: Purger,
         components: Sequence[Component],
-        stream: Callable[[], Eraser],
+        stream: Callable[[], RecordingEraser],
     ) -> None:
         """`everything` hides nothing; `stream` gives the eraser of experience and documents."""
         self._context, self._stores, self._everything, self._stream = context, stores, everything, stream
         self._db = db = context.db
         self._erasures = Erasures(db)
         self._erasers = [make(db) for component in components for make in component.erasers]
+        self._sections = [section for component in components for section in component.export]
         self._subjects = Subjects(db, components, roles=context.actor.roles, owner=context.actor.is_owner)
         self._memories = MemoryEraser(
             everything,
@@ -219,7 +224,7 @@ class ErasureService:
             self._take(selection, book, purge=purge, prepared=prepared)
             for waiting in book.take(REMEMBERED):
                 self._memories.complete(waiting, book)
-            names = mentions(ErasedMemories(self._db, roles=actor.roles), selection, without=book.left)
+            names = self._rows_naming(selection, without=book.left)
         works = _whole_on_ledger(selection) if purge and actor.is_owner else []
         works += [waiting.work for waiting in book.take(LEDGER)]
         self._count_files(book)
@@ -235,10 +240,25 @@ class ErasureService:
             erased=sorted(book.entries(), key=lambda entry: entry.place),
             kept=tuple(kept),
             flagged=tuple(sorted(book.flags)[:MANY]),
-            mentions=names,
+            mentions=self._and_events(names, selection),
             selection_mac=selection_mac(key, book.id, at, selection, purge=purge),
         )
         return receipt.signed(key)
+
+    def _rows_naming(self, selection: Selection, *, without: Collection[int] = ()) -> list[Mention]:
+        """Return the memories, and for the owner the records besides, that still name the person of a selection."""
+        actor = self._context.actor
+        named = [*mentions(ErasedMemories(self._db, roles=actor.roles), selection, without=without)]
+        if actor.is_owner:
+            named += islice(records_naming(self._db, self._sections, selection), MENTIONS - len(named))
+        return named
+
+    def _and_events(self, named: Sequence[Mention], selection: Selection) -> tuple[Mention, ...]:
+        """Return what names a person, with what was recorded; the stream knows nothing of a trial."""
+        has_room = len(named) < MENTIONS and selection.subject is not None
+        if not (has_room and self._context.actor.is_owner and self._everything.meta.has_experience()):
+            return tuple(named)
+        return (*named, *islice(events_naming(self._db, self._stream(), selection), MENTIONS - len(named)))
 
     def _kept(self, selection: Selection, reason: str) -> list[LeftInPlace]:
         """Return what a purge by the owner takes that is no memory."""
@@ -373,7 +393,7 @@ class ErasureService:
             selection=begun.selection,
             kept=tuple(kept_places),
             files=tuple(str(path) for path in self._memories.removed_files),
-            mentions=mentions(ErasedMemories(self._db, roles=self._context.actor.roles), begun.selection),
+            mentions=self._and_events(self._rows_naming(begun.selection), begun.selection),
         ).signed(key)
         self._erasures.sign(begun.no, receipt.mac or "")
         return receipt

@@ -55,8 +55,13 @@ def _named_in(mentions: Sequence[Mention]) -> str:
     """Return a sentence about the texts that name a person and do not say that they are about them."""
     if not mentions:
         return ""
-    listed = ", ".join(f'{entry.memory_id} ("{entry.text}")' for entry in mentions[:_LISTED])
+    listed = ", ".join(
+        f'{entry.memory_id or f"{entry.place}/{entry.id}"} ("{entry.text}")' for entry in mentions[:_LISTED]
+    )
     more = len(mentions) - _LISTED
     others = f" and {more:,} more" if more > 0 else ""
-    what = "1 memory names" if len(mentions) == 1 else f"{len(mentions):,} memories name"
+    if any(entry.memory_id is None for entry in mentions):
+        what = "1 record names" if len(mentions) == 1 else f"{len(mentions):,} records name"
+    else:
+        what = "1 memory names" if len(mentions) == 1 else f"{len(mentions):,} memories name"
     return f" {what} them in its text or path: {listed}{others}."

@@ -13,6 +13,7 @@ from hexad.core.ids import IdSource
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
+from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
 from hexad.errors import IntegrityError, StorageFailure, StoreLocked
 from hexad.experience.documents import DocumentRepository
@@ -38,8 +39,11 @@ from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tables.windows import SubmissionTable
 from hexad.experience.tagging import StreamEvents
+from hexad.experience.tiers.contract import CONTRACT
+from hexad.experience.values.records import StepQuery
 from hexad.experience.values.tags import BudStatus
 from hexad.experience.values.tiers import SubmissionStatus
+from hexad.text.search_terms import search_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -402,6 +406,15 @@ class StreamEraser:
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` takes."""
         return frozenset({FILES, PACKAGES, COPIES})
+
+    def events_with(self, words: str, *, limit: int) -> list[tuple[str, int, str]]:
+        """Return session, first tick and text of events whose text has all of the words."""
+        events = self._experience.recall_events(StepQuery(limit=limit), search_terms(words))
+        return [(event.session_id, event.start_tick, event.content) for event in events]
+
+    def contract(self) -> str:
+        """Return the document of the lifecycle contract, empty without one."""
+        return Meta(self._db).get(CONTRACT) or ""
 
     def prepare(self, selection: Selection, *, at: datetime) -> PreparedErasure | None:
         """Write what waits to be recorded, and choose; raises `StorageFailure` for experience that is only read."""

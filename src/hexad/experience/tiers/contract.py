@@ -20,7 +20,7 @@ from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput,
 from hexad.experience.values.contract import LifecycleContract, LimitSource, check_placed, parse_contract
 
 FILE_BYTES_LIMIT: Final = 1 << 20
-_KEY: Final = "lifecycle_contract"
+CONTRACT: Final = "lifecycle_contract"
 _GIVEN: Final = LimitSource.CONTRACT
 _WINDOW_LIMIT: Final = (1 << 31) - 1
 
@@ -35,7 +35,7 @@ class Contracts:
 
     def current(self) -> LifecycleContract:
         """Return what is in force: the contract that was set last, by whichever program, else the minimums."""
-        text = self._meta.get(_KEY) or ""
+        text = self._meta.get(CONTRACT) or ""
         known, contract = self._known
         if text != known:
             contract = _stored_contract(text) if text else LifecycleContract()
@@ -64,7 +64,7 @@ class Contracts:
         limits = {name: value for name, value in contract.to_dict().items() if name != DOCUMENT}
         detail: dict[str, JSONValue] = {"by": self._actor.describe(), "contract": limits}
         with self._db.transaction():
-            self._meta.put(_KEY, text)
+            self._meta.put(CONTRACT, text)
             self._meta.log(SET_CONTRACT, detail, at=self._clock.now())
         return self.current()
 
@@ -82,7 +82,7 @@ class Contracts:
         if not dry_run:
             with self._db.transaction():
                 if more:
-                    self._meta.put(_KEY, json.dumps(limits, sort_keys=True))
+                    self._meta.put(CONTRACT, json.dumps(limits, sort_keys=True))
                 self._meta.remove_from_log(SET_CONTRACT, f"$.contract.{DOCUMENT}")
         return int(more)
 

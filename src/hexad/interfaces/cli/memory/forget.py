@@ -176,15 +176,29 @@ def _mention_lines(receipt: ErasureReceipt) -> Iterator[str]:
     """What still names the person, and how it is erased."""
     if not receipt.mentions:
         return
-    what = count(len(receipt.mentions), "memory that stays names", "memories that stay name")
+    memories = all(mention.memory_id is not None for mention in receipt.mentions)
+    kind, kinds = ("memory", "memories") if memories else ("record", "records")
+    what = count(len(receipt.mentions), f"{kind} that stays names", f"{kinds} that stay name")
     yield f"  {what} the person:"
     for mention in receipt.mentions[:_MENTIONS]:
-        yield f"    {mention.memory_id}  {clean(mention.text)}"
+        where = mention.memory_id or f"{mention.place} {mention.id}"
+        yield f"    {clean(where)}  {clean(mention.text)}"
     more = len(receipt.mentions) - _MENTIONS
     others = f" --json lists the other {more:,}." if more > 0 else ""
-    note(
-        f"Their data_subjects do not say so. `hexad forget {receipt.mentions[0].memory_id} --purge` erases one.{others}"
-    )
+    examples = {(mention.place, mention.session is None): mention for mention in reversed(receipt.mentions)}
+    ways = dict.fromkeys(map(_way, reversed(examples.values())))
+    note(f"Their data_subjects do not say so. {' '.join(way for way in ways if way)}{others}")
+
+
+def _way(mention: Any) -> str:
+    """Return how what names a person is erased, by its first example of a kind."""
+    if mention.memory_id is not None:
+        return f"`hexad forget {mention.memory_id} --purge` erases one."
+    if mention.session is not None:
+        return f"`hexad forget --session {clean(mention.session)} --purge` erases all of that session."
+    if mention.place.endswith("documents"):
+        return f"`hx.xdb.documents.remove_document({mention.id!r}, purge=True)` erases a document."
+    return "`hexad xdb contract` puts another contract in force." if mention.place == "contract" else ""
 
 
 def _list() -> None:
