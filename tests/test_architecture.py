@@ -29,7 +29,7 @@ ROOT = "hexad"
 # and `spaces` have an inner order as well, below.
 ORDER = (
     "errors", "core", "text", "config", "database", "memory", "redaction", "providers", "search", "audit", "ingest",
-    "spaces", "honeycomb", "code_graph", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
+    "spaces", "honeycomb", "code_graph", "agent_state", "experience", "layers", "privacy", "maintenance", "services", "engine", "lifecycle", "client",
     "integrations",
 )  # fmt: skip
 
@@ -174,6 +174,8 @@ EARLY = {
         "hexad.search.fulltext",
     ),
     "anyio": ("hexad.interfaces.mcp",),
+    "langchain_core": ("hexad.integrations.langgraph",),
+    "langgraph": ("hexad.integrations.langgraph",),
     "click": ("hexad.interfaces.cli",),
     "mcp": ("hexad.interfaces.mcp",),
     "mcp_types": ("hexad.interfaces.mcp",),
@@ -194,6 +196,7 @@ BANNED = {
 # SQL is written in `database`, in the folders `tables/`, and in these modules.
 SQL_PLACES = (
     "hexad.database",
+    "hexad.agent_state",
     "hexad.code_graph.component",
     "hexad.code_graph.queries",
     "hexad.code_graph.tables",

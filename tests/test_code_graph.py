@@ -14,6 +14,7 @@ from hexad.code_graph import indexer
 from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.python_code import read_python
 from hexad.code_graph.slices import SlicedFile, slices
+from tables import BEFORE_CODE_GRAPH
 
 SHOP = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -433,17 +434,8 @@ def test_a_store_of_the_version_before_gets_a_graph(opened, shop):
     hx.ingest(shop)
     with hx._services.db.transaction() as con:
         con.execute("DELETE FROM code_roots")
-        for table in (
-            "code_missing",
-            "code_calls_by_name",
-            "code_edges",
-            "code_files",
-            "code_nodes",
-            "code_roots",
-        ):
-            con.execute(f"DROP TABLE {table}")
-        con.execute("DROP TRIGGER code_space_gone")
-        con.execute("DELETE FROM schema_migrations WHERE number = 19")
+        con.execute(BEFORE_CODE_GRAPH)
+        con.execute("DELETE FROM schema_migrations WHERE number >= 19")
     hx.close()
 
     again = opened()

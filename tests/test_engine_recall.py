@@ -14,7 +14,7 @@ import hexad
 from hexad import FrozenClock, Hexad, ProviderError
 from hexad.testing import HashEmbedder
 from opener import Opener
-from tables import WITHOUT_CODE_GRAPH
+from tables import BEFORE_CODE_GRAPH
 
 ANIMALS = ("otter", "badger", "heron", "marten", "osprey", "weasel", "falcon", "beaver")
 
@@ -714,7 +714,7 @@ def test_a_store_from_before_the_marks_gets_them_when_it_is_opened(
     place = chat.path / "memory.db"
     chat.close()
     con = apsw.Connection(str(place))
-    con.execute(WITHOUT_CODE_GRAPH + "DROP TABLE standing; ALTER TABLE vectors DROP COLUMN sentences")
+    con.execute(BEFORE_CODE_GRAPH + "DROP TABLE standing; ALTER TABLE vectors DROP COLUMN sentences")
     con.execute("DELETE FROM schema_migrations WHERE number >= 16")
     con.close()
 
@@ -762,7 +762,7 @@ def test_a_store_from_before_sentences_answers_as_it_did_until_it_is_reindexed(
     place = sundays.path / "memory.db"
     sundays.close()
     con = apsw.Connection(str(place))
-    con.execute(WITHOUT_CODE_GRAPH + "ALTER TABLE vectors DROP COLUMN sentences")
+    con.execute(BEFORE_CODE_GRAPH + "ALTER TABLE vectors DROP COLUMN sentences")
     con.execute("DELETE FROM schema_migrations WHERE number >= 17")
     con.close()
 

@@ -9,7 +9,7 @@ import pytest
 
 from hexad import Category, FrozenClock, Hexad, InvalidInput, NotFound
 from opener import Opener
-from tables import WITHOUT_CODE_GRAPH
+from tables import BEFORE_CODE_GRAPH
 
 
 def view(hx: Hexad, sql: str) -> list[tuple[object, ...]]:
@@ -45,7 +45,7 @@ def test_the_call_of_the_document_stores_a_fact_that_its_view_shows(hx: Hexad) -
     assert "idx_project_facts_proj_cat" in str(plan)
 
 
-OLD_VIEWS = f"""{WITHOUT_CODE_GRAPH}
+OLD_VIEWS = f"""{BEFORE_CODE_GRAPH}
     DROP VIEW session_state;
     DROP VIEW vector_chunks;
     CREATE VIEW session_state AS SELECT 1 AS id, repository AS project_id FROM working_sets LIMIT 1;

@@ -735,11 +735,11 @@ def unlock(
 def components() -> tuple[Component, ...]:
     """Return every system that has a part in the store's file, in the order in which they are asked.
 
-    Another system is a folder with a `component.py` and a line here; with tables, the next
-    `SCHEMA_VERSION` of `database.migrations` too.
+    Another system is a folder with a `component.py` and a line here; with tables, the next `SCHEMA_VERSION` too.
     """
+    from hexad.agent_state.component import COMPONENT as STATE
     from hexad.audit.component import COMPONENT as AUDIT
-    from hexad.code_graph.component import COMPONENT as CODE_GRAPH
+    from hexad.code_graph.component import COMPONENT as CODE
     from hexad.experience.component import COMPONENT as EXPERIENCE
     from hexad.honeycomb.component import COMPONENT as HONEYCOMB
     from hexad.ingest.component import COMPONENT as INGEST
@@ -751,7 +751,7 @@ def components() -> tuple[Component, ...]:
     from hexad.spaces.component import COMPONENT as SPACES
 
     return (
-        MEMORY, SEARCH, SPACES, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, CODE_GRAPH, PRIVACY, AUDIT,
+        MEMORY, SEARCH, SPACES, EXPERIENCE, LAYERS, HONEYCOMB, CONSOLIDATION, INGEST, CODE, STATE, PRIVACY, AUDIT,
     )  # fmt: skip
 
 

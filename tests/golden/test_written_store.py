@@ -168,6 +168,10 @@ LATER = frozenset(
         "code_calls_by_name",
         "code_missing",
         "code_space_gone",
+        "threads",
+        "checkpoints",
+        "checkpoint_pieces",
+        "checkpoint_writes",
     }
 )
 """Tables, and a trigger, that came with a migration after the old store was written."""

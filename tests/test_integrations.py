@@ -1,0 +1,35 @@
+"""What holds of every adapter: it is loaded late, and says which extra it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+_WITHOUT = """
+import sys
+for name in {packages!r}:
+    sys.modules[name] = None
+import hexad
+try:
+    import hexad.integrations.{framework}
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("framework", "packages"), [("langgraph", ["langgraph", "langchain_core"])])
+def test_an_adapter_without_its_framework_names_the_extra(framework: str, packages: list[str]) -> None:
+    code = _WITHOUT.format(packages=packages, framework=framework)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert f"pip install 'hexad[{framework}]'" in done.stdout
+    assert "" == done.stderr
+
+
+def test_importing_hexad_imports_no_framework() -> None:
+    code = "import hexad, sys; hexad.Hexad, hexad.AgentMemory; print({'langgraph', 'langchain_core'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "set()" == done.stdout.strip()

@@ -1,0 +1,198 @@
+"""LangGraph over a store: its public suite, real graphs, and what is Hexad's own about them."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import secrets
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+import hexad
+from hexad import Hexad
+from tables import everything_stored
+
+pytest.importorskip("langgraph", reason="the extra `langgraph` is not installed")
+conformance = pytest.importorskip(
+    "langgraph.checkpoint.conformance", reason="langgraph-checkpoint-conformance is not installed"
+)
+
+from langgraph.checkpoint.base import empty_checkpoint  # noqa: E402
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer  # noqa: E402
+from langgraph.graph import START, StateGraph  # noqa: E402
+from langgraph.types import Command, interrupt  # noqa: E402
+
+from hexad.integrations.langgraph import HexadCheckpointer  # noqa: E402
+
+
+class State(TypedDict):
+    lines: Annotated[list[str], operator.add]
+
+
+def thread(name: str = "monday", **more: str) -> dict[str, Any]:
+    return {"configurable": {"thread_id": name, "checkpoint_ns": "", **more}}
+
+
+def counting_graph(saver: HexadCheckpointer) -> Any:
+    graph = StateGraph(State).add_node("count", lambda state: {"lines": [f"line {len(state['lines'])}"]})
+    return graph.add_edge(START, "count").compile(checkpointer=saver)
+
+
+def test_the_public_suite_passes_whole() -> None:
+    @conformance.checkpointer_test(name="HexadCheckpointer")
+    async def saver() -> AsyncIterator[HexadCheckpointer]:
+        with hexad.open(":memory:", embedder=None, background=False) as hx:
+            yield HexadCheckpointer(hx)
+            assert [] == hx.check()
+
+    report = asyncio.run(conformance.validate(saver))
+
+    assert {} == {name: result.failures for name, result in report.results.items() if result.failures}
+    assert report.passed_all()
+    assert 81 == sum(result.tests_passed for result in report.results.values())
+
+
+def test_a_graph_goes_on_after_a_restart_and_back_in_time(opened) -> None:
+    hx = opened()
+    for _ in range(3):
+        counting_graph(HexadCheckpointer(hx)).invoke({"lines": ["said"]}, thread())
+    hx.close()
+
+    graph = counting_graph(HexadCheckpointer(opened()))
+    history = list(graph.get_state_history(thread()))
+    past = next(state for state in history if state.values.get("lines") == ["said", "line 1"])
+    forked = graph.invoke({"lines": ["else"]}, past.config)
+
+    assert ["said", "line 1", "said", "line 3", "said", "line 5"] == history[0].values["lines"]
+    assert ["said", "line 1", "else", "line 3"] == forked["lines"]
+
+
+def test_a_graph_of_coroutines_stops_for_a_question_and_goes_on(hx: Hexad) -> None:
+    async def ask(state: State) -> dict[str, list[str]]:
+        return {"lines": [interrupt("which one?")]}
+
+    graph = StateGraph(State).add_node("ask", ask).add_edge(START, "ask")
+    compiled = graph.compile(checkpointer=HexadCheckpointer(hx))
+
+    async def talk() -> list[str]:
+        await compiled.ainvoke({"lines": []}, thread())
+        return list((await compiled.ainvoke(Command(resume="the red one"), thread()))["lines"])
+
+    assert ["the red one"] == asyncio.run(talk())
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 15, 16, 17, 400, 70_000])
+def test_a_list_of_any_length_comes_back(hx: Hexad, length: int) -> None:
+    saver = HexadCheckpointer(hx)
+    values = {"numbers": list(range(length)), "mixed": [None, b"bytes", {"a": {2}}, "x" * 300] * 2}
+    checkpoint = {**empty_checkpoint(), "channel_values": values}
+
+    saver.put(thread(), checkpoint, {"source": "loop", "step": 1}, {})
+
+    assert values == saver.get(thread())["channel_values"]
+
+
+def test_a_list_that_grows_or_loses_its_beginning_is_not_written_anew(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx)
+    lines = [f"{number}: " + "word " * 60 for number in range(200)]
+
+    def put(values: list[str]) -> int:
+        checkpoint = {**empty_checkpoint(), "channel_values": {"lines": values}}
+        saver.put(thread(), checkpoint, {"source": "loop", "step": 1}, {})
+        return int(hx._services.db.query("SELECT sum(length(data)) FROM checkpoint_pieces")[0][0])
+
+    first = put(lines)
+    assert put([*lines, "one more"]) - first < first / 2
+    assert put(lines[10:]) - first < first
+    assert lines[10:] == saver.get(thread())["channel_values"]["lines"]
+
+
+def test_pruning_keeps_what_a_delta_channel_builds_on(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx)
+    config = thread()
+    for step, values in enumerate([{"kept": [0]}, {"log": [1]}, {}, {}]):
+        counters = {"counters_since_delta_snapshot": {"log": [step, step]}}
+        checkpoint = {**empty_checkpoint(), "channel_values": values}
+        config = saver.put(config, checkpoint, {"source": "loop", "step": step, **counters}, {})
+        saver.put_writes(config, [("log", step)], f"task {step}")
+
+    saver.prune(["monday"])
+
+    assert [3, 2, 1] == [found.metadata["step"] for found in saver.list(thread())]
+    history = saver.get_delta_channel_history(config=config, channels=["log"])["log"]
+    assert ([1], [1, 2]) == (history["seed"], [write[2] for write in history["writes"]])
+
+
+class Cipher:
+    """What LangGraph's `EncryptedSerializer` takes."""
+
+    def __init__(self) -> None:
+        self._key = AESGCM(bytes(range(32)))
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        nonce = secrets.token_bytes(12)
+        return "aesgcm", nonce + self._key.encrypt(nonce, plaintext, None)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        assert "aesgcm" == ciphername
+        return self._key.decrypt(ciphertext[:12], ciphertext[12:], None)
+
+
+def test_a_serializer_of_ones_own_encrypts(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx, serde=EncryptedSerializer(Cipher()))
+    graph, lines = counting_graph(saver), ["the canary sings" * 20] * 9
+
+    graph.invoke({"lines": lines}, thread())
+
+    assert [*lines, "line 9"] == saver.get(thread())["channel_values"]["lines"]
+    assert "canary" not in everything_stored(hx)
+
+
+def test_a_thread_of_another_checkpointer_keeps_its_form_of_versions(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx)
+    foreign = f"{7:032}.{0.25:016}"
+
+    assert foreign < saver.get_next_version(foreign, None)
+    assert [1, 2] == [saver.get_next_version(None, None), saver.get_next_version(1, None)]
+
+
+def test_what_is_no_open_store_and_who_has_a_role_is_refused(opened) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"'shop'.*open store"):
+        HexadCheckpointer("shop")  # type: ignore[arg-type]
+    with pytest.raises(hexad.AccessDenied, match="role guest"):
+        HexadCheckpointer(opened(role="guest"))
+    saver = HexadCheckpointer(opened())
+    with pytest.raises(hexad.InvalidInput, match="keep_everything"):
+        saver.prune(["monday"], strategy="keep_everything")
+
+
+_WORKER = """
+import sys, hexad
+from langgraph.checkpoint.base import empty_checkpoint
+from hexad.integrations.langgraph import HexadCheckpointer
+with hexad.open(sys.argv[1], embedder=None, background=False) as hx:
+    saver = HexadCheckpointer(hx)
+    config = {"configurable": {"thread_id": sys.argv[2], "checkpoint_ns": ""}}
+    for step in range(20):
+        config = saver.put(config, empty_checkpoint(), {"source": "loop", "step": step}, {})
+        saver.put_writes(config, [("done", step)], "task")
+"""
+
+
+def test_processes_share_a_store_and_nothing_is_lost(opened) -> None:
+    hx = opened()
+    workers = [
+        subprocess.Popen([sys.executable, "-c", _WORKER, str(hx.path.parent), f"thread {number % 2}"])
+        for number in range(3)
+    ]
+    assert [0, 0, 0] == [worker.wait(60) for worker in workers]
+
+    found = list(HexadCheckpointer(hx).list(None))
+
+    assert 60 == len(found)
+    assert all([("task", "done", item.metadata["step"])] == item.pending_writes for item in found)
