@@ -61,6 +61,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "escaped": invisible_text.escaped,
     "estimate_pieces": chunking.estimate_pieces,
     "statements": lambda text: list(commitments.statements(text)),
+    "code_names": literals.code_names,
+    "definition_of": lambda text: [
+        literals.definition_of(name, heading=text, body=text, around=text)
+        for name in ("a.b", "name", text[:99])
+    ],
     "find_phrases": lambda text: dates.find_phrases(text, now=NOW),
     "beginning": lambda text: graphemes.beginning(text, 1_000),
     "split_identifiers": identifiers.split_identifiers,

@@ -579,6 +579,71 @@ def test_a_phrase_in_quotation_marks_is_found_as_it_is_written(hx: Hexad) -> Non
     assert any("“sail it now”" in note for note in missing.notes)
 
 
+SYMBOLS = {
+    "pyproject.toml": '[project]\nname = "tidal"\nrequires-python = ">=3.11"\n\n[tool.ruff]\nline-length = 100\n',
+    "CHANGES.md": "# Changes\n\n## 8.3.0\n\nUp from 8.2.0: pools close.\n\n## Version 8.2.0\n\nFaster gauges.\n",
+    "docs/errors.md": "# Errors\n\nMost people meet E4012 first; E4013 is rare.\n\n## Network\n\n"
+    "- E4012: the gauge does not answer. Check its cable.\n- E4013: two gauges answer.\n",
+    "docs/python.md": "# Python\n\nWhat requires-python says is checked by pip, or requires-python fails a build.\n",
+    "tidal/pool.py": 'class Pool:\n    """Keeps gauges open."""\n\n    def close(self) -> None:\n        drain_all(self)\n'
+    + "        # gone\n" * 40
+    + '\n    def drain(self, gauge: object) -> object:\n        """Empty it."""\n        return gauge\n',
+    "tidal/use.py": "from tidal.pool import Pool\n\n\ndef tide() -> None:\n    pool = Pool()\n    Pool.drain(pool)\n"
+    "    # Pool.drain, then Pool.drain again: parseTide wants Pool.drain twice\n    parseTide(pool.drain)\n",
+    "tidal/parse.py": "LIMIT_MM = 40\n\n\ndef parseTide(text: object) -> object:\n    return text\n",
+    "web/chart.ts": "export async function drawChart(levels: number[]) {\n  return levels\n}\n",
+    "web/page.ts": "import { drawChart } from './chart'\n// drawChart, drawChart: drawChart is called\ndrawChart([])\n",
+}
+
+
+@pytest.fixture
+def symbols(hx: Hexad, tmp_path: Path) -> Hexad:
+    for name, text in SYMBOLS.items():
+        path = tmp_path / "checkout" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    hx.ingest(tmp_path / "checkout")
+    hx.maintain()
+    return hx
+
+
+def test_what_defines_a_symbol_stands_before_what_uses_it(symbols: Hexad) -> None:
+    for question, source, begins in (
+        ("requires-python", "pyproject.toml", "requires-python ="),
+        ("8.2.0", "CHANGES.md", "## Version 8.2.0"),
+        ("What does E4012 mean?", "docs/errors.md", "- E4012:"),
+        ("Pool.drain", "tidal/pool.py", "def drain"),
+        ("tidal.pool.Pool.drain()", "tidal/pool.py", "def drain"),
+        ("what does drain() do", "tidal/pool.py", "def drain"),
+        ("where is parseTide defined?", "tidal/parse.py", "def parseTide"),
+        ("LIMIT_MM", "tidal/parse.py", "LIMIT_MM ="),
+        ("Pool", "tidal/pool.py", "class Pool"),
+        ("drawChart", "web/chart.ts", "export async function drawChart"),
+        ("line-length", "pyproject.toml", "line-length ="),
+    ):
+        for semantic in (None, False):
+            hit = symbols.recall(question, semantic=semantic)[0]
+            assert source == hit.source_id, question
+            assert begins in hit.text, question
+            assert any(why.startswith("defines ") for why in hit.why), question
+            assert hit.parts["defines"] > 0
+
+
+def test_who_speaks_defines_nothing(hx: Hexad) -> None:
+    hx.remember(
+        [
+            {"role": "user", "name": name, "content": f"The heron stood at the {place}."}
+            for name, place in zip(
+                ("Ines", "Otto") * 4, "weir lock mill pond dam quay reed bank".split(), strict=True
+            )
+        ]
+    )
+    hx.maintain()
+
+    for question in ("Ines", "What did Ines see?"):
+        assert not any("defines" in hit.parts for hit in hx.recall(question)), question
+
+
 # How an answer is shown -----------------------------------------------------------------------------------------
 
 

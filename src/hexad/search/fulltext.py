@@ -15,7 +15,7 @@ from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql
-from hexad.text.literals import literal_pattern, match_phrases
+from hexad.text.literals import definition_of, literal_pattern, match_phrases, parts_of_name
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -313,3 +313,32 @@ class FullText:
         pattern = literal_pattern(literal)
         holding = {no for no, text in texts if pattern.search(text)}
         return [match for match in matches if match.chunk_no in holding]
+
+    def defining(
+        self, name: str, *, limit: int, filters: Filters | None = None
+    ) -> dict[int, tuple[int, float]]:
+        """Return the memories of which a span defines or states `name`: its best chunk, and how much it does.
+
+        Turns of conversations define nothing. Of `limit` chunks that hold the name's last part, and of as many that
+        stand under it, the texts are looked at.
+        """
+        parts = parts_of_name(name)
+        phrase = match_phrases([parts[-1]])
+        matches = self.search(f"{{context}} : ({phrase})", limit=limit, filters=filters)
+        matches += self.search(phrase, limit=limit, filters=filters)
+        memories = {match.chunk_no: match.memory_no for match in matches}
+        texts = self._db.query(
+            "SELECT c.no, c.heading, t.body, t.context FROM chunk_texts t JOIN chunks c ON c.no = t.no"
+            " WHERE c.no IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.memory_no = c.memory_no)",
+            (json.dumps(list(memories)),),
+        )
+        degrees = {
+            no: definition_of(name, heading=heading, body=body, around=context.partition("\n")[0])
+            for no, heading, body, context in texts
+        }
+        found: dict[int, tuple[int, float]] = {}
+        for no in sorted(degrees):  # the first chunk of a definition is where it begins
+            if degrees[no] > found.get(memories[no], (0, 0.0))[1]:
+                found[memories[no]] = (no, degrees[no])
+        return found

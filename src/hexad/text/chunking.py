@@ -15,13 +15,11 @@ from itertools import accumulate
 from typing import Final
 
 from hexad.errors import InvalidInput
+from hexad.text.literals import TRAIL
 from hexad.text.sections import Section
 
 MAX_TOKENS: Final = 220
 """Default size of a chunk: the default embedder reads 256 word pieces, and a heading goes in front."""
-
-TRAIL: Final = " > "
-"""Between the parts of a heading's trail: `Guide > Install > Linux`."""
 
 # A character is a quarter of a token, as everywhere in Hexad. Word-piece vocabularies give each mark of
 # punctuation and each ideograph a piece of its own, and cut other alphabets finely: counted so, 95 % of

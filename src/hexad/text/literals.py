@@ -1,4 +1,4 @@
-"""What a question names literally: phrases in quotation marks, versions, ids, numbers, error codes, flags, paths."""
+"""What a question names literally: phrases in quotes, versions, ids, flags, names of code; and what defines that."""
 
 from __future__ import annotations
 
@@ -20,6 +20,37 @@ _TRIMMED: Final = "\"'`“”‘’«»()[]{}<>,;:!?…"
 _INNER: Final = re.compile(r"[^\W_](?:[._/\\@#+=]|::|->)[^\W_]|[^\W_]_|_[^\W_]|-\d|\d-")
 _NUMBERS: Final = re.compile(r"v?\d+(?:[.:/-]\d+)+", re.IGNORECASE)
 _DATE: Final = re.compile(r"(?:1[89]|20)\d\d(?:-\d\d(?:-\d\d)?)?|\d{1,2}(?:st|nd|rd|th)")
+
+TRAIL: Final = " > "
+"""Between the parts of a heading's trail: `Guide > Install > Linux`."""
+NAMES_MOST: Final = 8
+"""More names in one question are not looked for."""
+
+NAMED: Final = 1.0
+"""A definition, or a section, that stands under the name."""
+DEFINED: Final = 0.95
+"""A definition that stands among others."""
+STATED: Final = 0.5
+"""A line that begins with it: a setting with its value, an entry of a table or of a list."""
+
+_JOINTS: Final = re.compile(r"::|->|[.#:/]")
+_CALL: Final = re.compile(r"\(.*?\)$", re.DOTALL)
+_NAME: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*(?:\(\))?")
+_MIXED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z]{2,}[a-z]|\w-\w")
+_ARGUMENTS: Final = re.compile(r"[(\[<].*", re.DOTALL)
+_HEADING_WORDS_MOST: Final = 3
+"""A section's heading that names more than this beside it is about more than it."""
+# What begins a definition in one of the languages that are read, with what may stand before it.
+_KEYWORDS: Final = (
+    r"(?:(?:pub(?:\([^)\n]*\))?|export|default|async|static|public|private|protected|internal|abstract|final|sealed|inline"
+    r"|unsafe|extern|override|virtual|constexpr|readonly|declare|open|data)[ \t]+)*"
+    r"(?:(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|struct|enum|union|interface|trait|object|record"
+    r"|protocol|module|namespace|macro_rules!|#\s*define|typedef|sub|proc)[ \t]+)"
+)
+
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_HEADING_LINE: Final = re.compile(r"(?m)^#{1,6}[ \t]+([^\n]{1,200})$")
+_VALUE_FOLLOWS: Final = r"(?:[ \t]*(?::[^=\n:][^=\n]{0,80})?=(?!=)|[ \t]*:(?!:)|[ \t]+[|–—-])"
 
 
 def quoted_phrases(text: str) -> tuple[str, ...]:
@@ -94,3 +125,107 @@ def match_phrases(literals: Sequence[str]) -> str:
 
 def _has_words(text: str) -> bool:
     return any(sign.isalnum() for sign in text)
+
+
+def code_names(question: str) -> tuple[str, ...]:
+    """Return the words of a question that look like names of code and would pass for plain words, in order, each once.
+
+    A word alone, a word in mixed case, with a hyphen or with `()`, and a capitalised word inside of the sentence.
+
+    >>> code_names("Where is parseArgs called, and what is Choice or flush()?")
+    ('parseArgs', 'Choice', 'flush')
+    >>> code_names("echo")
+    ('echo',)
+    """
+    words = list(_NAME.finditer(question))
+    if len(words) == 1 and words[0].group() == question.strip(" \t\n?!`"):
+        return (words[0].group().removesuffix("()"),)
+    names = [
+        word.group().removesuffix("()")
+        for place, word in enumerate(words)
+        if word.group().endswith("()")
+        or _MIXED.search(word.group())
+        or (place and word.group()[0].isupper() and len(word.group()) > 1)
+    ]
+    return tuple(dict.fromkeys([*marked_code(question), *names]))[:NAMES_MOST]
+
+
+def parts_of_name(name: str) -> tuple[str, ...]:
+    """Return a name's parts, outermost first, without the parentheses of a call.
+
+    >>> parts_of_name("collections.ChainMap.new_child()"), parts_of_name("8.2.0")
+    (('collections', 'ChainMap', 'new_child'), ('8.2.0',))
+    """
+    bare = _CALL.sub("", name)
+    parts = tuple(part for part in _JOINTS.split(bare) if part)
+    return parts if parts and all(part[0].isalpha() or part[0] in "_$" for part in parts) else (bare,)
+
+
+def definition_of(name: str, *, heading: str, body: str, around: str = "") -> float:
+    """Return how much a span defines what is named: `NAMED`, `DEFINED`, `STATED`, or 0.
+
+    `heading` is the definition or the trail of headings that the span stands under, `around` words on where it
+    stands, such as its path: of `cli.main`, a `main` in `cli` is meant.
+
+    >>> definition_of("Map.get", heading="Map.get(self, key)", body="def get(self, key): ...")
+    1.0
+    >>> definition_of("line-length", heading="tool.ruff", body="[tool.ruff]\\nline-length = 100\\n")
+    0.5
+    >>> definition_of("Map.get", heading="Cache.load(self)", body="value = Map.get(key)")
+    0.0
+    """
+    parts = parts_of_name(name)
+    outer = _names_of(heading)
+    if any(_is_named(parts, names, around) for names in outer) or _is_section(name, heading):
+        return NAMED
+    last = re.escape(parts[-1])
+    inside = len(parts) == 1 or any(parts[-2] in names for names in outer) or _is_within(parts[:-1], around)
+    if inside and re.search(rf"(?m)^[ \t]*{_KEYWORDS}(?:\([^)\n]*\)[ \t]*)?{last}\b", body):
+        return DEFINED
+    if any(_is_section(name, line.group(1)) for line in _HEADING_LINE.finditer(body)):
+        return DEFINED
+    stated = last if inside else re.escape(name)
+    if re.search(rf"(?m)^[ \t|*>\-\"'`\[]*{stated}[\"'`\])]*{_VALUE_FOLLOWS}", body):
+        return STATED
+    return 0.0
+
+
+def _names_of(heading: str) -> list[tuple[str, ...]]:
+    """Return the definitions that a heading names: `Map.get(key) · put(key)` are two, in one class."""
+    if TRAIL in heading:
+        return []
+    names: list[tuple[str, ...]] = []
+    for name in heading.split(" · "):
+        parts = parts_of_name(_ARGUMENTS.sub("", name).strip())
+        if names and len(parts) == 1:
+            parts = (*names[0][:-1], *parts)
+        names.append(parts)
+    return names
+
+
+def _is_named(parts: Sequence[str], names: Sequence[str], around: str) -> bool:
+    shared = min(len(parts), len(names))
+    if tuple(parts[-shared:]) != tuple(names[-shared:]):
+        return False
+    return len(parts) == shared or _is_within(parts[:-shared], around)
+
+
+def _is_within(parts: Sequence[str], around: str) -> bool:
+    """Whether the nearest part of where something stands is among the words of its place."""
+    words = re.split(r"[\W_]+", parts[-1].casefold().strip("_"))
+    places = set(re.split(r"[\W_]+", around.casefold()))
+    return all(word in places for word in words)
+
+
+def _is_section(name: str, heading: str) -> bool:
+    """Whether a section's heading names it, and little else."""
+    for part in heading.rpartition(TRAIL)[2].split(" · "):
+        match = literal_pattern(name).search(part)
+        if match is None:
+            continue
+        before, after = part[: match.start()], part[match.end() :]
+        if not before.endswith("_") and not after.startswith("_"):
+            rest = f"{before} {after}"
+            if len(_LETTERS.findall(rest)) <= _HEADING_WORDS_MOST:
+                return True
+    return False

@@ -19,11 +19,11 @@ from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_o
 from hexad.search.recall.fusion import rarity
 from hexad.search.recall.query_terms import RecallOptions, Terms, match_expression
 from hexad.search.recall.relevance import Evidence, matched_share
-from hexad.search.recall.results import Candidates
+from hexad.search.recall.results import Candidates, DefinedAt
 from hexad.search.vectors.index import VectorAnswer, VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.text.key_names import keys_near, known_topic, spellings, topics_in
-from hexad.text.literals import match_phrases
+from hexad.text.literals import STATED, match_phrases
 from hexad.text.requests import asks_for_work
 
 if TYPE_CHECKING:
@@ -104,9 +104,10 @@ class CandidateSearch:
             lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
         added = {term: len(found) for term, found in (*numbers.items(), *keyed.items())}
         frequencies = {**frequencies, **{term: max(frequencies.get(term, 0), n) for term, n in added.items()}}
+        defined = self._definitions(terms, options.filters, frequencies, rows=rows)
         real = first = None
         if vector is not None:
-            scored, allowed = (*lexical, *literals), self._allowed(options)
+            scored, allowed = (*lexical, *literals, *defined), self._allowed(options)
             if (index := self._index()) is not None:
                 real = index.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
             if self.first is not None:
@@ -141,6 +142,7 @@ class CandidateSearch:
             answer=answer,
             evidence=evidence,
             literals=literals,
+            defined=defined,
             vector=vector,
             required=None if options.near else required,  # what is about a task need not hold its quotations
             standing=()
@@ -233,6 +235,32 @@ class CandidateSearch:
             if of_topic:
                 keyed[words[-1]] = [*of_topic.values()]
         return keyed
+
+    def _definitions(
+        self, terms: Terms, filters: Filters, frequencies: Mapping[str, int], *, rows: int
+    ) -> dict[int, DefinedAt]:
+        """Return which memories define what the question names, and where. What is frequent is no name of code."""
+        rare = list(terms.names)
+        # How often a word is used must not tell what is hidden.
+        if filters.roles is None and len(terms.words) > 1:
+            asked = [min(frequencies.get(word, rows) for word in name.lower().split("-")) for name in rare]
+            rare = [name for name, count in zip(rare, asked, strict=True) if 0 < count <= LEXICAL_POOL]
+        found: dict[int, DefinedAt] = {}
+        for name in (*terms.tokens, *rare):
+            if name.isdigit():
+                continue
+            defining = self._fulltext.defining(name, limit=LEXICAL_POOL, filters=filters)
+            most = max((degree for _, degree in defining.values()), default=0.0)
+            if most <= STATED and name.istitle() and name in rare:
+                continue  # "Ines: ..." begins a line as well
+            telling = {
+                no: chunk for no, (chunk, degree) in defining.items() if degree > STATED or degree == most
+            }
+            weight = rarity(len(telling), rows)
+            for no, chunk in telling.items():
+                if no not in found or found[no].weight < weight:
+                    found[no] = DefinedAt(chunk_no=chunk, name=name, weight=weight)
+        return found
 
     def _by_words(self, terms: Terms, filters: Filters) -> _ByWords:
         rows = self._fulltext.count()

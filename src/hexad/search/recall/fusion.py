@@ -32,6 +32,7 @@ class FusionWeights:
     speaker: float = 3.0
     dated: float = 2.0  # the question names a time, and the memory is from then
     exact: float = 6.0  # it holds what the question names literally: times the rarity of that
+    defines: float = 12.0  # it defines what the question names: times the rarity of that
     question: float = (
         1.0  # a text that itself asks is a weaker answer, a long one less: it also says something
     )
@@ -61,6 +62,7 @@ class Candidate(NamedTuple):
     asks: bool = False
     words: int = 1
     exact: float = 0.0
+    defines: float = 0.0
 
 
 class CosineSpread(NamedTuple):
@@ -190,6 +192,8 @@ class Fusion:
             parts["date"] = weights.dated
         if candidate.exact:
             parts["exact"] = weights.exact * candidate.exact
+        if candidate.defines:
+            parts["defines"] = weights.defines * candidate.defines
         if candidate.asks:
             share = min(1.0, weights.question_words / max(candidate.words, 1))
             parts["question"] = -weights.question * share

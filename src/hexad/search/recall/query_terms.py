@@ -13,7 +13,7 @@ from hexad.errors import InvalidInput
 from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
-from hexad.text.literals import exact_tokens, is_joined_numbers, marked_code, quoted_phrases
+from hexad.text.literals import code_names, exact_tokens, is_joined_numbers, marked_code, quoted_phrases
 from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
@@ -33,7 +33,8 @@ class Terms:
 
     `phrases` stood in quotation marks, `tokens` stand for themselves: versions, ids, numbers, flags, code. Of
     `numbers`, the tokens that are numbers joined by signs, no part is in `wanted`: `8.2.0` is not an 8, a 2 and a 0.
-    `speakers` are those that it names, by row number, folded.
+    `names` are the words that may be names of code, and no tokens. `speakers` are those that it names, by row number,
+    folded.
     """
 
     wanted: tuple[str, ...]
@@ -43,6 +44,7 @@ class Terms:
     phrases: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     question: str = ""
     speakers: Mapping[int, str] = field(default_factory=dict)
 
@@ -68,6 +70,7 @@ def understand(question: str, *, now: datetime) -> Terms:
         phrases=phrases,
         tokens=tokens,
         numbers=numbers,
+        names=tuple(name for name in code_names(question) if name not in tokens),
         question=question,
     )
 

@@ -321,6 +321,7 @@ class Recaller:
             *found_candidates.lexical,
             *nearest,
             *found_candidates.literals,
+            *found_candidates.defined,
             *(text.no for text in found_candidates.standing),
         }
         required = found_candidates.required
@@ -454,6 +455,7 @@ class Recaller:
                     asks=bool(place.asks),
                     words=place.words,
                     exact=sum(found_candidates.literals.get(no, {}).values()) / max(named_literals, 1),
+                    defines=found_candidates.defined[no].weight if no in found_candidates.defined else 0.0,
                 )
             )
         return candidates

@@ -43,6 +43,14 @@ EXPLAINED: Final = 50
 """Candidates that an explanation lists."""
 
 
+class DefinedAt(NamedTuple):
+    """Where a memory defines what a question names: the chunk, the name, and how telling that is, 0 to 1."""
+
+    chunk_no: int
+    name: str
+    weight: float
+
+
 @dataclass
 class Candidates:
     """What the arms found for one question."""
@@ -60,6 +68,7 @@ class Candidates:
     literals: Mapping[int, Mapping[str, float]] = field(
         default_factory=dict
     )  # by memory: what it holds, how rare
+    defined: Mapping[int, DefinedAt] = field(default_factory=dict)  # by memory
     required: frozenset[int] | None = None
     standing: Sequence[StandingText] = ()
     vector: NDArray[np.float32] | None = None  # of the question
@@ -157,6 +166,8 @@ def layer_of(memory: Memory) -> str:
 
 def best_chunk(candidates: Candidates, no: int, parts: Mapping[str, float]) -> int:
     """Return the number of the chunk that answers best: of the arm that counted more."""
+    if no in candidates.defined:
+        return candidates.defined[no].chunk_no
     match = candidates.lexical.get(no)
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
     by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
@@ -176,6 +187,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append(f"vector rank {rank} ({'first estimate of the ' if estimated else ''}cosine {cosine:.2f})")
     if no in candidates.literals:
         why.append(f"holds {', '.join(candidates.literals[no])} as written")
+    if no in candidates.defined:
+        why.append(f"defines {candidates.defined[no].name}")
     if parts.get("sentence"):
         why.append("a sentence of it comes nearer than the whole")
     if parts.get("session"):

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 from typing import Final
 
 from hexad.ingest.sources.formats.parsed import Parsed
-from hexad.text.chunking import TRAIL, LineIndex
+from hexad.text.chunking import LineIndex
+from hexad.text.literals import TRAIL
 from hexad.text.normalize import clean
 
 _UNSEEN: Final = frozenset(["script", "style", "template", "noscript", "svg", "iframe", "object"])

@@ -10,7 +10,8 @@ from typing import Final
 
 from hexad.ingest.sources.formats.frontmatter import read_front_matter
 from hexad.ingest.sources.formats.parsed import Parsed
-from hexad.text.chunking import TRAIL, LineIndex
+from hexad.text.chunking import LineIndex
+from hexad.text.literals import TRAIL
 from hexad.text.normalize import clean
 from hexad.text.sections import Section
 
