@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hexad import Hexad, Outcome, SystemClock, TimeSortedIds
+from hexad.search import embedding_job
 from opener import Opener
 from programs import Program
 
@@ -224,7 +225,10 @@ def test_vectors_that_another_process_computed_are_used_here(opened: Opener, pro
     assert 0 == here.maintain().embedded
 
 
-def test_a_process_killed_while_embedding_leaves_its_tasks_to_the_next(opened: Opener, project: Path) -> None:
+def test_a_process_killed_while_embedding_leaves_its_tasks_to_the_next(
+    opened: Opener, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_job, "OTHERS_S", 0.5)  # it waits a minute for them else
     other = Other(
         project,
         """

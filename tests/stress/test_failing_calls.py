@@ -14,6 +14,7 @@ import hexad
 from hexad import Hexad, HexadError
 
 SHORT_STRIDE = 41
+SHORT_CALLS = 12  # of an operation of very many calls
 """The short form fails every 41st call, the long one every call, each with all kinds of failure."""
 CODES = {name: getattr(errno, name) for name in ("EIO", "ENOSPC", "EACCES", "EMFILE")}
 
@@ -104,6 +105,8 @@ def wrong(filled: Path, folder: Path, name: str, *, stride: int) -> list[str]:
     assert None is outcome(filled, folder / "counted", name, counting)
     assert counting.count > 100
     found = []
+    if stride > 1:
+        stride = max(stride, counting.count // SHORT_CALLS)
     for at in range(0, counting.count, stride):
         for code_name, code in list(CODES.items()) if stride == 1 else [list(CODES.items())[at % len(CODES)]]:
             problem = outcome(filled, folder / f"{at}-{code_name}", name, FailingCalls(code, at=at))
