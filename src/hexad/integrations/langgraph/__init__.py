@@ -2,6 +2,7 @@
 
 try:
     from hexad.integrations.langgraph.checkpointer import HexadCheckpointer
+    from hexad.integrations.langgraph.store import HexadStore
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "hexad":
         raise
@@ -10,4 +11,4 @@ except ModuleNotFoundError as error:
         "pip install 'hexad[langgraph]'."
     ) from error
 
-__all__ = ["HexadCheckpointer"]
+__all__ = ["HexadCheckpointer", "HexadStore"]

@@ -1,0 +1,283 @@
+"""`HexadStore`: LangGraph's long-term memory as memories of a Hexad store."""
+
+from __future__ import annotations
+
+import operator
+from asyncio import to_thread
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    get_text_at_path,
+    validate_op_namespace,
+)
+
+from hexad.core.clock import format_time
+from hexad.core.json_types import JSONValue
+from hexad.engine import Hexad
+from hexad.errors import InvalidInput
+from hexad.integrations.records import FrameworkRecord, Records
+from hexad.memory.memory import Memory
+
+_FIELD: Final = "langgraph"
+_PLACE, _VALUE, _TTL, _EXPIRES = "place", "value", "ttl_minutes", "expires_at"
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "$eq": operator.eq,
+    "$ne": operator.ne,
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+class HexadStore(BaseStore):
+    """A LangGraph store over an open Hexad store: an item is a memory, found by `hx.recall` and governed as any other.
+
+    Items lie in `space`, at the path of their namespace and key. `fields` are the parts of a value that searches
+    read, as paths (`$` is all of it); `ttl` sets LangGraph's configuration of lifetimes. `trust` says who vouches for
+    what is put: user, agent, tool, web or unknown. Searches use the embedder of the store.
+
+    Secrets are taken out of values before they are stored. A deleted or expired item is archived:
+    `hx.forget(id, purge=True)` or the policy of the space removes it for good.
+    """
+
+    supports_ttl = True
+    __slots__ = ("_fields", "_records", "ttl_config")
+
+    def __init__(
+        self,
+        store: Hexad,
+        *,
+        space: str = "default",
+        fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
+        trust: str = "agent",
+    ) -> None:
+        self._records = Records(store, space=space, kind="item", field=_FIELD, trust=trust, by="HexadStore")
+        self._fields = tuple(fields)
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do all of these: what they read is the state before, what they put is stored in one transaction."""
+        results: list[Result] = []
+        puts: dict[str, PutOp] = {}
+        touched: dict[str, Memory] = {}
+        for op in ops:
+            validate_op_namespace(op)
+            if isinstance(op, PutOp):
+                puts[self._id(op.namespace, op.key)] = op
+                results.append(None)
+            elif isinstance(op, GetOp):
+                memory = self._get(op)
+                if memory is not None and op.refresh_ttl:
+                    touched[memory.id] = memory
+                results.append(None if memory is None else self._item(memory))
+            elif isinstance(op, SearchOp):
+                found = self._search(op)
+                if op.refresh_ttl:
+                    touched.update((memory.id, memory) for memory, _ in found)
+                results.append([self._search_item(memory, score) for memory, score in found])
+            elif isinstance(op, ListNamespacesOp):
+                results.append(self._namespaces(op))
+            else:
+                raise InvalidInput(f"{op!r} is no operation of a LangGraph store.")
+        self._records.archive(own for own, op in puts.items() if op.value is None)
+        self._records.write(
+            [
+                *(self._record(op) for op in puts.values() if op.value is not None),
+                *self._refreshed(memory for own, memory in touched.items() if own not in puts),
+            ]
+        )
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """As `batch`, on a thread of its own."""
+        return await to_thread(self.batch, list(ops))
+
+    def sweep_ttl(self) -> int:
+        """Archive the items whose lifetime is over, and return how many; no read gives them before that either."""
+        over = [memory.id for memory in self._records.list() if self._is_over(memory)]
+        self._records.archive(over)
+        return len(over)
+
+    # Items as memories ------------------------------------------------------------------------------------------
+
+    def _id(self, namespace: Sequence[str], key: str) -> str:
+        return self._records.id_of(*namespace, str(key))
+
+    def _record(self, op: PutOp) -> FrameworkRecord:
+        value = dict(op.value or {})
+        place = [*op.namespace, str(op.key)]
+        index = self._fields if op.index is None else () if op.index is False else op.index
+        texts = [
+            text
+            for path in index
+            for text in ([_words(value)] if path == "$" else get_text_at_path(value, path))
+        ]
+        return self._dated(
+            FrameworkRecord(
+                id=self._id(op.namespace, op.key),
+                text="\n".join(filter(str.strip, texts)) or " / ".join(place),
+                place=place,
+                content={_PLACE: list[JSONValue](place), _VALUE: value, _TTL: op.ttl},
+            )
+        )
+
+    def _dated(self, record: FrameworkRecord) -> FrameworkRecord:
+        """Return a record whose lifetime begins now, where it has one."""
+        minutes = record.content[_TTL]
+        if not isinstance(minutes, int | float):
+            return record
+        expires_at = self._records.hx.clock.now() + timedelta(minutes=minutes)
+        return FrameworkRecord(
+            id=record.id,
+            text=record.text,
+            place=record.place,
+            content={**record.content, _EXPIRES: format_time(expires_at)},
+            valid_to=expires_at,
+        )
+
+    def _refreshed(self, memories: Iterable[Memory]) -> Iterator[FrameworkRecord]:
+        """Yield the records of items that have a lifetime, which begins again where somebody read them."""
+        if self._records.hx._services.db.readonly:
+            return
+        for memory in memories:
+            content = self._records.content_of(memory)
+            if content.get(_TTL) is not None:
+                place = [*map(str, cast(Sequence[JSONValue], content[_PLACE]))]
+                yield self._dated(
+                    FrameworkRecord(id=memory.id, text=memory.raw, place=place, content=content)
+                )
+
+    def _is_over(self, memory: Memory) -> bool:
+        expires_at = self._records.content_of(memory).get(_EXPIRES)
+        return (
+            expires_at is not None and datetime.fromisoformat(str(expires_at)) <= self._records.hx.clock.now()
+        )
+
+    def _fields_of(self, memory: Memory) -> dict[str, Any]:
+        content = self._records.content_of(memory)
+        *namespace, key = cast(Sequence[str], content[_PLACE])
+        return {
+            "namespace": tuple(namespace),
+            "key": key,
+            "value": content[_VALUE],
+            "created_at": memory.created_at,
+            "updated_at": memory.updated_at,
+        }
+
+    def _item(self, memory: Memory) -> Item:
+        return Item(**self._fields_of(memory))
+
+    def _search_item(self, memory: Memory, score: float | None) -> SearchItem:
+        return SearchItem(**self._fields_of(memory), score=score)
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def _get(self, op: GetOp) -> Memory | None:
+        own = self._id(op.namespace, op.key)
+        memory = self._records.get([own]).get(own)
+        return None if memory is None or self._is_over(memory) else memory
+
+    def _search(self, op: SearchOp) -> Sequence[tuple[Memory, float | None]]:
+        prefix, limit = tuple(op.namespace_prefix), op.offset + op.limit
+
+        def keep(memory: Memory) -> bool:
+            fields = self._fields_of(memory)
+            return (
+                fields["namespace"][: len(prefix)] == prefix
+                and not self._is_over(memory)
+                and _matches(fields["value"], op.filter or {})
+            )
+
+        if op.query:
+            found = self._records.search(op.query, place=prefix, limit=limit, keep=keep)
+        else:
+            found = [(memory, None) for memory in self._records.list(prefix) if keep(memory)]
+        return found[op.offset : limit]
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        found = {
+            self._fields_of(memory)["namespace"][: op.max_depth]
+            for memory in self._records.list()
+            if not self._is_over(memory)
+            and all(
+                _fits(self._fields_of(memory)["namespace"], condition)
+                for condition in op.match_conditions or ()
+            )
+        }
+        return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _words(value: JSONValue, name: str = "") -> str:
+    """Return a value as lines of text, each with the name of its field: what people and embedders read."""
+    if isinstance(value, Mapping):
+        return "\n".join(filter(None, (_words(part, field) for field, part in value.items())))
+    if isinstance(value, list | tuple):
+        return "\n".join(filter(None, (_words(part, name) for part in value)))
+    if value is None or value == "":
+        return ""
+    return f"{name}: {value}" if name else str(value)
+
+
+def _matches(value: object, wanted: object) -> bool:
+    """Whether a value is what a filter asks for: objects by their fields, comparisons by `$gt` and such."""
+    if isinstance(wanted, Mapping):
+        if any(str(name).startswith("$") for name in wanted):
+            return all(_compares(value, name, other) for name, other in wanted.items())
+        return isinstance(value, Mapping) and all(
+            _matches(_part(value, str(name)), other) for name, other in wanted.items()
+        )
+    if isinstance(wanted, list | tuple):
+        return (
+            isinstance(value, list | tuple)
+            and len(value) == len(wanted)
+            and all(_matches(part, other) for part, other in zip(value, wanted, strict=True))
+        )
+    return value == wanted
+
+
+def _part(value: Mapping[str, Any], name: str) -> object:
+    """Return a field of an object; dots lead into objects within it, where no field is called so."""
+    if name in value or "." not in name:
+        return value.get(name)
+    outer, _, inner = name.partition(".")
+    within = value.get(outer)
+    return _part(within, inner) if isinstance(within, Mapping) else None
+
+
+def _compares(value: object, name: str, other: object) -> bool:
+    if name not in _COMPARISONS:
+        raise InvalidInput(f"{name!r} compares nothing; choose one of {', '.join(_COMPARISONS)}.")
+    if name in ("$eq", "$ne"):
+        return _COMPARISONS[name](value, other)
+    comparable = (isinstance(value, str) and isinstance(other, str)) or (
+        isinstance(value, int | float) and isinstance(other, int | float)
+    )
+    return comparable and _COMPARISONS[name](value, other)
+
+
+def _fits(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+    """Whether a namespace begins or ends as a condition says; `*` is any part."""
+    path = condition.path
+    if len(namespace) < len(path):
+        return False
+    part = (
+        namespace[: len(path)]
+        if condition.match_type == "prefix"
+        else namespace[len(namespace) - len(path) :]
+    )
+    return all(wanted in ("*", own) for wanted, own in zip(path, part, strict=True))
