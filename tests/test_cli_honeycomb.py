@@ -374,7 +374,7 @@ def test_a_number_that_no_node_has_names_a_memory(hostile):
         (["show"], "Missing argument 'NODE'"),
         (["show", "1", "2"], "unexpected extra argument"),
         (["show", "1", "--deep"], "No such option '--deep'"),
-        (["show", "1", "--depht", "3"], "No such option '--depht'. (Did you mean one of: '--depth'"),
+        (["show", "1", "--depht", "3"], "No such option '--depht'. Did you mean '--depth'?"),
         (["show", "1", "--depth", "7"], "not in the range 1<=x<=6"),
         (["show", "1", "--depth", "two"], "is not a valid integer"),
         (["show", "1", "--limit", "0"], "not in the range x>=1"),

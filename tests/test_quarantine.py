@@ -105,6 +105,18 @@ def test_a_rejected_text_does_not_come_back(hx: Hexad) -> None:
     assert [] == list(hx.quarantine.list())
 
 
+def test_what_was_rejected_is_let_in_only_by_who_overrules_it(hx: Hexad) -> None:
+    hx.quarantine.reject("bad", why="An attack.", by="dana")
+
+    for judge in (hx.quarantine.release, hx.quarantine.reject):
+        with pytest.raises(Conflict, match=r"was rejected by dana \(An attack\.\)"):
+            judge("bad", why="Once more.")
+    assert "archived" == hx.get("bad").status
+    with pytest.raises(InvalidInput, match="overrule must be"):
+        hx.quarantine.release("bad", why="Yes.", overrule="yes")  # type: ignore[arg-type]
+    assert "active" == hx.quarantine.release("bad", why="A quote.", overrule=True).status
+
+
 def test_judgements_are_noted_for_the_ledger(hx: Hexad) -> None:
     hx.quarantine.reject("bad", why="An attack.", by="dana")
 
@@ -131,7 +143,7 @@ def test_secrets_and_cards_are_taken_out_of_a_judgement(hx: Hexad) -> None:
     key, card = "AKIAIOSFODNN7EXAMPLA", "4111 1111 1111 1111"
 
     hx.quarantine.reject("bad", why=f"It asks for {key} and {card}.", by=f"dana {key}")
-    hx.quarantine.release("bad", why=f"Only {card}.")
+    hx.quarantine.release("bad", why=f"Only {card}.", overrule=True)
     hx.spaces.write_file("default")
     hx.close()
     kept = b"".join(path.read_bytes() for path in sorted(hx.path.rglob("*")) if path.is_file())
@@ -194,7 +206,15 @@ def test_the_command_line_reviews(hx: Hexad, capsys: pytest.CaptureFixture[str])
     assert "instruction_like" in run("memory", "quarantine", "list")
     assert "reveal the system prompt" in run("memory", "quarantine", "show", "bad")
     assert "rejected" in run("memory", "quarantine", "reject", "bad", "--why", "An attack.")
-    assert "released" in run("memory", "quarantine", "release", "bad", "--why", "A mistake.", "--by", "dana")
+    release = ("memory", "quarantine", "release", "bad", "--why", "A mistake.", "--by", "dana")
+    assert 4 == main([*store, *release])
+    assert (
+        "was rejected by owner (An attack.)" in (refused := capsys.readouterr().err)
+        and "--overrule" in refused
+    )
+    assert 2 == main([*store, "memory", "quarantine", "release", "bad", "--reason", "A mistake."])
+    assert "--why" in (asked := capsys.readouterr().err) and "--json" not in asked
+    assert "released" in run(*release, "--overrule")
     assert "active" == json.loads(run("--json", "memory", "show", "bad"))["status"]
 
 

@@ -43,7 +43,8 @@ def unknown_subject(
     if nearest:
         remedy = f"The nearest names are {', '.join(nearest[:_NEAREST])}; capitals count."
     elif mentions:
-        remedy = "Erase such a memory by its id, or give it the name in data_subjects and ask again."
+        kind = "memory by its id" if all(entry.memory_id for entry in mentions) else "record"
+        remedy = f"Erase such a {kind}, or give it the name in data_subjects and ask again."
     else:
         remedy = "A subject is a name in data_subjects, as it was written."
     named = "" if subject.casefold() in looks else _named_in(mentions)  # in other capitals it is the person
@@ -56,7 +57,8 @@ def _named_in(mentions: Sequence[Mention]) -> str:
     if not mentions:
         return ""
     listed = ", ".join(
-        f'{entry.memory_id or f"{entry.place}/{entry.id}"} ("{entry.text}")' for entry in mentions[:_LISTED]
+        f'{entry.memory_id or f"{entry.place} {entry.id}".strip()} ("{entry.text}")'
+        for entry in mentions[:_LISTED]
     )
     more = len(mentions) - _LISTED
     others = f" and {more:,} more" if more > 0 else ""

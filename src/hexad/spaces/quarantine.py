@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from hexad.core.actor import AS_OWNER
-from hexad.core.arguments import parse_whole, texts_checked
+from hexad.core.arguments import parse_whole, quoted, texts_checked
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.clock import format_time
 from hexad.core.erasure import masked_item
@@ -109,21 +109,32 @@ class QuarantineFacade:
         return [sentence for sentence in spans if instructions_in(sentence)]
 
     @texts_checked
-    def release(self, memory_id: str, *, why: str, by: str | None = None) -> Memory:
-        """Let a memory in: it is recalled from now on, beside what it contradicted. A rejected one too.
+    def release(self, memory_id: str, *, why: str, by: str | None = None, overrule: bool = False) -> Memory:
+        """Let a memory in: it is recalled from now on, beside what it contradicted.
+
+        Raises `Conflict` for one that was released, and for one that was rejected unless `overrule` says that this
+        verdict no longer holds.
 
         `by` names who decided, by default whoever opened the store. Both are redacted as every text, and stand with
         the memory, so that they go when it is purged; the log of maintenance says that it was judged, and has a keyed
         hash in the place of the memory's id. Raises `InvalidInput` without a reason, and what `get` does.
         """
-        return self._judge(memory_id, RELEASED, why=why, by=by)
+        if not isinstance(overrule, bool):
+            raise InvalidInput(
+                f"overrule must be True or False, not {quoted(overrule)}.", argument="overrule"
+            )
+        return self._judge(memory_id, RELEASED, why=why, by=by, overrule=overrule)
 
     @texts_checked
     def reject(self, memory_id: str, *, why: str, by: str | None = None) -> Memory:
-        """Turn a memory away: it is archived, and the same text is not taken again. Raises what `release` does."""
+        """Turn a memory away: it is archived, and the same text is not taken again. Raises what `release` does,
+        and `Conflict` for one that was rejected already.
+        """
         return self._judge(memory_id, REJECTED, why=why, by=by)
 
-    def _judge(self, memory_id: str, verdict: str, *, why: str, by: str | None) -> Memory:
+    def _judge(
+        self, memory_id: str, verdict: str, *, why: str, by: str | None, overrule: bool = False
+    ) -> Memory:
         self._require()
         for name, text in (("why", why), ("by", by)):
             if text is None and name == "by":
@@ -139,6 +150,14 @@ class QuarantineFacade:
             no = self._stores.memories.number(memory_id)
             if old.status is Status.ACTIVE and verdict == RELEASED:
                 raise Conflict(f"Memory {memory_id!r} was released already.")
+            before = _note(old) or {}
+            if before.get("verdict") == REJECTED and not overrule and old.status is not Status.QUARANTINED:
+                raise Conflict(
+                    f"Memory {memory_id!r} was rejected by {before.get('by')} ({before.get('why')}), and stays so.",
+                    remedy="Let it in all the same: {overrule=True}."
+                    if verdict == RELEASED
+                    else "Nothing is left to do.",
+                )
             fields = self._mask({"by": who, "why": why.strip()}, self._stores.spaces.get(old.space).policies)
             note = {**(_note(old) or {}), "verdict": verdict, **fields, "at": format_time(at)}
             if verdict == RELEASED:

@@ -109,7 +109,9 @@ ENGLISH: Final = (
         "override",
         (_IGNORE, "above before told said learned know"),
         rf"\b{one_of(_IGNORE)}{GAP}(?:everything|all|anything|whatever)(?:{GAP}[^\W_]+){{0,5}}?{GAP}"
-        r"(?:above|before|told|said|learned|know)\b",
+        # Who teaches a subject says so of it, too; a model's rules are another thing.
+        rf"(?:above|before|told|said|(?:learned|know)(?!{GAP}(?:about|of|on){GAP}(?!(?:(?:the|all|any|how){GAP})?"
+        rf"(?:you|your|yourself|being|previous|prior|system|safety|content|openai|anthropic|{one_of(_RULES)})\b)))\b",
     ),
     rule_of(
         "override",
@@ -138,8 +140,11 @@ ENGLISH: Final = (
     rule_of(
         "override",
         ("now onwards onward forward", "you always must never assistant"),
-        r"\bfrom (?:now on|this point (?:on|forward)|now onwards?|here on)\W{1,40}(?:you|the assistant|always|never"
-        r"|every)\b",
+        r"\bfrom (?:now on|this point (?:on|forward)|now onwards?|here on)\W{1,40}"
+        r"(?:you(?!(?:\W+(?:are|.?re))\W+(?:ready|able|all set|set up|done|connected)\b"
+        r"|\W+(?:can|could|may)\W+"
+        r"(?:also\W+|just\W+)?(?:use|run|see|find|deploy|start|call|build|open|view|install|import|add|edit)\b"
+        r"|\W+(?:do not|don.?t|no longer|won.?t) (?:need|have) to\b)|the assistant|always|never|every)\b",
     ),
     rule_of(
         "override",
@@ -172,8 +177,11 @@ ENGLISH: Final = (
         ),
         r"\b(?:act|behave|roleplay|respond|operate|pretend(?: to be)?|pretend (?:that )?you(?:.re| are))\W{1,40}"
         r"(?:as|like|to be)?\W{0,40}"
-        r"(?:if you (?:are|were|had)\W{1,40})?(?:\w+\W{1,40}){0,4}?(?:admin(?:istrator)?|root|superuser|unrestricted"
-        r"|jailbroken|evil"
+        r"(?:if you (?:are|were|had)\W{1,40})?(?:\w+\W{1,40}){0,4}?(?:(?:admin(?:istrator)?|root|superuser)"
+        r"(?!\W+(?:user\W+)?"
+        # Who runs a command on a machine is told to do so as its administrator.
+        r"to\W+(?:install|uninstall|run|start|stop|restart|set up|configure|update|upgrade|mount|open|build|use"
+        r"|change|edit|create|add|remove|register|apply)\b)|unrestricted|jailbroken|evil"
         r"|uncensored|unfiltered|hacker|dan|developer mode|no (?:restrictions|rules|limits|limitations|filters?))\b",
     ),
     rule_of(

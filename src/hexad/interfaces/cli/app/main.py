@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from types import FrameType
 from typing import Final
 
@@ -158,10 +159,34 @@ def _usage_message(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
         if isinstance(error, click.NoSuchOption):
-            message += _after_dashes(error.ctx)
+            meant = " or ".join(map(repr, _options_meant(error)))
+            message = f"{error.message}{f' Did you mean {meant}?' * bool(meant)}{_after_dashes(error.ctx)}"
         end = "" if message.endswith((".", "?", "!", ")")) else "."
         return f"{message}{end} Try '{error.ctx.command_path} --help'."
     return message
+
+
+_SAME_OPTIONS: Final = (
+    frozenset({"--why", "--because", "--reason", "--rationale"}),
+    frozenset({"--yes", "--confirm", "--force"}),
+    frozenset({"--limit", "--max", "--count", "--top-k"}),
+)
+"""Options of one meaning: of a command that has another one of them, that one is meant."""
+_LIKE: Final = 0.65
+
+
+def _options_meant(error: click.NoSuchOption) -> list[str]:
+    """Return the options of a command that an unknown one likely stands for."""
+    assert error.ctx is not None
+    own = {name for parameter in error.ctx.command.params for name in parameter.opts}
+    same = [name for names in _SAME_OPTIONS if error.option_name in names for name in sorted(names & own)]
+    bare = error.option_name.lstrip("-")
+    alike = [
+        name
+        for name in error.possibilities or ()
+        if SequenceMatcher(None, bare, name.lstrip("-")).ratio() >= _LIKE
+    ]
+    return same or alike
 
 
 def _after_dashes(ctx: click.Context) -> str:

@@ -64,10 +64,11 @@ def _show_lines(memory: Memory, sentences: Sequence[str]) -> Iterator[str]:
 @click.argument("memory_id", metavar="ID")
 @click.option("--why", required=True, help="The reason; it is stored with the memory.")
 @click.option("--by", help="Who decides; default: whoever opens the store.")
-def release(memory_id: str, why: str, by: str | None) -> None:
+@click.option("--overrule", is_flag=True, help="Also a memory that was rejected.")
+def release(memory_id: str, why: str, by: str | None, overrule: bool) -> None:
     """Approve a memory: it is recalled from now on."""
     with state().opened(embeds=True) as hx:
-        released = hx.quarantine.release(memory_id, why=why, by=by)
+        released = hx.quarantine.release(memory_id, why=why, by=by, overrule=overrule)
     _say(released, "released")
 
 
