@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -322,3 +323,12 @@ def test_what_is_back_where_it_was_supersedes_what_was_in_between(hx: Hexad, clo
         "The wiki is back on Confluence.",
     )
     assert [link.source.id for link in hx.links(moved) if link.target.id == moved] == [back]
+
+
+def test_texts_of_hardly_a_word_are_stored(hx: Hexad) -> None:
+    words = "to be no longer used deleted not anymore it was now instead of we".split()
+    for number, pair in enumerate(permutations(words, 3)):
+        if number % 7 == 0:  # all of them were tried once
+            hx.remember(f"{' '.join(pair).capitalize()}.")
+
+    assert [] == hx.check()

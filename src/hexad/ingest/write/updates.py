@@ -208,7 +208,7 @@ def _matches(claim: Claim) -> Iterator[str]:
         yield f"{_quoted(topic[0])} AND ({verbs})" if topic else verbs
     if topic and not pairs:
         yield _quoted(topic[0])
-    for former in claim.former_words:
+    for former in filter(None, claim.former_words):
         yield " AND ".join(map(_quoted, former))
 
 
