@@ -174,6 +174,7 @@ EARLY = {
         "hexad.search.fulltext",
     ),
     "anyio": ("hexad.interfaces.mcp",),
+    "anthropic": ("hexad.integrations.anthropic",),
     "langchain_core": ("hexad.integrations.langgraph",),
     "langgraph": ("hexad.integrations.langgraph",),
     "click": ("hexad.interfaces.cli",),

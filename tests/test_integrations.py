@@ -19,7 +19,9 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize(("framework", "packages"), [("langgraph", ["langgraph", "langchain_core"])])
+@pytest.mark.parametrize(
+    ("framework", "packages"), [("anthropic", ["anthropic"]), ("langgraph", ["langgraph", "langchain_core"])]
+)
 def test_an_adapter_without_its_framework_names_the_extra(framework: str, packages: list[str]) -> None:
     code = _WITHOUT.format(packages=packages, framework=framework)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -29,7 +31,7 @@ def test_an_adapter_without_its_framework_names_the_extra(framework: str, packag
 
 
 def test_importing_hexad_imports_no_framework() -> None:
-    code = "import hexad, sys; hexad.Hexad, hexad.AgentMemory; print({'langgraph', 'langchain_core'} & {*sys.modules})"
+    code = "import hexad, sys; hexad.Hexad, hexad.AgentMemory; print({'anthropic', 'langgraph', 'langchain_core'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "set()" == done.stdout.strip()
