@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -195,6 +198,90 @@ def test_an_answer_of_nothing_and_a_refusal_keep_nothing_else_from_being_stored(
     assert {"My car is a Volvo.", "I cannot say.", "My dog is Rex."} <= {
         memory.raw for memory in hx.memories(space="ada")
     }
+
+
+@pytest.mark.parametrize("content", [
+    "I am allergic to peanuts. " + "x" * 1_200_000,
+    [{"type": "text", "text": "I am allergic to peanuts."}, *({"type": "text", "text": "ü" * 300_000},) * 3],
+])  # fmt: skip
+def test_a_message_that_no_memory_can_hold_is_kept_in_part_and_the_conversation_goes_on(
+    hx: Hexad, content: object
+) -> None:
+    memory = AgentMemory(hx, user="ada")
+    said = [{"role": "user", "content": content}, assistant("Noted.")]
+
+    assert any("more characters were not kept" in stored.raw for stored in memory.after_step(said))
+    said += [user("I live in Oslo."), assistant("Nice.")]
+    assert ["I live in Oslo.", "Nice."] == [
+        stored.raw for stored in memory.after_step(said) if stored.kind == "turn"
+    ]
+    assert "allergic" in AgentMemory(hx, user="ada").before_step([user("Any peanuts?")]).render()
+    assert "allergic" not in memory.before_step([*said, user("Any peanuts?")]).render()
+
+
+class Role(Enum):
+    USER = "user"
+
+
+@dataclass
+class Plain:
+    role: object
+    content: object
+
+
+@dataclass
+class Model(Plain):
+    def model_dump(self) -> dict[str, object]:
+        return {
+            "role": self.role,
+            "content": self.content,
+            "refusal": None,
+            "tool_calls": None,
+            "id": "msg_1",
+        }
+
+
+def test_message_objects_of_an_sdk_are_messages(hx: Hexad) -> None:
+    memory = AgentMemory(hx, user="ada")
+    said = [
+        Plain(Role.USER, "I am allergic to peanuts."),
+        Model("assistant", [{"type": "text", "text": "Noted.", "citations": None}]),
+        Plain("assistant", [SimpleNamespace(model_dump=lambda: {"type": "text", "text": "Anything else?"})]),
+        Model("assistant", None),
+    ]
+
+    assert ["I am allergic to peanuts.", "Noted.", "Anything else?"] == [
+        stored.raw for stored in memory.after_step(said) if stored.kind == "turn"
+    ]
+    assert not memory.before_step([*said, user("Any peanuts?")])
+    with pytest.raises(hexad.InvalidMemory, match=r"messages\[0\]"):
+        memory.after_step([object()])
+
+
+def test_after_a_restart_the_first_context_repeats_nothing_of_the_window(hx: Hexad) -> None:
+    said = [user("I am allergic to peanuts. I prefer tea to coffee."), assistant("Noted.")]
+    AgentMemory(hx, user="ada", session="monday").after_step(said)
+    AgentMemory(hx, user="ada", session="sunday").after_step([user("Peanuts are in the red tin.")])
+
+    restarted = AgentMemory(hx, user="ada", session="monday")
+    told = restarted.before_step([*said, user("Which peanuts or tea?")]).render()
+
+    assert "red tin" in told
+    assert "allergic" not in told and "prefer" not in told
+    assert "allergic" in restarted.before_step([user("Which peanuts or tea?")]).render()
+
+
+def test_a_store_that_is_only_read_says_what_cannot_be_done(tmp_path: Path) -> None:
+    hexad.open(tmp_path, embedder=None).close()
+    with hexad.open(tmp_path, embedder=None, readonly=True) as hx:
+        memory = AgentMemory(hx)
+        assert not memory.before_step([user("Any peanuts?")])
+        with pytest.raises(
+            hexad.StorageFailure, match=r"after_step stores what was said.*read-only.*before_step"
+        ):
+            memory.after_step([user("Any peanuts?")])
+        with pytest.raises(hexad.StorageFailure, match=r"space of the user 'ada' cannot be made.*read-only"):
+            AgentMemory(hx, user="ada")
 
 
 def test_over_http_it_is_the_same(tmp_path: Path) -> None:

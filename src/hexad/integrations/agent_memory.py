@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, cast
 from uuid import uuid4
 
 from hexad.core.arguments import is_text, is_whole, parse_text, quoted
+from hexad.core.tracing import log
 from hexad.engine import Hexad
-from hexad.errors import Conflict, InvalidInput
+from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, parse_messages
 from hexad.layers.contract import FusedContext
 from hexad.lifecycle import opening
-from hexad.memory.memory import Memory, Outcome, Trust
+from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Trust
 from hexad.text.summary.summarize import compressed
 
 MAX_TOKENS: Final = 1_500
@@ -24,6 +26,11 @@ _SHARED: Final = "default"
 _RESERVED: Final = frozenset({_SHARED, "project"})
 _STORED: Final = frozenset({Outcome.CREATED, Outcome.UPDATED, Outcome.UNCHANGED})
 """What becomes of a turn; what was read from one may be an older turn in the same words."""
+_FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "time", "timestamp")
+_SPARE: Final = 4_096
+"""Bytes of a memory for what tool calls and cuts add to the texts."""
+_LOOKED_THROUGH: Final = 1_000
+"""So many of the newest memories are looked through for what an earlier run stored of the conversation."""
 _TASK_CHARS: Final = 2_000
 """A longer message is asked about by its own sentences that say most."""
 
@@ -82,7 +89,10 @@ class AgentMemory:
             raise InvalidInput(
                 f"user = {quoted(user)} is a space that all users share; give another name.", argument="user"
             )
-        self._session = parse_text(session, "session") or f"{agent}-{uuid4().hex}"
+        named = parse_text(session, "session")
+        self._session = named or f"{agent}-{uuid4().hex}"
+        self._goes_on = named is not None
+        """Whether an earlier run may have stored turns of this conversation that were not looked for yet."""
         self._owned = isinstance(store, str | Path)
         self._hx = opening.open(store) if isinstance(store, str | Path) else store
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -93,15 +103,16 @@ class AgentMemory:
             self.close()
             raise
 
-    def before_step(
-        self, messages: Sequence[Mapping[str, object]], *, max_tokens: int | None = None
-    ) -> FusedContext:
+    def before_step(self, messages: Sequence[object], *, max_tokens: int | None = None) -> FusedContext:
         """Return what is known of the last message of the user, within `max_tokens`; false when that is nothing.
 
-        `messages` are what the model is about to be sent, in the form of chat models (`role`, `content`); nothing is
-        stored. Give the model `context.render()` beside them. Raises `InvalidMemory` for what is no message.
+        `messages` are what the model is about to be sent, in the form of chat models (`role`, `content`): mappings, or
+        objects of an SDK that have these attributes or a `model_dump`. Nothing is stored. Give the model
+        `context.render()` beside them. Raises `InvalidMemory` for what is no message.
         """
         turns = parse_messages(_readable(messages))
+        if self._goes_on:
+            self._known, self._goes_on = {**self._stored(), **self._known}, False
         asked = next(
             (turn for turn in reversed(turns) if turn.trust is Trust.USER and turn.speech.strip()), None
         )
@@ -113,20 +124,23 @@ class AgentMemory:
             without=sorted({id for turn in turns for id in self._known.get(_key(turn), ())}),
         )
 
-    def after_step(self, messages: Sequence[Mapping[str, object]]) -> list[Memory]:
+    def after_step(self, messages: Sequence[object]) -> list[Memory]:
         """Store the turns among `messages` that are new and what they say that should last; return what is new.
 
-        `messages` may be the whole conversation each time, or what was added. Raises what `Hexad.remember` raises.
+        `messages` may be the whole conversation each time, or what was added. Of a message that is longer than a memory
+        may be (1 MiB) the beginnings of its texts are kept, and a line that says so. Raises what `Hexad.remember`
+        raises.
         """
         said = _readable(messages)
         turns = parse_messages(said)
-        memories = self._hx.remember(
-            said,
-            conversation=self._session,
-            space=self._space,
-            data_subjects=None if self._user is None else [self._user],
-            metadata={"agent": self._agent},
-        )
+        with _saying("after_step stores what was said, and cannot: "):
+            memories = self._hx.remember(
+                cast("Sequence[Mapping[str, object]]", said),
+                conversation=self._session,
+                space=self._space,
+                data_subjects=None if self._user is None else [self._user],
+                metadata={"agent": self._agent},
+            )
         groups: list[list[Memory]] = []
         for memory in memories:
             if memory.kind == TURN and memory.receipt is not None and memory.receipt.outcome in _STORED:
@@ -150,6 +164,17 @@ class AgentMemory:
     ) -> None:
         self.close()
 
+    def _stored(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return what an earlier run stored of this conversation, as `_known` has it."""
+        turns: dict[str, tuple[str, str]] = {}
+        ids: dict[str, list[str]] = {}
+        for memory in self._hx.memories(space=self._space, order="created", limit=_LOOKED_THROUGH):
+            turn = memory.id if memory.turn is not None else memory.metadata.get(TURN)
+            if memory.turn is not None and memory.turn.conversation == self._session:
+                turns[memory.id] = memory.turn.speaker or "", memory.raw
+            ids.setdefault(str(turn), []).append(memory.id)
+        return {key: tuple(ids[turn]) for turn, key in turns.items()}
+
     def _make_space(self) -> str:
         """Return the space of the user, made where it is not there; a context is asked of spaces that are."""
         if self._user is None:
@@ -157,22 +182,89 @@ class AgentMemory:
         there = {space.name for space in self._hx.spaces.list()}
         for name in (self._user, _SHARED):
             if name not in there:
-                with suppress(Conflict):  # another program was first
-                    self._hx.spaces.create(name)
+                with suppress(Conflict), _saying(f"The space of the user {self._user!r} cannot be made: "):
+                    self._hx.spaces.create(name)  # a conflict: another program was first
         return self._user
 
 
-def _readable(messages: Sequence[Mapping[str, object]]) -> Sequence[Mapping[str, object]]:
-    """Return messages in which one that a model answered with nothing, or refused, is what it said of that."""
-    return [
-        {**message, "content": message.get("refusal") or ""}
-        if isinstance(message, Mapping)
-        and "content" in message
-        and message["content"] is None
-        and not message.get("tool_calls")
-        else message
-        for message in messages
-    ]
+@contextmanager
+def _saying(what: str) -> Iterator[None]:
+    """Say before a failure of the store what it kept from being done."""
+    try:
+        yield
+    except StorageFailure as error:
+        reason = error.reason[:1].lower() + error.reason[1:]
+        raise StorageFailure(
+            f"{what}{reason}", remedy=error.remedy or "A store that is only read answers `before_step` alone."
+        ) from error
+
+
+def _readable(messages: Sequence[object]) -> Sequence[object]:
+    """Return messages as mappings that can be stored.
+
+    One that a model answered with nothing, or refused, is what it said of that; a longer one than a memory may be has
+    the beginnings of its texts. What is no list of messages is returned as it is, for who names what is wrong.
+    """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        return messages
+    return [_shortened(_answered(_mapped(message))) for message in messages]
+
+
+def _mapped(message: object) -> object:
+    """Return a message of an SDK as a mapping: OpenAI's and Anthropic's are models of pydantic."""
+    if isinstance(message, Mapping) or not hasattr(message, "role"):
+        return message
+    dump = getattr(message, "model_dump", None)
+    fields = dump() if callable(dump) else None
+    if not isinstance(fields, Mapping):
+        fields = {name: getattr(message, name, None) for name in _FIELDS}
+    role = fields.get("role")
+    own = {name: value for name, value in fields.items() if value is not None or name == "content"}
+    own["role"] = role.value if isinstance(role, Enum) else role
+    if isinstance(own.get("content"), list | tuple):
+        own["content"] = [_part(part) for part in own["content"]]
+    return own
+
+
+def _part(part: object) -> object:
+    dump = getattr(part, "model_dump", None)
+    return dump() if callable(dump) else part
+
+
+def _answered(message: object) -> object:
+    if not isinstance(message, Mapping) or message.get("tool_calls"):
+        return message
+    if "content" in message and message["content"] is None:
+        return {**message, "content": message.get("refusal") or ""}
+    return message
+
+
+def _shortened(message: object) -> object:
+    """Return a message whose texts fit into one memory, each cut as far as it has to be."""
+    room = MEMORY_BYTES_LIMIT // 2
+    while isinstance(message, Mapping) and _size(message) > MEMORY_BYTES_LIMIT - _SPARE and room > _SPARE:
+        log.warning("A message of %s bytes is kept in part: a memory holds less.", f"{_size(message):,}")
+        message = {name: _cut(value, room) for name, value in message.items()}
+        room //= 2
+    return message
+
+
+def _size(value: object) -> int:
+    """Return how many bytes the texts of a value have."""
+    if isinstance(value, str):
+        return len(value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, Mapping):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list | tuple) else 0
+
+
+def _cut(value: object, room: int) -> object:
+    if isinstance(value, str) and _size(value) > room:
+        kept = value.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+        return f"{kept}\n[{len(value) - len(kept):,} more characters were not kept]"
+    if isinstance(value, Mapping):
+        return {name: _cut(inner, room) for name, inner in value.items()}
+    return [_cut(inner, room) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _key(turn: Message) -> tuple[str, str]:
