@@ -40,7 +40,9 @@ def related(hx: Hexad) -> set[str]:
     ("target", "found"),
     [
         ("Smoke:2", "Smoke"), ("smoke", "Smoke"), ("SMOKE:2", "Smoke"), ("Fumes", "Smoke"), ("fumes:2", "Smoke"),
-        ("Smoke:9", "Smoke"), ("Blaze", "Fire"), ("heat", "Heat"), ("org.example/HOUSE::Fire", "Fire"), ("TiledStove", "WoodStove"), ("wood_stove", "WoodStove"), ("Tiled-Stove", "WoodStove"),
+        ("Smoke:9", "Smoke"), ("Blaze", "Fire"), ("heat", "Heat"), ("org.example/HOUSE::Fire", "Fire"), ("TiledStove", "WoodStove"),
+        ("Smoke:layer2", "Smoke"), ("Smoke:Layer 2", "Smoke"), ("Fires", "Fire"), ("fires:layer1", "Fire"),
+        ("WoodStoves", "WoodStove"), ("wood_stove", "WoodStove"), ("Tiled-Stove", "WoodStove"),
     ],
 )  # fmt: skip
 def test_a_relation_finds_its_concept_by_layer_alias_and_case(hx, tmp_path, target, found):
@@ -51,7 +53,20 @@ def test_a_relation_finds_its_concept_by_layer_alias_and_case(hx, tmp_path, targ
 
 @pytest.mark.row("H121")
 @pytest.mark.parametrize(
-    "target", ["Remains", "FlyAsh", "fly+ash", "Smoke:", ":2", "Nowhere:2", "Smoke:x", "Smoke::2"]
+    "target",
+    [
+        "Remains",
+        "FlyAsh",
+        "fly+ash",
+        "Smoke:",
+        ":2",
+        "Nowhere:2",
+        "Smoke:x",
+        "Smoke::2",
+        "Smoke:layer",
+        "Hea",
+        "Fireses",
+    ],
 )
 def test_a_relation_that_names_nothing_or_two_concepts_is_left_open(hx, tmp_path, target):
     report = hx.xdb.load_concept_pack(written(tmp_path, [target]))

@@ -355,6 +355,10 @@ def _put_names(con: Connection, pack: ConceptPack, pack_no: int) -> None:
     )
 
 
+_PLURAL_LEAST: Final = 4
+"""Shorter names that end in s are no plurals: `gas`."""
+
+
 class _Names:
     """By what the relations of a pack may name its concepts: id, term, alias, in other capitals, `Term:layer`.
 
@@ -388,10 +392,19 @@ class _Names:
             for name in (concept.term, *concept.aliases)
         )
 
+        self._joined_known = {_joined_name(name) for name in self._known}
+        self._singulars = _unambiguous(
+            (_singular(_joined_name(name)), numbers[concept.id])
+            for concept in pack.concepts
+            for name in (concept.term, *concept.aliases)
+            if _joined_name(name)
+        )
+
     def number(self, target: str) -> int | None:
         """Return which concept a target is, the exact name before others; None where two could be meant, or none."""
         exact = self._numbers.get(target) or self._terms.get(target)
-        return exact or self._by_folded(target) or self._by_layer(target) or self._by_joined(target)
+        found = exact or self._by_folded(target) or self._by_layer(target) or self._by_joined(target)
+        return found or self._by_plural(target)
 
     def _by_folded(self, target: str) -> int | None:
         folded = folded_name(target)
@@ -403,11 +416,38 @@ class _Names:
             None if folded_name(target) in self._known else self._joined.get(_joined_name(target) or target)
         )
 
-    def _by_layer(self, target: str) -> int | None:
-        term, colon, layer = target.rpartition(":")
-        if not colon or term.endswith(":") or not (layer.isascii() and layer.isdecimal()):
+    def _by_plural(self, target: str) -> int | None:
+        """Return what has this name in the singular, or in the plural; None for a name that there is."""
+        term, _ = _term_and_layer(target) or (target, 0)
+        if folded_name(term) in self._known or _joined_name(term) in self._joined_known:
             return None
-        return self._layers.get((folded_name(term), int(layer[:9]))) or self._by_folded(term)
+        return self._singulars.get(_singular(_joined_name(term)))
+
+    def _by_layer(self, target: str) -> int | None:
+        named = _term_and_layer(target)
+        if named is None:
+            return None
+        term, layer = named
+        return self._layers.get((folded_name(term), layer)) or self._by_folded(term) or self._by_joined(term)
+
+
+def _term_and_layer(target: str) -> tuple[str, int] | None:
+    """Return term and layer of `Food:1`, which some write `Food:layer1`; None for a name without a layer."""
+    term, colon, layer = target.rpartition(":")
+    digits = re.fullmatch(r"(?:(?:layer|l)[\s_-]?)?([0-9]{1,9})", layer.strip(), re.IGNORECASE)
+    return None if not colon or term.endswith(":") or digits is None else (term, int(digits[1]))
+
+
+def _singular(name: str) -> str:
+    """Return a joined name without the ending of the plural: `berries` and `berry` are one."""
+    if name.endswith("ies") and len(name) > _PLURAL_LEAST:
+        return f"{name[:-3]}y"
+    if name.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return name[:-2]
+    is_plural = (
+        name.endswith("s") and not name.endswith(("ss", "us", "is", "ics")) and len(name) >= _PLURAL_LEAST
+    )
+    return name[:-1] if is_plural else name
 
 
 def _joined_name(name: str) -> str:
