@@ -149,7 +149,7 @@ def test_impact_ranks_files_and_tests(hx, shop):
     ]
     assert [False, False, True] == [hit.node.is_test for hit in answer.hits]
     assert sorted((hit.score for hit in answer.hits), reverse=True) == [hit.score for hit in answer.hits]
-    assert ("2 files and 1 files of tests may be touched.",) == answer.notes
+    assert ("2 files and 1 file of tests may be touched.",) == answer.notes
     assert "tests/test_cart.py" in found(hx, "impact", "src/shop/store.py")
 
 

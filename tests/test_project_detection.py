@@ -97,6 +97,11 @@ strict = true
         ("mix.exs", "defp deps do [{:phoenix, \"~> 1.7\"}, {:ecto_sql, \"~> 3\"}] end", {
             "web_framework": "Phoenix", "orm": "Ecto",
         }),
+        ("compose.yaml", "services:\n  db:\n    image: postgres:16-alpine\n  cache:\n    image: 'docker.io/library/redis'\n"
+         "  bus:\n    image: \"registry.example.org:5000/team/rabbitmq@sha256:ab\"\n  # image: mongo\n  app:\n    image: shop\n", {
+            "database": ["PostgreSQL", "Redis"], "queue": "RabbitMQ", "services": "Docker Compose",
+        }),
+        ("docker-compose.override.yml", "services:\n  db:\n    image: pgvector/pgvector:pg16\n", {"database": "PostgreSQL"}),
         ("Package.swift", '.package(url: "https://example.org/vapor/vapor.git", from: "4.0.0")', {"web_framework": "Vapor"}),
         ("pubspec.yaml", "name: x\ndependencies:\n  flutter:\n    sdk: flutter\n", {"ui_framework": "Flutter"}),
     ],

@@ -296,7 +296,9 @@ class CodeQueries:
             by_file.pop(no, None)
         tests = sum(node.is_test for node in self._tables.nodes(by_file).values())
         notes = (
-            [f"{len(by_file) - tests} files and {tests} files of tests may be touched."] if by_file else []
+            [f"{_files(len(by_file) - tests)} and {_files(tests)} of tests may be touched."]
+            if by_file
+            else []
         )
         return self._hits(by_file, back=True), notes
 
@@ -430,3 +432,7 @@ def node_of(row: CodeNodeRow) -> CodeNode:
         root=row.root,
         space=row.space,
     )
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

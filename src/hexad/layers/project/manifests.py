@@ -26,6 +26,7 @@ _TAG: Final = re.compile(r"<(groupId|artifactId)>\s*([^<\s]+)\s*</")
 _NUGET: Final = re.compile(r"<PackageReference\s[^>]*Include\s*=\s*\"([\w.-]+)\"", re.IGNORECASE)
 _MIX: Final = re.compile(r"\{\s*:(\w+)\s*,")
 _SWIFT: Final = re.compile(r"\.package\s*\([^)]*url:\s*\"[^\"]*/([\w.-]+?)(?:\.git)?\"")
+_IMAGE: Final = re.compile(r"^\s+image:\s*[\"']?(?:[\w.:-]+/)*([\w.-]+)(?=[:@\"'\s]|$)", re.MULTILINE)
 _YAML_KEY: Final = re.compile(r"^  ([A-Za-z_][\w-]*):", re.MULTILINE)
 
 _EXTRA_WORDS: Final = frozenset({"extra", "extras", "optional"})
@@ -156,6 +157,11 @@ def _pubspec(text: str) -> Declaration:
     return Declaration(names=[name for block in blocks for name in _YAML_KEY.findall(block)])
 
 
+def _compose(text: str) -> Declaration:
+    """Read which images the services run: `image:postgres` for `docker.io/library/postgres:16-alpine`."""
+    return Declaration(names=[f"image:{name}" for name in _IMAGE.findall(text)])
+
+
 _READERS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[str], Declaration]]]] = tuple(
     (re.compile(pattern), ecosystem, read)
     for pattern, ecosystem, read in (
@@ -188,5 +194,10 @@ _READERS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[str], Declaration
         (r"(?:.*/)?mix\.exs", "elixir", _matching(_MIX)),
         (r"(?:.*/)?Package\.swift", "swift", _matching(_SWIFT)),
         (r"(?:.*/)?pubspec\.ya?ml", "dart", _pubspec),
+        (
+            r"(?:docker-)?compose(?:\.(?:override|dev|development|local|prod|production))?\.ya?ml",
+            "compose",
+            _compose,
+        ),
     )
 )
