@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: demo test check format bench mutants stress capabilities release clean
+.PHONY: demo test check format bench mutants frameworks stress capabilities release clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -40,6 +40,11 @@ bench: $(STAMP)  ## Measure; see benchmarks/README.md
 
 mutants: $(STAMP)  ## Put small mistakes into the code of a sample of capability rows; a test of each must notice
 	$(BIN)/python tests/mutation $(ARGS)
+
+frameworks:  ## The public suites of frameworks, in an environment of their own: they bring plugins of pytest
+	$(PYTHON) -m venv build/frameworks
+	build/frameworks/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,langchain]' langchain-tests langgraph-checkpoint-sqlite
+	build/frameworks/bin/python -m pytest -p no:xdist -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function tests/test_langchain*.py tests/test_langgraph*.py tests/test_integrations.py $(ARGS)
 
 stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files, many examples
 	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 --junitxml build/stress.xml $(ARGS)

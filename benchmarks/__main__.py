@@ -130,6 +130,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "poisoning": ("poisoning", _module("poisoning")),
     "memory_quality": ("memory_quality", _module("memory_quality")),
     "hooks": ("hooks", _module("hooks")),
+    "frameworks": ("frameworks", _module("frameworks")),
     "sessions": ("sessions", _module("sessions")),
     "questions": ("questions", _module("questions")),
 }

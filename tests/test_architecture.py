@@ -175,7 +175,7 @@ EARLY = {
     ),
     "anyio": ("hexad.interfaces.mcp",),
     "anthropic": ("hexad.integrations.anthropic",),
-    "langchain_core": ("hexad.integrations.langgraph",),
+    "langchain_core": ("hexad.integrations.langchain", "hexad.integrations.langgraph"),
     "langgraph": ("hexad.integrations.langgraph",),
     "click": ("hexad.interfaces.cli",),
     "mcp": ("hexad.interfaces.mcp",),

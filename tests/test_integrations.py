@@ -20,7 +20,12 @@ except ImportError as error:
 
 
 @pytest.mark.parametrize(
-    ("framework", "packages"), [("anthropic", ["anthropic"]), ("langgraph", ["langgraph", "langchain_core"])]
+    ("framework", "packages"),
+    [
+        ("anthropic", ["anthropic"]),
+        ("langchain", ["langchain_core"]),
+        ("langgraph", ["langgraph", "langchain_core"]),
+    ],
 )
 def test_an_adapter_without_its_framework_names_the_extra(framework: str, packages: list[str]) -> None:
     code = _WITHOUT.format(packages=packages, framework=framework)

@@ -193,37 +193,29 @@ class Checkpoints:
 
     def latest(self, thread: str, namespace: str) -> StoredCheckpoint | None:
         """Return the newest checkpoint of a namespace, None where there is none."""
-        with self._db.read() as con:
-            row = con.execute(
-                "SELECT c.id FROM checkpoints c JOIN threads t ON t.no = c.thread_no"
-                " WHERE t.id = ? AND c.namespace = ? ORDER BY c.id DESC LIMIT 1",
-                (thread, namespace),
-            ).fetchone()
-            return (
-                None
-                if row is None
-                else self.get(CheckpointKey(thread=thread, namespace=namespace, id=str(row[0])))
-            )
+        return self._read("t.id = ? AND c.namespace = ? ORDER BY c.id DESC LIMIT 1", (thread, namespace))
 
     def get(self, key: CheckpointKey) -> StoredCheckpoint | None:
         """Return a checkpoint with what was written after it, ordered by path, task and position; None if not there."""
+        return self._read("t.id = ? AND c.namespace = ? AND c.id = ?", (key.thread, key.namespace, key.id))
+
+    def _read(self, where: str, params: Sequence[SQLValue]) -> StoredCheckpoint | None:
         with self._db.read() as con:
             row = con.execute(
-                "SELECT c.thread_no, c.parent_id, c.run_id, c.encoding, c.head, c.layout, c.metadata"
-                " FROM checkpoints c JOIN threads t ON t.no = c.thread_no"
-                " WHERE t.id = ? AND c.namespace = ? AND c.id = ?",
-                (key.thread, key.namespace, key.id),
+                "SELECT t.no, t.id, c.namespace, c.id, c.parent_id, c.run_id, c.encoding, c.head, c.layout, c.metadata"
+                f" FROM checkpoints c JOIN threads t ON t.no = c.thread_no WHERE {where}",
+                params,
             ).fetchone()
             if row is None:
                 return None
-            thread_no, parent_id, run_id, encoding, head, layout, metadata = row
+            thread_no, thread, namespace, own, parent_id, run_id, encoding, head, layout, metadata = row
             writes = con.execute(
                 "SELECT task_id, task_path, position, channel, encoding, data FROM checkpoint_writes"
                 " WHERE thread_no = ? AND namespace = ? AND checkpoint_id = ? ORDER BY task_path, task_id, position",
-                (thread_no, key.namespace, key.id),
+                (thread_no, namespace, own),
             ).fetchall()
             return StoredCheckpoint(
-                key=key,
+                key=CheckpointKey(thread=thread, namespace=namespace, id=own),
                 parent_id=parent_id,
                 run_id=run_id,
                 encoding=encoding,
@@ -232,11 +224,16 @@ class Checkpoints:
                 metadata=metadata,
                 writes=tuple(
                     PendingWrite(
-                        task_id=task, task_path=path, position=position, channel=channel, encoding=form, data=data
+                        task_id=task,
+                        task_path=path,
+                        position=position,
+                        channel=channel,
+                        encoding=form,
+                        data=data,
                     )
                     for task, path, position, channel, form, data in writes
                 ),
-            )  # fmt: skip
+            )
 
     def find(
         self,

@@ -21,8 +21,8 @@ from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Status, Trust
 from hexad.text.paths import PATH_LIMIT
 
-_LEAST_LOOKED_AT: Final = 200
-"""So many hits a search looks at where something filters them."""
+_MOST_LOOKED_AT: Final = 200
+"""So many hits a search looks at where a filter leaves too few of those that were asked for."""
 _NOT_IN_A_PART: Final = re.compile(r"[%/*?\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^[\s.]|\s$")
 """What a part of a memory's path may not hold, or means there."""
 
@@ -128,26 +128,27 @@ class Records:
         if self._has_new and not self.hx._services.db.readonly:
             self.hx.embed_pending()
             self._has_new = False
-        hits = self.hx.recall(
-            query,
-            space=self._space,
-            kinds=[self._kind],
-            path=_below(place),
-            limit=max(limit, _LEAST_LOOKED_AT),
-            min_relevance=0.0,
-        )
-        found: dict[str, tuple[Memory, float | None]] = {
-            hit.id: (hit.memory, hit.relevance)
-            for hit in hits
-            if self._is_record(hit.memory) and keep(hit.memory)
-        }
-        if (
-            len(found) < limit
-        ):  # repeats are folded by a recall, and what has nothing in common with the question
+        found = self._recalled(query, place, limit, keep)
+        if len(found) < limit < _MOST_LOOKED_AT:  # what is left out may have taken the places of others
+            found = self._recalled(query, place, _MOST_LOOKED_AT, keep)
+        # A recall folds repeats, and leaves out what has nothing in common with the question.
+        if len(found) < limit:
             for memory in self.list(place):
                 if memory.id not in found and keep(memory):
                     found[memory.id] = memory, None
         return tuple(found.values())[:limit]
+
+    def _recalled(
+        self, query: str, place: Sequence[str], limit: int, keep: Callable[[Memory], bool]
+    ) -> dict[str, tuple[Memory, float | None]]:
+        hits = self.hx.recall(
+            query, space=self._space, kinds=[self._kind], path=_below(place), limit=limit, min_relevance=0.0
+        )
+        return {
+            hit.id: (hit.memory, hit.relevance)
+            for hit in hits
+            if self._is_record(hit.memory) and keep(hit.memory)
+        }
 
     def _is_record(self, memory: Memory) -> bool:
         return (

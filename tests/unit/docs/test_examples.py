@@ -20,7 +20,10 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_examples_of_a_page_run_as_they_are_shown(page, tmp_path, monkeypatch):
     if page.parent.name == "integrations":
-        pytest.importorskip(page.stem, reason=f"the extra `{page.stem}` is not installed")
+        pytest.importorskip(
+            {"langchain": "langchain_core"}.get(page.stem, page.stem),
+            reason=f"the extra `{page.stem}` is not installed",
+        )
     monkeypatch.chdir(tmp_path)
 
     failed, tried = doctest.testfile(str(page), module_relative=False)

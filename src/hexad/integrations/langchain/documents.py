@@ -1,0 +1,197 @@
+"""`HexadVectorStore`, whose documents are memories, and `HexadRetriever`, whose documents are what a recall finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, cast
+from uuid import uuid4
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+
+from hexad.core.json_types import JSONValue
+from hexad.engine import Hexad
+from hexad.errors import InvalidInput
+from hexad.integrations.records import FrameworkRecord, Records
+from hexad.memory.memory import Memory
+from hexad.memory.query import Hit
+
+_FIELD: Final = "langchain"
+_ID, _METADATA = "id", "metadata"
+_DOCUMENTS: Final = 4
+"""So many documents an answer has where nobody says otherwise, as in LangChain."""
+
+DocumentFilter = Mapping[str, Any] | Callable[[Document], bool]
+"""What documents have to be like: values that their metadata have, or a function."""
+
+
+class HexadVectorStore(VectorStore):
+    """A LangChain vector store over an open Hexad store: a document is a memory, governed as any other.
+
+    Documents lie in `space`, below the path `collection`. Searches are the store's own recalls, of words and meaning,
+    with its embedder: `hexad.open(path, embedder=embeddings.embed_documents)` takes one of LangChain. `trust` says who
+    vouches for the documents: user, agent, tool, web or unknown. A deleted document is archived.
+    """
+
+    def __init__(
+        self, store: Hexad, *, space: str = "default", collection: str = "documents", trust: str = "user"
+    ) -> None:
+        self._records = Records(
+            store, space=space, kind="document", field=_FIELD, trust=trust, by="HexadVectorStore"
+        )
+        self._collection = collection
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **kwargs: Any,  # noqa: ARG002 - what other vector stores take
+    ) -> list[str]:
+        """Store texts in one transaction and return their ids; a text whose id is there takes its place."""
+        listed = list(texts)
+        for name, given in (("metadatas", metadatas), ("ids", ids)):
+            if given is not None and len(given) != len(listed):
+                raise InvalidInput(
+                    f"{len(listed)} texts have {len(given)} {name}; give one for each.", argument=name
+                )
+        names = [own or str(uuid4()) for own in ids or [None] * len(listed)]
+        self._records.write(
+            FrameworkRecord(
+                id=self._id(name),
+                text=text,
+                place=[self._collection, name],
+                content={_ID: name, _METADATA: cast(JSONValue, metadata or {})},
+            )
+            for name, text, metadata in zip(names, listed, metadatas or [{}] * len(listed), strict=True)
+        )
+        return names
+
+    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool | None:  # noqa: ARG002
+        """Archive the documents of these ids, all of the collection where none are given; returns True."""
+        memories = self._records.list([self._collection]) if ids is None else ()
+        self._records.archive([memory.id for memory in memories] if ids is None else map(self._id, ids))
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return the documents of these ids; what is not there is left out."""
+        found = self._records.get(map(self._id, ids))
+        return [self._document(memory) for memory in found.values()]
+
+    def similarity_search(
+        self, query: str, k: int = _DOCUMENTS, filter: DocumentFilter | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Return the `k` documents that answer best, best first."""
+        return [document for document, _ in self.similarity_search_with_score(query, k, filter, **kwargs)]
+
+    def similarity_search_with_score(  # type: ignore[override]
+        self,
+        query: str,
+        k: int = _DOCUMENTS,
+        filter: DocumentFilter | None = None,
+        **kwargs: Any,  # noqa: ARG002 - what other vector stores take
+    ) -> list[tuple[Document, float]]:
+        """Return the `k` documents that answer best, each with how likely it does, 0 to 1."""
+        found = self._records.search(
+            query,
+            place=[self._collection],
+            limit=k,
+            keep=lambda memory: filter is None or _passes(self._document(memory), filter),
+        )
+        return [(self._document(memory), relevance or 0.0) for memory, relevance in found]
+
+    def _similarity_search_with_relevance_scores(
+        self, query: str, k: int = _DOCUMENTS, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        return self.similarity_search_with_score(query, k, **kwargs)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings | None = None,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        store: Hexad | None = None,
+        **kwargs: Any,
+    ) -> HexadVectorStore:
+        """Return a vector store over `store` with these texts. Raises `InvalidInput` for an embedding of its own."""
+        if embedding is not None:
+            raise InvalidInput(
+                "Vectors are made by the store's embedder: hexad.open(path, embedder=embedding.embed_documents), and "
+                "leave embedding out.",
+                argument="embedding",
+            )
+        made = cls(cast(Hexad, store), **kwargs)  # what is no store is refused there
+        made.add_texts(texts, metadatas, ids=ids)
+        return made
+
+    def _id(self, name: str) -> str:
+        return self._records.id_of(self._collection, name)
+
+    def _document(self, memory: Memory) -> Document:
+        content = self._records.content_of(memory)
+        return Document(
+            page_content=memory.raw,
+            id=str(content[_ID]),
+            metadata=dict(cast(Mapping[str, Any], content[_METADATA])),
+        )
+
+
+class HexadRetriever(BaseRetriever):
+    """A LangChain retriever over a Hexad store, open or connected: what `hx.recall` finds, whoever stored it.
+
+    `k` documents at most, of `space`, of `kinds`, with at least `min_relevance`; each is the passage that answers, with
+    id, path, relevance and where it is from in its metadata, and what has taken its place since.
+    """
+
+    store: Any
+    k: int = _DOCUMENTS
+    space: str | list[str] | None = None
+    kinds: list[str] | None = None
+    min_relevance: float | None = None
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - for retrievers that call others
+        k: int | None = None,
+    ) -> list[Document]:
+        hits = self.store.recall(
+            query,
+            space=self.space,
+            kinds=self.kinds,
+            limit=self.k if k is None else k,
+            min_relevance=self.min_relevance,
+        )
+        return [_passage(hit) for hit in hits]
+
+
+def _passage(hit: Hit) -> Document:
+    memory, successor = hit.memory, hit.superseded_by
+    metadata: dict[str, Any] = {
+        "path": memory.path,
+        "space": memory.space,
+        "kind": memory.kind,
+        "relevance": hit.relevance,
+        "source": memory.source_id or memory.path,
+        "updated_at": memory.updated_at.isoformat(),
+        **memory.provenance(),
+    }
+    if successor is not None:
+        metadata["superseded_by"] = successor.to_dict()
+    return Document(page_content=hit.text, id=hit.id, metadata=metadata)
+
+
+def _passes(document: Document, wanted: DocumentFilter) -> bool:
+    if callable(wanted):
+        return wanted(document)
+    return all(
+        name in document.metadata and document.metadata[name] == value for name, value in wanted.items()
+    )

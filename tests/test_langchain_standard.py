@@ -1,0 +1,51 @@
+"""LangChain's standard suites, run by `make frameworks`: their package brings plugins that other tests do without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import hexad
+from hexad import Hexad
+from hexad.providers.embedders.hashing import HashEmbedder
+
+standard = pytest.importorskip(
+    "langchain_tests.integration_tests", reason="langchain-tests is not installed; `make frameworks` does"
+)
+
+from hexad.integrations.langchain import HexadRetriever, HexadVectorStore  # noqa: E402
+
+
+@pytest.fixture
+def fresh() -> Iterator[Hexad]:
+    with hexad.open(":memory:", embedder=HashEmbedder(), background=False) as hx:
+        yield hx
+        assert [] == hx.check()
+
+
+class TestStandardVectorStore(standard.VectorStoreIntegrationTests):
+    @pytest.fixture
+    def vectorstore(self, fresh: Hexad) -> HexadVectorStore:
+        return HexadVectorStore(fresh)
+
+
+class TestStandardRetriever(standard.RetrieversIntegrationTests):
+    @pytest.fixture(autouse=True)
+    def _filled(self, fresh: Hexad) -> None:
+        for at in range(5):
+            fresh.remember(f"Ferry number {at} leaves the harbour at {at} o'clock.")
+        self._store = fresh
+
+    @property
+    def retriever_constructor(self) -> type[HexadRetriever]:
+        return HexadRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"store": self._store}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "when does the ferry leave the harbour?"
