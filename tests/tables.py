@@ -5,6 +5,7 @@ from __future__ import annotations
 from hexad import Hexad
 
 BEFORE_CODE_GRAPH = """
+    DROP TABLE key_values;
     DROP TABLE checkpoint_writes; DROP TABLE checkpoint_pieces; DROP TABLE checkpoints; DROP TABLE threads;
     DROP TRIGGER code_space_gone;
     DROP TABLE code_missing; DROP TABLE code_calls_by_name; DROP TABLE code_edges; DROP TABLE code_files;

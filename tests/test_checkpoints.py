@@ -153,7 +153,7 @@ def test_a_store_of_the_version_before_gets_their_tables(opened):
     hx = opened()
     hx.remember("Deploys happen on Tuesday.")
     with hx._services.db.transaction() as con:
-        for table in ("checkpoint_writes", "checkpoint_pieces", "checkpoints", "threads"):
+        for table in ("key_values", "checkpoint_writes", "checkpoint_pieces", "checkpoints", "threads"):
             con.execute(f"DROP TABLE {table}")
         con.execute("DELETE FROM schema_migrations WHERE number >= 20")
     hx.close()

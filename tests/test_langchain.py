@@ -14,8 +14,16 @@ pytest.importorskip("langchain_core", reason="the extra `langchain` is not insta
 
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, Generation
 
-from hexad.integrations.langchain import HexadChatMessageHistory, HexadRetriever, HexadVectorStore
+from hexad.integrations.langchain import (
+    HexadByteStore,
+    HexadCache,
+    HexadChatMessageHistory,
+    HexadRetriever,
+    HexadVectorStore,
+)
+from tables import everything_stored
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
@@ -147,3 +155,44 @@ def test_a_message_has_no_secret_and_none_that_is_held_back(hx: Hexad) -> None:
     assert [] == history.messages
     with pytest.raises(hexad.InvalidInput, match="blank"):
         HexadChatMessageHistory(hx, " ")
+
+
+def test_a_cache_outlives_the_program_and_keeps_no_prompt(opened) -> None:
+    hx = opened()
+    answers = [
+        ChatGeneration(message=AIMessage("At noon.")),
+        Generation(text="Noon.", generation_info={"n": 1}),
+    ]
+    HexadCache(hx).update("When does the canary sing?", "model", answers)
+    assert "canary" not in everything_stored(hx)
+    hx.close()
+
+    cache = HexadCache(opened())
+    assert answers == cache.lookup("When does the canary sing?", "model")
+    assert cache.lookup("When does the canary sing?", "another") is None
+    with pytest.raises(hexad.AccessDenied, match="role guest"):
+        HexadCache(opened(role="guest"))
+
+
+def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> None:
+    hx = opened(clock=clock)
+    one, two = HexadByteStore(hx, collection="one"), HexadByteStore(hx, collection="two")
+    one.mset([(f"key {at:04}", bytes([at % 256])) for at in range(1_200)])
+    two.mset([("a_b", b"1"), ("a%b", b"2"), ("aXb", b"3"), ("", b"4")])
+
+    assert [f"key {at:04}" for at in range(1_200)] == list(one.yield_keys())
+    assert ["a_b"] == list(two.yield_keys(prefix="a_"))
+    assert [b"4", None, b"2"] == two.mget(["", "none", "a%b"])
+    assert 1_204 == sum(item.section == "key_values" for item in hx.export())
+    with pytest.raises(hexad.InvalidInput, match="'k' must be bytes"):
+        two.mset([("ok", b"1"), ("k", "text")])  # type: ignore[list-item]
+    assert [None] == two.mget(["ok"])
+
+    clock.advance(days=1)
+    moment = clock.now()
+    clock.advance(days=1)
+    two.mset([("a_b", b"new")])
+    assert 1_203 == hx.forget(before=moment, purge=True, confirm=True).count("values under keys")
+    assert ["a_b"] == list(two.yield_keys())
+    hx.wipe("project", confirm=True)
+    assert [] == list(two.yield_keys())

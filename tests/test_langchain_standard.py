@@ -15,7 +15,7 @@ standard = pytest.importorskip(
     "langchain_tests.integration_tests", reason="langchain-tests is not installed; `make frameworks` does"
 )
 
-from hexad.integrations.langchain import HexadRetriever, HexadVectorStore  # noqa: E402
+from hexad.integrations.langchain import HexadByteStore, HexadCache, HexadRetriever, HexadVectorStore  # noqa: E402
 
 
 @pytest.fixture
@@ -49,3 +49,35 @@ class TestStandardRetriever(standard.RetrieversIntegrationTests):
     @property
     def retriever_query_example(self) -> str:
         return "when does the ferry leave the harbour?"
+
+
+class TestStandardCache(standard.SyncCacheTestSuite):
+    @pytest.fixture
+    def cache(self, fresh: Hexad) -> HexadCache:
+        return HexadCache(fresh)
+
+
+class TestStandardCacheOfCoroutines(standard.AsyncCacheTestSuite):
+    @pytest.fixture
+    def cache(self, fresh: Hexad) -> HexadCache:
+        return HexadCache(fresh)
+
+
+class TestStandardByteStore(standard.BaseStoreSyncTests):
+    @pytest.fixture
+    def kv_store(self, fresh: Hexad) -> HexadByteStore:
+        return HexadByteStore(fresh)
+
+    @pytest.fixture
+    def three_values(self) -> tuple[bytes, bytes, bytes]:
+        return b"foo", b"\x00\xff", b""
+
+
+class TestStandardByteStoreOfCoroutines(standard.BaseStoreAsyncTests):
+    @pytest.fixture
+    def kv_store(self, fresh: Hexad) -> HexadByteStore:
+        return HexadByteStore(fresh)
+
+    @pytest.fixture
+    def three_values(self) -> tuple[bytes, bytes, bytes]:
+        return b"foo", b"\x00\xff", b""

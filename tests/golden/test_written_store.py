@@ -172,6 +172,7 @@ LATER = frozenset(
         "checkpoints",
         "checkpoint_pieces",
         "checkpoint_writes",
+        "key_values",
     }
 )
 """Tables, and a trigger, that came with a migration after the old store was written."""

@@ -1,1 +1,1 @@
-"""What programs around an agent keep in its store as bytes: the checkpoints of a graph's threads."""
+"""What programs around an agent keep in its store as bytes: checkpoints of graphs, values under keys."""

@@ -11,6 +11,7 @@ from hexad.agent_state.checkpoints import (
     Checkpoints,
     check_checkpoints,
 )
+from hexad.agent_state.key_values import KEY_VALUES_DDL, KeyValueEraser
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
 
 _OF_THREAD: Final = OF_SESSIONS.format("t.id")
@@ -60,15 +61,24 @@ _EXPORT: Final = (
         key="t.no",
         where=f"{_OF_THREAD} AND EXISTS (SELECT 1 FROM checkpoint_writes w WHERE w.thread_no = t.no)",
     ),
+    ExportSection(
+        name="key_values",
+        place=30,
+        tables=("key_values",),
+        columns="v.collection, v.key, hex(v.data) AS data_hex, v.updated_at",
+        source="key_values v",
+        key="v.no",
+        whole_only=True,
+    ),
 )
 
 COMPONENT: Final = Component(
     name="agent_state",
-    schema=(script(20, CHECKPOINTS_DDL, "agent state"),),
+    schema=(script(20, CHECKPOINTS_DDL, "agent state"), script(21, KEY_VALUES_DDL, "key values")),
     promises=CHECKPOINT_PROMISES,
     checks=(check_checkpoints,),
-    erasers=(CheckpointEraser,),
+    erasers=(CheckpointEraser, KeyValueEraser),
     export=_EXPORT,
     session_looks=(lambda db, session: Checkpoints(db).has(session),),
 )
-"""A wipe of the project is an erasure of it, which `CheckpointEraser` does."""
+"""A wipe of the project is an erasure of it, which the erasers do."""

@@ -1,8 +1,9 @@
-"""LangChain over a Hexad store: documents, what recalls find, and conversations (extra `langchain`)."""
+"""LangChain over a Hexad store: documents, what recalls find, conversations, caches and bytes (extra `langchain`)."""
 
 try:
     from hexad.integrations.langchain.chat_history import HexadChatMessageHistory
     from hexad.integrations.langchain.documents import HexadRetriever, HexadVectorStore
+    from hexad.integrations.langchain.key_value import HexadByteStore, HexadCache
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "hexad":
         raise
@@ -11,4 +12,4 @@ except ModuleNotFoundError as error:
         "pip install 'hexad[langchain]'."
     ) from error
 
-__all__ = ["HexadChatMessageHistory", "HexadRetriever", "HexadVectorStore"]
+__all__ = ["HexadByteStore", "HexadCache", "HexadChatMessageHistory", "HexadRetriever", "HexadVectorStore"]
