@@ -103,3 +103,14 @@ def test_a_changelog_is_shown_as_prose_with_its_lines(run: Run, tmp_path: Path) 
 
     assert " 1. CHANGELOG.md:1-3" == ran.out.splitlines()[0]
     assert "as boats ask." in ran.out
+
+
+def test_what_wants_several_memories_is_shown_in_the_order_of_time_with_dates(run: Run) -> None:
+    for day, text in ((8, "Rowed to the weir and back."), (3, "Rowed against the wind.")):
+        assert run("remember", text, "--valid-from", f"2026-02-{day:02}").code == 0
+    shown = run("recall", "How often have I rowed?")
+    first, second = shown.out.index("against the wind"), shown.out.index("weir")
+    assert first < second
+    assert "2026-02-03 00:00" in shown.out
+    assert "all that is to be counted: 2 memories" in shown.err
+    assert "2026-02-03 00:00" not in run("recall", "How often have I rowed?", "--limit", "5").out

@@ -34,7 +34,7 @@ from hexad.memory.query import Filters, Hits
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.rows import ORDERS
 from hexad.providers.embedders.base import Embedder
-from hexad.search.recall.query_terms import RecallOptions
+from hexad.search.recall.query_terms import LIMIT, RecallOptions
 from hexad.services import Services
 from hexad.spaces.bundles.bundle import Bundle, KindList, ProjectContext
 from hexad.spaces.bundles.hook import ContextHook, Topic
@@ -459,7 +459,7 @@ class Hexad:
         until: datetime | str | None = None,
         as_of: datetime | str | None = None,
         layers: Iterable[str] | None = None,
-        limit: int = 10,
+        limit: int | None = None,
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,
@@ -478,12 +478,16 @@ class Hexad:
         some. `rerank=False` keeps the store's own order, `True` insists on the reranker that the store was opened with
         (`ProviderError`, `BudgetExceeded`), None uses it when there is one and says in `notes` when it failed or was
         late. Each hit carries `relevance`, 0 to 1: how likely it answers. `min_relevance` leaves out what has less;
-        0 gives everything, in order; None gives the best `limit`, or nothing where even the best one has so little that
+        0 gives everything, in order; None gives the best, or nothing where even the best one has so little that
         the question is most likely about something else. `explain` adds what was considered and dropped, and why.
         `follow_links` adds under `linked` what the hits
         are linked with, also in other spaces. `association`, 0 to 1, lets a memory gain so much of the mean score
         of its neighbours in the honeycomb; off by default, for it helps some collections and not others. `feedback`
         False leaves out what was said of earlier answers.
+
+        `limit` None gives the best 10. Where the question wants several memories ("in what order did I …", "how many
+        times …", "list all …", "summarise how …") and neither `layers` nor `as_of` is given, it gives up to 50 of them
+        in the order of time; `sequence` of the answer, and a note, say that it was understood so.
 
         `layers` None is what memories are of: `project`, `governance` (decisions) and `vector` (what was ingested).
         Named, `session` and `user` answer too, with hits that are no memories: `expand` takes them, `get` does not.
@@ -511,7 +515,8 @@ class Hexad:
                 until=parse_time(until, "until"),
                 roles=self._services.stores.roles,
             ),
-            limit=limit,
+            limit=LIMIT if limit is None else limit,
+            whole=limit is None and layers is None and as_of is None,
             max_tokens=max_tokens,
             explain=explain,
             semantic=semantic,
@@ -522,7 +527,7 @@ class Hexad:
             feedback=feedback,
         )
         when = parse_time(as_of, "as_of")
-        with span("search_memory", query=query, limit=limit) as seen:
+        with span("search_memory", query=query, limit=options.limit) as seen:
             if layers is None and when is None:
                 hits = self._services.search.recaller.recall(query, options)
             else:

@@ -987,7 +987,7 @@ class _AsyncCalls:
         until: datetime | str | None = None,
         as_of: datetime | str | None = None,
         layers: Iterable[str] | None = None,
-        limit: int = 10,
+        limit: int | None = None,
         max_tokens: int | None = None,
         explain: bool = False,
         semantic: bool | None = None,

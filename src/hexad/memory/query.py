@@ -14,6 +14,7 @@ from hexad.errors import InvalidInput
 from hexad.memory.link import Linked
 from hexad.memory.memory import Chunk, Memory
 from hexad.text.graphemes import beginning
+from hexad.text.requests import SequenceForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +242,6 @@ PASSAGES_BYTES: Final = 20_000
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hits(Sequence[Hit]):
     """The answer to a recall, best first; empty when nothing is relevant.
-
     `mode` is `lexical` or `hybrid`; `late` names what did not answer in time; `dropped` what was left out;
     `linked` holds what the hits are linked with, when links were to be followed.
     """
@@ -253,6 +253,11 @@ class Hits(Sequence[Hit]):
     explanation: Explanation | None = None
     notes: tuple[str, ...] = field(default=())
     linked: tuple[Linked, ...] = ()
+
+    @property
+    def sequence(self) -> SequenceForm | None:
+        """How a question for several memories was understood; None where the best stands first."""
+        return None
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -301,8 +306,25 @@ class Hits(Sequence[Hit]):
             "dropped": [{"id": d.memory_id, "reason": d.reason, "score": d.score} for d in self.dropped],
             "notes": list(self.notes),
             "explanation": self.explanation.to_dict() if self.explanation else None,
+            **({} if self.sequence is None else {"sequence": self.sequence.value}),
             **({"linked": [linked.to_dict() for linked in self.linked]} if self.linked else {}),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class HitSequence(Hits):
+    """The answer to a question that wants several memories, asked without a limit: the earliest first.
+
+    `form` is how it was understood: "in what order" (`order`), "how many times" (`count`), "list all" (`list`),
+    "summarise how" (`summary`).
+    """
+
+    form: SequenceForm
+
+    @property
+    def sequence(self) -> SequenceForm | None:
+        """How the question was understood."""
+        return self.form
 
 
 def _size(value: object) -> int:

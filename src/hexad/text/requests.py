@@ -1,8 +1,13 @@
-"""Whether a question wants something made, explained or advised, or something remembered: by its form, in English."""
+"""What a question wants, by its form, in English: something made, explained or advised, or something remembered.
+
+What is remembered may be one thing or several: "in what order …", "how many times did …", "list every …" and "summarise
+how … went" want all that happened, as it came about; the best ten would be a part of it.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from functools import cache
 from typing import Final
 
@@ -36,7 +41,7 @@ _WORK: Final = (
     r"|(?:what|which|where)(?:'s| is| are| would be)[^?]{0,40}\b(?:good|best|better|ideal|right|easiest|proper|nice)\b"
     r"|(?:how|what|which)\b[^?]{0,80}\b(?:should|could|would|might)\b"
     r"|would (?:it|you)\b|is it (?:worth|possible|better|ok|okay)\b"
-    rf"|(?!{_RECALLING}|list\b|name\b|count\b|(?:{FUNCTION_WORDS}|when|in|on|at|for|from|if)\b)[a-z]+ "
+    rf"|(?!{_RECALLING}|(?:list|name|count|all|both|half)\b|(?:{FUNCTION_WORDS}|when|in|on|at|for|from|if)\b)[a-z]+ "
     r"(?:me|us|an?|the|this|some|my|our|all|up|down|out)\b"
     r")"
 )
@@ -56,3 +61,120 @@ def asks_for_work(question: str) -> bool:
     """
     work, past = _rules()
     return work.search(question) is not None and past.search(question) is None
+
+
+# Several memories --------------------------------------------------------------------------------------------------
+
+
+class SequenceForm(StrEnum):
+    """What is asked of several memories."""
+
+    ORDER = "order"
+    COUNT = "count"
+    LIST = "list"
+    SUMMARY = "summary"
+
+
+QUESTION_CHARACTERS: Final = 400
+"""What is longer is a text or a task, and no such question."""
+_HINT: Final = re.compile(
+    r"(?i)\b(?:order|sequence|chronolog|timeline|sort|arrange|first|earlier|many|much|often|count|times|all|every"
+    r"|each|everything"
+    r"|which|what|list|summar|sum up|recap|overview|history|story|developed|how (?:has|have|did))"
+)
+"""Without any of it no rule applies."""
+
+_HAPPENED: Final = (
+    r"(?i)\b(?:did|was|were|had|has|have|[a-z]+'ve|(?!need|feed|seed|speed|indeed|embed|shared?|based|nested"
+    r"|sorted\b)[a-z]{2,}ed"
+    r"|ate|drank|met|saw|came|ran|made|said|told|gave|got|found|lost|won|sent|spent|built|kept|held|led|left|felt"
+    r"|heard"
+    r"|wrote|spoke|broke|brought|bought|caught|drew|drove|flew|knew|paid|rode|sang|sold|slept|stood|taught|thought"
+    r"|threw"
+    r"|wore|went|took|began|chose|so far|over time|until now|to date|already)\b"
+)
+_UNITS: Final = (
+    r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?|centuries|miles?|kilomet(?:er|re)s?"
+    r"|met(?:er|re)s?"
+    r"|feet|inches|pounds?|kilos?|kilograms?|grams?|litres?|liters?|degrees?|percent|dollars?|euros?|calories"
+    r"|steps|points"
+    r"|bytes?|[kmg]b|lines|tokens)"
+)
+_SUBJECT: Final = (
+    r"(?:i|we|you|he|she|they|it|there|(?:my|our|your|his|her|their|the|an?) [\w'’-]+(?: [\w'’-]+)?"
+    r"|(?-i:[A-Z])[\w'’.-]*(?: (?:and )?(?-i:[A-Z])[\w'’.-]*)*)"
+)
+_PLURAL: Final = (
+    r"(?:(?!(?:does|has|his|its|this|always|towards)\b)[a-z][\w-]*[a-rtv-z]s|people|children|men|women|mice|feet"
+    r"|teeth|criteria|phenomena)"
+)
+_ASK: Final = (
+    r"^\W*(?:(?:hi|hello|hey|ok|okay|so|and|now|also|well)\b[,.!]? )*(?:please,? )?(?:(?:can|could|will"
+    r"|would) you (?:please )?)?"
+)
+_ORDER: Final = (
+    r"(?i)\b(?:in|by) (?:what|which) (?:chronological |temporal )?(?:order|sequence)\b"
+    r"|\b(?:order|sequence|chronology) (?:in which|that)\b"
+    r"|\b(?:what|which) (?:is|was|were) the (?:order|sequence|chronology) of\b"
+    r"|\bchronological(?:ly)?\b|\b(?:time ?line|chronology) (?:of|for)\b"
+    r"|\b(?:sort|order|arrange|rank|put|place|list|name)\b[^?]{0,200}\b(?:by (?:when|date|time)|in (?:the "
+    r"|their )?order"
+    r"|from (?:the )?(?:first|earliest|oldest) to)\b"
+    r"|\b(?:what|which|who)\b[^?:]{0,80}\b(?:first|earlier|earliest|sooner)\b[^?]{0,120}(?:\bor\b|\band (?:what"
+    r"|which|who|then)\b|:)"
+    r"|\b(?:did|was|were|had)\b[^?]{0,120}\bbefore or after\b"
+)
+_COUNT: Final = (
+    r"(?i)\bhow (?:many (?:different |separate |more )?(?:times|occasions)|often)\b[^?]{0,20}\b(?:did|have|has|had"
+    r"|was|were)\b"
+    rf"|\bhow many (?!(?:more |other |full |whole )?{_UNITS}\b)(?:(?!(?:do|does|is|are|was|were|can|could|will"
+    r"|would)\b)[\w'’-]+ ){1,8}?(?:did|(?:have|has|had)(?! to\b))\b"
+    r"|\bhow (?:much|many)\b[^?]{0,120}\b(?:altogether|in total|in all|overall|combined|so far)\b"
+    r"|\b(?:number of|count (?:all )?the) (?:times|occasions)\b|\bcount (?:all|every|each|how often)\b"
+)
+_LIST: Final = (
+    r"(?i)\b(?:all|every|each)(?: of)?(?: the| those)?(?: \w+)? (?:times?|occasions?|instances?) (?:that |when "
+    r"|on which |in which )?"
+    rf"{_SUBJECT}\b"
+    rf"|{_ASK}(?:list|name|enumerate|(?:show|give|tell) (?:me|us)) (?:an? (?:full |complete )?list of )?(?:all"
+    r"|every|each|everything)\b"
+    r"|\b(?:what|which|who) (?:are|were) all (?:of )?(?:the|my|our|those|these|his|her|their)\b"
+    r"|\b(?:what|which) (?:(?!is\b|are\b|was\b|were\b|do\b|does\b"
+    rf"|did\b)[\w'’-]+ ){{0,4}}?{_PLURAL} (?:(?!do(?:es)?\b|did\b)[\w'’-]+ ){{0,4}}?(?:have"
+    rf"|has) (?!to\b)(?:{_SUBJECT} )?[\w'’-]+"
+    rf"|\b(?:everything|all) (?:that |which )?{_SUBJECT} (?:have |has |had |'ve |ever |already )*[\w'’-]+"
+)
+_SUMMARY: Final = (
+    r"(?i)\b(?:summari[sz]e|sum up|recap|recapitulate|retrace|overview|summary|history|story|account) (?:of |for "
+    r"|over )?(?:me |us )?"
+    rf"(?:how|what|everything|all|the (?:history|story|progress|development|course|evolution)|where)\b"
+    rf"|\bhow (?:has|have) {_SUBJECT} (?:[\w'’-]+ ){{0,4}}?(?:developed|evolved|changed|progressed|grown|gone"
+    r"|improved|unfolded|come along)\b"
+    rf"|\bhow did {_SUBJECT} (?:[\w'’-]+ ){{0,4}}?(?:develop|evolve|progress|unfold|change over)\b"
+)
+
+
+@cache
+def _sequence_rules() -> tuple[re.Pattern[str], tuple[tuple[SequenceForm, re.Pattern[str]], ...]]:
+    forms = (
+        (SequenceForm.ORDER, _ORDER),
+        (SequenceForm.COUNT, _COUNT),
+        (SequenceForm.SUMMARY, _SUMMARY),
+        (SequenceForm.LIST, _LIST),
+    )
+    return re.compile(_HAPPENED), tuple((form, re.compile(rule)) for form, rule in forms)
+
+
+def sequence_form(question: str) -> SequenceForm | None:
+    """Return what a question asks of several memories; None where it may be answered by one.
+
+    >>> sequence_form("How many times did I go to the gym?"), sequence_form("When did I last go to the gym?")
+    (<SequenceForm.COUNT: 'count'>, None)
+    """
+    if len(question) > QUESTION_CHARACTERS or _HINT.search(question) is None:
+        return None
+    happened, forms = _sequence_rules()
+    form = next((form for form, rule in forms if rule.search(question)), None)
+    if form is None or asks_for_work(question):
+        return None
+    return form if happened.search(question) else None

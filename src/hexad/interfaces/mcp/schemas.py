@@ -118,7 +118,10 @@ RECALL: Final = ToolSchema(
         "until": _TEXT,
         "as_of": _text("What held at this time."),
         "layers": {"type": "array", "items": {"enum": _LAYERS}},
-        "limit": _whole(10),
+        "limit": {
+            **_whole(),
+            "description": "10; without it, questions such as how many times get up to 50, by time.",
+        },
         "max_tokens": _whole(),
         "min_relevance": {**_NUMBER, "description": "0 to 1; 0 leaves out nothing."},
         "explain": _flag(),

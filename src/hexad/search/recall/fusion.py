@@ -46,6 +46,8 @@ class FusionWeights:
 
 
 DEFAULT_WEIGHTS: Final = FusionWeights()
+MENTION_WEIGHTS: Final = FusionWeights(session=0.0, sentence=1.0)
+"""Of a question that counts or lists: what is counted is told in a sentence, and not in all turns of a session."""
 _STEP: Final = 1e-6
 
 

@@ -14,6 +14,7 @@ from hexad.memory.query import Filters
 from hexad.text.dates import DateRange, date_range
 from hexad.text.identifiers import split_identifiers
 from hexad.text.literals import code_names, exact_tokens, is_joined_numbers, marked_code, quoted_phrases
+from hexad.text.requests import SequenceForm, sequence_form
 from hexad.text.search_terms import QUESTION_WORDS, STOP_WORDS
 
 TERMS_MOST: Final = 64
@@ -34,7 +35,7 @@ class Terms:
     `phrases` stood in quotation marks, `tokens` stand for themselves: versions, ids, numbers, flags, code. Of
     `numbers`, the tokens that are numbers joined by signs, no part is in `wanted`: `8.2.0` is not an 8, a 2 and a 0.
     `names` are the words that may be names of code, and no tokens. `speakers` are those that it names, by row number,
-    folded.
+    folded. `form` says what it wants of several memories, None where one may answer it.
     """
 
     wanted: tuple[str, ...]
@@ -47,6 +48,7 @@ class Terms:
     names: tuple[str, ...] = ()
     question: str = ""
     speakers: Mapping[int, str] = field(default_factory=dict)
+    form: SequenceForm | None = None
 
 
 def understand(question: str, *, now: datetime) -> Terms:
@@ -72,6 +74,7 @@ def understand(question: str, *, now: datetime) -> Terms:
         numbers=numbers,
         names=tuple(name for name in code_names(question) if name not in tokens),
         question=question,
+        form=sequence_form(question),
     )
 
 
@@ -131,6 +134,10 @@ def _name_words(speaker: str) -> set[str]:
 
 
 LIMIT_MOST: Final = 1_000
+LIMIT: Final = 10
+"""So many of the best answer a question, unless the caller says how many."""
+SEQUENCE_MOST: Final = 50
+"""So many answer one that wants all that happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +149,7 @@ class RecallOptions:
     """
 
     filters: Filters = field(default_factory=Filters)
-    limit: int = 10
+    limit: int = LIMIT
     max_tokens: int | None = None
     explain: bool = False
     semantic: bool | None = None
@@ -155,6 +162,9 @@ class RecallOptions:
     min_relevance: float | None = None  # None: an answer whose best hit falls below the default is empty
     unasked: bool = False  # goes before a step that asked nothing: silent unless the store likely knows of it
     near: bool = False  # leave out what has neither a word of the question nor comes near its meaning
+    whole: bool = (
+        False  # a question that wants several memories gets `SEQUENCE_MOST` of them, as they came about
+    )
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:

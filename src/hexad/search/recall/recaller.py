@@ -24,8 +24,9 @@ from hexad.providers.embedders.base import QueryEmbedder
 from hexad.search.coverage import coverage_note
 from hexad.search.recall.candidate_search import CandidateSearch
 from hexad.search.recall.candidate_vectors import of_sentences
-from hexad.search.recall.fusion import Candidate, CosineSpread, Fusion
+from hexad.search.recall.fusion import DEFAULT_WEIGHTS, MENTION_WEIGHTS, Candidate, CosineSpread, Fusion
 from hexad.search.recall.query_terms import (
+    SEQUENCE_MOST,
     RecallOptions,
     Terms,
     check_query,
@@ -45,7 +46,9 @@ from hexad.search.recall.results import (
     Reordered,
     Seed,
     Seeds,
+    as_sequence,
     best_chunk,
+    by_time,
     cut,
     dropped_for,
     explain,
@@ -61,6 +64,7 @@ from hexad.search.recall.results import (
 )
 from hexad.search.recall.successors import last_links, lifts, successors
 from hexad.search.vectors.table import Vectors
+from hexad.text.requests import SequenceForm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,6 +88,9 @@ COMPARED: Final = 8
 """So many of the best candidates are compared with each other: which of them says otherwise what another one said."""
 COMPARED_CHARACTERS: Final = 400
 """Longer texts, and longer questions, are not compared."""
+
+SEQUENCE_SHARE: Final = 0.3
+"""What a question for several memories gets has at least so much of the best one's score."""
 
 _TOO_LITTLE: Final = (
     "nothing in the store seems to answer the question; min_relevance=0 shows what is nearest"
@@ -194,6 +201,9 @@ class Recaller:
         started = self._clock.monotonic()
         timings: dict[str, float] = {}
         terms = self._understand(query, options)
+        in_order = options.whole and terms.form is not None
+        if in_order:
+            options = replace(options, limit=SEQUENCE_MOST, folds=False)  # who counts means each time
         vector, failure = self._vector(terms, options)
         timings["embed"] = self._ms(started)
         reranking = self.reranking_of(options)
@@ -211,12 +221,14 @@ class Recaller:
             reordered = reranking.reorder(query, best, options, ranking.current)
             timings["rerank"] = self._ms(started) - local_ms
         hits, dropped = cut(reordered.hits, options, left_out)
+        if in_order:
+            hits = by_time(hits, ranking.places)
         linked, beyond = self._links(hits) if options.follow_links else ((), 0)
         timings["total"] = self._ms(started)
         if self._handouts is not None:
             self._handouts.note(hits, at=self._clock.now())
         reranked = () if reordered.failure is None else (f"In the store's own order: {reordered.failure}",)
-        return Hits(
+        answer = Hits(
             items=tuple(hit for _, hit in hits),
             mode="hybrid" if candidates.answer is not None else "lexical",
             late=(*(("vector",) if failure is not None else ()), *(("rerank",) if reranked else ())),
@@ -232,6 +244,7 @@ class Recaller:
             ),
             linked=linked,
         )
+        return as_sequence(answer, terms.form) if in_order and terms.form is not None else answer
 
     def reranking_of(self, options: RecallOptions) -> Reranking | None:
         """Return what reorders an answer; raises `ProviderError` where the caller insists and there is nothing."""
@@ -344,7 +357,14 @@ class Recaller:
         answer = found_candidates.answer
         spread = CosineSpread(answer.mean, answer.deviation) if answer is not None else None
         evidence = found_candidates.evidence
-        fusion = Fusion(candidates, spread, rows=evidence.rows, share=evidence.share)
+        counts = not options.near and found_candidates.terms.form in (SequenceForm.COUNT, SequenceForm.LIST)
+        fusion = Fusion(
+            candidates,
+            spread,
+            rows=evidence.rows,
+            share=evidence.share,
+            weights=MENTION_WEIGHTS if counts else DEFAULT_WEIGHTS,
+        )
         fusion.weigh_sentences(of_sentences(self._stores, found_candidates.vector, order, fusion.scores))
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
@@ -510,6 +530,8 @@ class Recaller:
         if keys := self._stores.places.begun(ranking.places, now=now):
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
+        in_order = options.whole and candidates.terms.form is not None
+        least = SEQUENCE_SHARE * max(0.0, ranking.ranked[0].score) if in_order and ranking.ranked else None
         silent = options.min_relevance is None and (
             not candidates.evidence.speaks(unasked=options.unasked) or names_nothing(candidates)
         )
@@ -519,6 +541,8 @@ class Recaller:
                 reason = _TOO_LITTLE if silent else f"its relevance is below {options.min_relevance}"
             elif len(kept_hits) == options.limit:
                 reason = f"after the limit of {options.limit}"
+            elif least is not None and candidate.score < least:
+                reason = f"its score is below {SEQUENCE_SHARE} of the best one's"
             elif candidate.no in candidates.overdue:
                 reason = f"it is over: {candidates.overdue[candidate.no].by} holds by now"
             elif (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,16 +12,17 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
-from hexad.memory.query import Dropped, Explanation, Filters, Hit
+from hexad.memory.query import Dropped, Explanation, Filters, Hit, Hits, HitSequence
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Fusion
-from hexad.search.recall.query_terms import RecallOptions, Terms
+from hexad.search.recall.query_terms import SEQUENCE_MOST, RecallOptions, Terms
 from hexad.search.recall.relevance import Evidence
 from hexad.search.recall.successors import last_links
 from hexad.search.vectors.index import VectorAnswer
+from hexad.text.requests import SequenceForm
 from hexad.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -333,6 +334,40 @@ def _superseded(link: UpdateLink | None, ranking: Ranking) -> Mapping[str, JSONV
             "confidence": link.confidence,
         }
     }
+
+
+_WANTED: Final = {
+    SequenceForm.ORDER: "the order of events",
+    SequenceForm.COUNT: "all that is to be counted",
+    SequenceForm.LIST: "a whole list",
+    SequenceForm.SUMMARY: "the course of events",
+}
+
+
+def by_time(hits: Sequence[Numbered], places: Mapping[int, RankingRow]) -> list[Numbered]:
+    """Return hits in the order in which they came about, turns of one moment as they were said."""
+
+    def moment(numbered: Numbered) -> tuple[int, int, int, int]:
+        place = places[numbered[0]]
+        return place.happened_at, place.session_no or 0, place.position or 0, place.no
+
+    return sorted(hits, key=moment)
+
+
+def as_sequence(hits: Hits, form: SequenceForm) -> Hits:
+    """Return an answer whose hits stand in the order of time as what it is, with a note that says so."""
+    count = len(hits)
+    memories = "1 memory" if count == 1 else f"{count} memories"
+    least = "at least " if count == SEQUENCE_MOST else ""
+    note = (
+        f"Understood as a question for {_WANTED[form]}: {least}{memories}, the earliest first. With a limit the best "
+        "come first."
+    )
+    return HitSequence(
+        form=form,
+        **{each.name: getattr(hits, each.name) for each in fields(hits) if each.name != "notes"},
+        notes=(note, *hits.notes) if hits else hits.notes,
+    )
 
 
 LINKED_LIMIT: Final = 20

@@ -20,7 +20,11 @@ _LEFT_OUT_MOST: Final = 5
 
 @click.command(cls=Command)
 @click.argument("query")
-@click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits.")
+@click.option(
+    "--limit",
+    type=int,
+    help="Maximum number of hits, the best first. Default: 10; 50 in the order of time if QUERY wants several.",
+)
 @click.option(
     "--min-relevance",
     type=float,
@@ -70,6 +74,9 @@ def recall(
 ) -> None:
     """Print what best answers QUERY, best first.
 
+    A QUERY that wants several memories ("in what order did I ...", "how many times ...", "list all ...", "summarise how
+    ...") gets them in the order of time, with their dates, unless --limit is given.
+
     Prints nothing on stdout, with exit code 0, when nothing is relevant; --min-relevance 0 shows what is nearest
     even then.
     """
@@ -118,7 +125,14 @@ def _lines(
 ) -> Iterator[str]:
     room = width()
     for number, hit in enumerate(hits, start=1):
-        yield from hit_lines(number, hit, query=query, explain=hits.explanation is not None, room=room)
+        yield from hit_lines(
+            number,
+            hit,
+            query=query,
+            explain=hits.explanation is not None,
+            room=room,
+            dated=hits.sequence is not None,
+        )
     if not hits:
         none_passes = any(line.startswith("No memory") for line in hits.notes)
         hint = "" if at_all or none_passes else "; --min-relevance 0 shows what is nearest"

@@ -149,7 +149,14 @@ def taken_out(redacted: int, flags: object) -> str:
 
 
 def hit_lines(
-    number: int, hit: Hit, *, query: str, explain: bool, room: int, lines: int = EXCERPT_LINES
+    number: int,
+    hit: Hit,
+    *,
+    query: str,
+    explain: bool,
+    room: int,
+    lines: int = EXCERPT_LINES,
+    dated: bool = False,
 ) -> Iterator[str]:
     """Give the lines of one hit: where, what it is, the text that answers, and why."""
     memory = hit.memory
@@ -157,6 +164,8 @@ def hit_lines(
     facts = [f"relevance {hit.relevance:.2f}", memory.kind, hit.layer, memory.id]
     if memory.space != "default":
         facts.insert(0, f"space {memory.space}")
+    if dated:
+        facts.insert(0, f"{memory.valid_from or memory.created_at:%Y-%m-%d %H:%M}")
     if memory.pinned:
         facts.append("pinned")
     if hit.instruction_like:
