@@ -28,6 +28,7 @@ from hexad.redaction.secrets.blocks import (
     find_password_hashes,
 )
 from hexad.redaction.secrets.known_formats import find_shapes
+from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
 from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 
@@ -167,6 +168,7 @@ def _secret_spans(text: str, rules: RedactionRules, path: str | None) -> list[Se
         *find_password_hashes(text),
         *find_kubernetes_secrets(text),
         *find_assignments(text, lowered, kept_names=rules.env_allow),
+        *find_spoken(text, lowered),
         *find_env_values(text, path=path, kept_names=rules.env_allow),
     ]
 

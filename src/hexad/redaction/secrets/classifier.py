@@ -155,7 +155,7 @@ def _is_word_secret(value: str) -> bool:
     """Tell whether `value`, labelled as a secret, a token or a key, is three words or more that say nothing of one."""
     words = value.split("-")
     plain = all(word.isalpha() and word.islower() and len(word) >= 3 for word in words)
-    return len(words) >= 3 and plain and _says_nothing(words)
+    return len(words) >= 3 and plain and says_nothing(words)
 
 
 def is_word_value(value: str) -> bool:
@@ -165,10 +165,10 @@ def is_word_value(value: str) -> bool:
     (True, False, False)
     """
     words = value.lower().split(" ")
-    return len(words) <= 3 and _says_nothing(words) and not values.is_placeholder(value)
+    return len(words) <= 3 and says_nothing(words) and not values.is_placeholder(value)
 
 
-def _says_nothing(words: list[str]) -> bool:
+def says_nothing(words: list[str]) -> bool:
     """Tell whether none of `words` is about a secret; beside another word, one may say of what kind that is."""
     telling = [word for word in words if _says_something(word)]
     return not telling or (len(words) > 1 and len(telling) == 1 and telling[0] in _KINDS)

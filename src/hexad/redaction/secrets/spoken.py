@@ -1,0 +1,321 @@
+"""Secrets in sentences: "the password of the admin account is …", "login: admin / …", "das Passwort lautet …".
+
+A word for a secret, in any of some thirty languages, what it is for, a word or a sign that says what it is, and one
+value. The value is judged by what stands around it: the clearer a sentence names it, the less it must look like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from hexad.redaction.secrets import values
+from hexad.redaction.secrets.classifier import says_nothing
+from hexad.redaction.secrets.values import FROM_NAME, SecretSpan, describes_secret
+from hexad.text.search_terms import STOP_WORDS
+
+# What people call a password, language by language.
+_PASSWORDS: Final = """
+password|pass ?phrase|passcode|passwd|pswd|pwd|pin code|pin
+Passwort|Kennwort|Losungswort|Zugangscode
+mot de passe|code secret|mdp
+contraseña|contrasena|clave secreta|clave de acceso|clave
+palavra-passe|senha
+parola d'ordine|parola|codice segreto
+wachtwoord|pincode
+lösenord|losenord|passord|adgangskode|kodeord|salasana|lykilorð
+hasło|haslo|heslo|geslo|lozinka|šifra|jelszó|jelszo
+parolă|slaptažodis|parool|parole
+пароль|паролю|пароля|парола|лозинка|гасло
+κωδικός πρόσβασης|κωδικός|συνθηματικό
+şifresi|şifre|sifre|parolası
+סיסמה|סיסמא|كلمة المرور|كلمة السر|رمز عبور|گذرواژه
+पासवर्ड|পাসওয়ার্ড|கடவுச்சொல்|รหัสผ่าน
+mật khẩu|kata sandi|sandi|password|nenosiri
+パスワード|暗証番号|密码|密碼|口令|비밀번호|암호
+"""
+_AMBIGUOUS: Final = frozenset("clave parola parole geslo sandi пароля κωδικός 암호 口令".split())
+"""These mean a key, a word or a slogan as well: a plain word behind them is no password."""
+_KEYS: Final = (
+    r"(?:client|webhook|signing|shared|app|consumer|session|api|cookie|jwt)[ _-]secret|secret[ _-](?:access[ _-])?key"
+    r"|(?:api|access|auth|bearer|refresh|session|deploy|personal access|app)[ _-](?:token|key)"
+    r"|(?:encryption|decryption|master|root|admin|license|licence|activation)[ _-]key"
+    r"|(?:recovery|backup|unlock|access|pairing|door|alarm|gate|entry|2fa|otp)[ _-](?:code|key)s?"
+)
+_KEY_BEGINNINGS: Final = frozenset(
+    """
+    access activation admin alarm api app auth backup bearer client consumer cookie decryption deploy door encryption
+    entry gate jwt licence license master otp pairing personal 2fa recovery refresh root secret session shared signing
+    unlock webhook
+    """.split()
+)
+_LOGINS: Final = (
+    r"(?:log-?in|sign-?in|credentials?|creds|zugangsdaten|anmeldedaten|identifiants|credenciales|credenciais"
+    r"|credenziali|inloggegevens|kirjautumistiedot|dane logowania|доступ|логин|帳號|账号|アカウント)"
+)
+_OF: Final = (
+    r"of|for|to|on|in|at|from|de|du|des|della|del|dello|da|do|für|fuer|zum|zur|vom|von|der|para|pour|per|voor|van|till"
+    r"|för|til|dla|k|ke|от|для|к|за|на|untuk|cho|için"
+)
+_ARE: Final = (
+    r"is|was|are|will be|ist|lautet|war|heißt|est|était|es|era|é|è|luidt|är|er|on|to|jest|brzmi|je|este|это|είναι"
+    r"|adalah|là"
+)
+_NOT_YET: Final = (
+    "expire rotate match work something anything null reset follow comply differ change null zero hash "
+    "stdin file prompt path value string text input bluetooth numeric alphanumeric"
+).split()
+"""What stands behind such a word in documents and is no value."""
+_VALUE: Final = (
+    r"(?:\"(?P<a>[^\"\n\x00]{3,120}+)\"|'(?P<b>[^'\n\x00]{3,120}+)'|`(?P<c>[^`\n\x00]{3,120}+)`|“(?P<d>[^”\n\x00]{3,120}+)”"
+    r"|«[ ]?(?P<e>[^»\n\x00]{3,120}?)[ ]?»|„(?P<f>[^“”\n\x00]{3,120}+)[“”]|(?P<g>[^\s\"'`“”«»„\x00，。、;&]{3,256}+))"
+)
+_CLAUSE_ENDS = re.compile(
+    r"[*_`)）]{0,3}(?:[.!?。,;，]?[ \t]*(?:\r?\n|\Z)|[.!?;,][ ]|[ ](?:です|입니다|[(–—-])|。|，|です|입니다)"
+)
+
+
+@cache
+def _nouns() -> str:
+    words = sorted(
+        {word for line in _PASSWORDS.split("\n") for word in line.split("|") if word}, key=len, reverse=True
+    )
+    return "|".join(words)
+
+
+@cache
+def _anchors() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return, in lower case, the words that a name of a password may begin with: in ASCII, and the others."""
+    words = dict.fromkeys(word.lower().split(" ")[0].rstrip("?") for word in _nouns().split("|"))
+    return tuple(word for word in words if word.isascii()), tuple(
+        word for word in words if not word.isascii()
+    )
+
+
+_LAST_WORD = re.compile(r"[a-z0-9]+\Z")
+
+
+@cache
+def _said() -> re.Pattern[str]:
+    noun = f"(?:(?P<strong>{_nouns()})|(?P<key>{_KEYS}))"
+    aside = r"(?:[ ]?[(（][^()（）\n]{1,40}+[)）])?"
+    of = rf"(?P<of>(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?)?)"
+    link = (
+        rf"(?:(?P<sign>[*_]{{0,3}}[ ]?(?::=|[:：=→—]|[-=]>)[*_]{{0,3}}[ \t]{{0,4}}+)(?P<below>\r?\n[ \t]{{0,8}}+)?"
+        rf"|(?P<verb>[ ](?:{_ARE})(?:[ ]now)?:?[ ]|是|為|为|は|는|은|가|이))"
+    )
+    return re.compile(rf"(?<![\w$.-]){noun}{aside}{of}[ ]?{link}{_VALUE}", re.IGNORECASE)
+
+
+_SET = re.compile(
+    rf"\b(?:set|change|changed|reset|update|updated|rotate|rotated|switch|switched)[ ](?:[\w'’-]{{1,20}}+[ ]){{0,4}}?"
+    rf"(?:password|pass-?phrase|passcode|pin|passwort)"
+    rf"(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,4}}?)?[ ]to:?[ ]{_VALUE}",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    rf"(?<![\w$.-]){_LOGINS}(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?)?"
+    rf"(?:[ ]?[:：]|[ ](?:is|are|sind|sont|son))[ ]{{0,4}}"
+    rf"(?:user(?:name)?[ :=]{{1,3}})?[\"'`]?[^\s\"'`/:,：]{{2,64}}+[\"'`]?(?:[ ]?[/:：|][ ]?|,[ ]|[ ]and[ ]){_VALUE}",
+    re.IGNORECASE,
+)
+_AND_PASS = re.compile(
+    rf"\b(?:user(?:name)?|login|account|benutzer|utilisateur|usuario)[ :=]{{1,3}}"
+    rf"[\"'`]?[^\s\"'`,;/]{{2,64}}+[\"'`]?[ ]?[,;/&]?[ ]?(?:and[ ])?"
+    rf"(?:with[ ])?(?:pass(?:word)?|pw|pwd|passwort)[ :=]{{1,3}}{_VALUE}",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(
+    r"\bAuthorization[\"']?[ ]?[:=][ ]?[\"']?(?:Bearer|Basic|Token)[ ](?P<g>[^\s\"'`,;\x00]{6,256}+)",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    r"(?<=[\w\"'])[ ]--?(?:password|passwd|pass|pwd)(?:=|[ ])(?P<g>[^\s\"'`\x00-]\S{4,128}?)(?=[ \t]*(?:\r?\n|\Z)|[ ]-)"
+)
+_CELLS = re.compile(
+    r"^[ \t]*\|[ ]*[*`]{0,2}(?P<name>[\w -]{0,24}?(?:password|passwd|passcode|passphrase|\bpin))[*`]{0,2}[ ]*\|"
+    r"[ ]*`?(?P<g>[^\s|`\x00]{4,128}+)`?[ ]*\|[ ]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ASSIGNED_NUMBER = re.compile(
+    r"(?:^|(?<=[\s?&;]))(?:token|otp|pin|passcode)=(?P<g>\d{4,12}+)(?=[ \t]*(?:\r?\n|\Z)|[&;])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORDS = re.compile(
+    r"\b(?:(?P<seed>(?:seed|recovery|mnemonic|wallet)[ _-]?(?:phrase|words)|mnemonic)|pass-?phrase)"
+    r"[ ]?(?::|=|[ ]is)[ ]{1,4}[\"'`“]?"
+    r"(?P<g>[a-z]{3,12}+(?:[ ,]{1,2}[a-z]{2,12}+){3,23}+)[\"'`”]?(?=[.]?[ \t]*(?:\r?\n|\Z))",
+    re.IGNORECASE,
+)
+_LOGIN_HINTS: Final = (
+    "login", "log-in", "sign-in", "signin", "cred", "zugangsdaten", "anmeldedaten", "identifiants", "inloggegevens",
+    "kirjautumis", "dane logowania", "доступ", "логин", "帳號", "账号", "アカウント",
+)  # fmt: skip
+_USER_HINTS: Final = re.compile(r"user|login|account|benutzer|utilisateur|usuario")
+_TELLS: Final = frozenset(
+    "a an your you must should used use uses for that which when where will can has have file key keys password "
+    "passphrase secret protects protect encrypt encrypted encrypts decrypt opens unlock unlocks required optional "
+    "characters words string empty default user value least most longer than not no from by with be or if".split()
+)
+"""Words of sentences about a passphrase."""
+
+
+def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
+    """Yield the values that a sentence or a label names as secret; `lowered` is `text` in lower case."""
+    yield from _named(text, lowered)
+    speaks_of_passwords = "pass" in lowered or "pin" in lowered or "pw" in lowered
+    logins = [_LOGIN] if any(word in lowered for word in _LOGIN_HINTS) else []
+    if speaks_of_passwords:
+        logins += [
+            *([_SET] if " to" in lowered else []),
+            *([_AND_PASS] if _USER_HINTS.search(lowered) else []),
+        ]
+    for pattern in logins:
+        for match in pattern.finditer(text):
+            if _is_said(text, match, labelled=True, plain=True):
+                yield _span(match, "password")
+    if "authorization" in lowered:
+        for match in _BEARER.finditer(text):
+            value = match["g"]
+            if not _is_harmless(value) and (_is_made(value) or _count_words(value) >= 3):
+                yield _span(match, "bearer-token")
+    if speaks_of_passwords:
+        flags = _FLAG.finditer(text) if "-p" in text else ()
+        for match in (*flags, *(_CELLS.finditer(text) if "|" in text else ())):
+            value = match["g"]
+            if not _is_harmless(value) and (_is_made(value) or (value.islower() and _count_words(value) > 0)):
+                yield _span(match, "password")
+    if "=" in text and (
+        "token=" in lowered or "otp=" in lowered or "pin=" in lowered or "passcode=" in lowered
+    ):
+        for match in _ASSIGNED_NUMBER.finditer(text):
+            yield _span(match, "token")
+    if "phrase" in lowered or "mnemonic" in lowered or " words" in lowered:
+        yield from _phrases(text)
+
+
+def _named(text: str, lowered: str) -> Iterator[SecretSpan]:
+    pattern, seen = _said(), 0
+    for at in _beginnings(text, lowered):
+        match = pattern.match(text, at) if at >= seen else None
+        if match is None:
+            continue
+        noun, key = match["strong"], (match["key"] or "").lower()
+        plain = (
+            noun.lower() not in _AMBIGUOUS
+            if noun
+            else key.endswith(("secret", "encryption key", "master key"))
+        )
+        if _is_said(text, match, labelled=match["sign"] is not None, plain=plain):
+            seen = match.end()
+            yield _span(match, "password" if noun else "secret")
+
+
+def _beginnings(text: str, lowered: str) -> list[int]:
+    """Return where the words for a secret begin, in order."""
+    plain, others = _anchors()
+    found = [word for word in plain if word in lowered]
+    if not text.isascii():
+        found += [word for word in others if word in lowered]
+    places = {at for word in found for at in _places(lowered, word)}
+    for word in ("secret", "token", "key", "code"):
+        for at in _places(lowered, word):
+            if lowered[at - 1 : at] in (" ", "_", "-") and at > 1:
+                before = _LAST_WORD.search(lowered, max(0, at - 14), at - 1)
+                if before is not None and before[0] in _KEY_BEGINNINGS:
+                    places.add(before.start())
+    return sorted(places)
+
+
+def _places(lowered: str, word: str) -> Iterator[int]:
+    at = lowered.find(word)
+    while at >= 0:
+        yield at
+        at = lowered.find(word, at + len(word))
+
+
+def _phrases(text: str) -> Iterator[SecretSpan]:
+    for match in _WORDS.finditer(text):
+        words = match["g"].lower().replace(",", " ").split()
+        if match["seed"] and len(words) in range(8, 26):
+            yield _span(match, "seed-phrase")
+        elif not match["seed"] and match["g"].islower() and _TELLS.isdisjoint(words):
+            yield _span(match, "password")
+
+
+def _span(match: re.Match[str], rule: str) -> SecretSpan:
+    group = next(name for name in "abcdefg" if name in match.re.groupindex and match[name] is not None)
+    start, end = match.span(group)
+    return SecretSpan(rule, start, start + len(_trimmed(match[group])) if group == "g" else end, FROM_NAME)
+
+
+def _trimmed(value: str) -> str:
+    return value.rstrip(".,;:!?)]}>，。）")
+
+
+def _is_said(text: str, match: re.Match[str], *, labelled: bool, plain: bool) -> bool:
+    """Tell whether the value is a secret; `plain` says that a word or two may be one there."""
+    group = next(name for name in "abcdefg" if match[name] is not None)
+    if match.re is _said() and labelled and group in "ab":
+        return False  # a quoted value behind a sign is judged as an assignment
+    quoted, below = group != "g", "below" in match.re.groupindex and match["below"] is not None
+    value = match[group].strip() if quoted else _trimmed(match[group])
+    if len(value) < 3 or _is_harmless(value):
+        return False
+    if " " in value:
+        return quoted and plain and len(value.split()) <= 8 and not any(map(_speaks, value.lower().split()))
+    ends = quoted or _CLAUSE_ENDS.match(text, match.start("g") + len(value)) is not None
+    if value.isdigit():
+        return ends and 4 <= len(value) <= 16 and not below
+    if _is_made(value):
+        return ends or len(value) >= 8
+    words = _count_words(value)
+    if not ends or not words or below:
+        return False
+    if labelled or quoted:
+        return words >= (2 if plain else 3) or (plain and value.islower() and len(value) >= 5)
+    return words >= 3
+
+
+def _is_harmless(value: str) -> bool:
+    """Tell whether a value is a reference, an expression, a path, a date, or a word that speaks of secrets."""
+    low = value.lower()
+    return (
+        values.is_placeholder(value)
+        or values.is_path(value)
+        or values.is_date_or_version(value)
+        or values.is_dotted_name(value)
+        or low in _NOT_YET
+        or (_speaks(low) and not value.isdigit())
+        or re.search(r"[()\[\]{}<>|\\]|::|\.\.|^[$%@&*/]|[$]\{?\w|=$", value) is not None
+        or re.match(r"[a-z]+=\w", value) is not None
+        or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None
+        or re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", value) is not None
+        or re.fullmatch(r"[a-z]+(?:[A-Z][a-z]+)+", value) is not None
+    )
+
+
+def _is_made(value: str) -> bool:
+    """Tell whether a value has letters beside digits or signs, as chosen and generated ones have and words have not."""
+    has_letters = any(char.isalpha() for char in value)
+    if not has_letters or len(value) < 5:
+        return False
+    if re.fullmatch(
+        r"[a-zA-Z]{1,12}(?:\d{1,2}|[-_]\d{1,4})|\d{1,4}(?:[-_ ]?[a-z]+)+|[\w.+-]+@[\w.-]+|[A-Za-z]+:\d+",
+        value,
+    ):
+        return False  # arg1, 32-byte, an address, host:port
+    return values.has_digit(value) or any(sign in value for sign in "!#%^*+=?~$@")
+
+
+def _count_words(value: str) -> int:
+    """Return of how many words joined by `-` or `.` a value is, none of which speaks of secrets; else 0."""
+    words = re.split(r"[-.]", value.lower())
+    plain = all(word.isalpha() and len(word) >= 3 for word in words)
+    return len(words) if plain and says_nothing(words) else 0
+
+
+def _speaks(word: str) -> bool:
+    return word in STOP_WORDS or describes_secret(word)

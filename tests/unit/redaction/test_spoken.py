@@ -1,0 +1,115 @@
+"""Secrets as people write them: what a sentence or a label says is secret goes, whatever it looks like."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad.redaction.redact import project_rules, redact
+
+RULES = project_rules("all")
+RANDOM = "kT9vQ2" + "zLp7"
+WORDS = "-".join(["correct", "horse", "battery"])
+FISH = "sword" + "fish"
+
+SAID = [
+    *((text, RANDOM) for text in (
+        "Password for the db is {}",
+        "The password of the admin account is {}",
+        "The password to the admin panel is `{}`",
+        "The wifi password at the office is {}.",
+        "password:\n{}",
+        "login: admin / {}",
+        "credentials for staging: admin / {}",
+        "user admin, pass {}",
+        "recovery code: {}",
+        "my pin: {}",
+        "password（密码）: {}",
+        "das Passwort ist {}",
+        "Das Kennwort für den Server lautet {}.",
+        "le mot de passe est {}",
+        "la contraseña del router es {}",
+        "a senha é {}",
+        "la parola d'ordine è {}",
+        "het wachtwoord is {}",
+        "lösenord: {}",
+        "hasło to {}",
+        "şifre: {}",
+        "пароль от почты: {}",
+        "κωδικός πρόσβασης: {}",
+        "mật khẩu: {}",
+        "kata sandi adalah {}",
+        "密码是{}",
+        "パスワードは {} です",
+        "비밀번호는 {} 입니다",
+        "סיסמה: {}",
+    )),
+    *((text, WORDS) for text in (
+        "auth token is {}",
+        "credentials are admin:{}",
+        "webhook secret is {}",
+        "Authorization: Bearer {}",
+        "encryption key: {}",
+        "set the password to {}",
+    )),
+    *((text, FISH) for text in (
+        "client_secret: {}",
+        "mysql -u root --password {}",
+        "| password | {} |",
+        "Set the password for the vault to {}.",
+        "password:{}",
+    )),
+    ("admin password: {}", "48" + "21"),
+    ("PIN for the alarm: {}", "48" + "21"),
+    ("token={}", "48" + "21"),
+    ("passphrase: {}", "winter is coming" + " again tonight"),
+    ("seed phrase: {}", "apple river stone cloud tiger " + "lemon grape ocean forest pillow candle mirror"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), SAID)
+def test_what_is_said_to_be_secret_goes_and_the_words_around_it_stay(text: str, value: str) -> None:
+    before, _, after = text.partition("{}")
+
+    redacted = redact(text.format(value), rules=RULES, salt=b"salt").text
+
+    assert value not in redacted
+    assert redacted.startswith(before)
+    assert redacted.endswith(after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is stored in Vault",
+        "The password is case-sensitive.",
+        "The auth token is short-lived.",
+        "The session token is user-specific",
+        "the password for the account is at least 12 characters",
+        "The password of the user is hashed with bcrypt.",
+        "set the password to expire",
+        "Access key: see the wiki",
+        "login: see above / below",
+        "credentials: stored in vault / keychain",
+        "user admin, pass through",
+        "PIN: 4 digits",
+        "max_token=4096",
+        "--password PASSWORD",
+        "use --password to set it",
+        "| password | string |",
+        "passphrase: the phrase that opens the key file",
+        "client_secret: ${ENV}",
+        "token = get_token()",
+        "password: yup.string().required()",
+        "def login(user: str, password: str) -> Token:",
+        "product key: color",
+        "clave: valor",
+        "La contraseña es obligatoria",
+        "Das Passwort ist abgelaufen",
+        "Le mot de passe est requis",
+        "Authorization: Bearer $TOKEN",
+        "Password: SHA-256",
+        "The seed phrase: twelve words",
+    ],
+)
+def test_what_speaks_of_secrets_stays(text: str) -> None:
+    assert text == redact(text, rules=RULES, salt=b"salt").text
