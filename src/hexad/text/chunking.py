@@ -237,9 +237,8 @@ def _pieces(
     lead = start
     while sizes.of(lead, end) > limit:
         cut = _best_cut(text, sizes, lead, end, floor=start, limit=limit)
-        piece_start, piece_end = _trim(text, lead, cut)
-        if piece_start < piece_end:
-            yield piece_start, piece_end
+        if text[start:cut].strip():  # else it is only what the piece before it ends with
+            yield _trim(text, lead, cut)
         start = cut
         lead = _step_back(text, sizes, cut, floor=lead, units=overlap) if overlap else cut
     piece_start, piece_end = _trim(text, lead, end)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hexad.errors import InvalidInput
@@ -82,6 +82,7 @@ def test_no_span_ends_inside_a_character_as_a_reader_sees_it(clusters, size):
 
 
 @given(TEXTS, st.integers(5, 40), st.integers(0, 4))
+@example("       word    🇩🇪", 5, 3)
 def test_with_overlap_the_spans_still_hold_everything_and_move_forward(text, size, overlap):
     spans = chunk(text, max_tokens=size, overlap=overlap)
 
