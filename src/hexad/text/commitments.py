@@ -76,7 +76,7 @@ _DECISION = re.compile(
 _CONVENTION = re.compile(
     r"(?i)^\W*(?:convention|rule)\s*:|\b(?:our|the|by) (?:convention|rule|house style)\b"
     r"|\bwe (?:always|never)\b"
-    r"|\b(?:from now on|going forward|in this (?:project|repo|repository|codebase)),? "
+    r"|\b(?:from now on|from here on|going forward|in this (?:project|repo|repository|codebase)),? "
     r"(?:please |we|all|every|always|never|use)\b"
     r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)[a-z]+"
     r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
@@ -122,6 +122,78 @@ _LIKING = re.compile(
     rf"|\b(?:i|we) {_OFTEN}(?:like|love|enjoy|adore){_NOT_THAT}(?= \w)"
     r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of|keen on|partial to)\b"
 )
+# How a project is built, not what its people do this evening: a sentence with one of these may decide by more verbs.
+_PROJECT_WORDS: Final = """
+apis? auth authentication authorization back-?end branch branches builds? bundler cache caching ci class(?:es)?
+code codebase comments? commits? committing components? config configuration containers? coverage css database
+databases dates? db dependency dependencies deploy deploys deployed deploying deployments? docs docstrings?
+documentation emails? endpoints? errors? exceptions? fields? format formatter formatting framework front-?end
+functions? git hosting imports? indent indentation infra infrastructure json keys lint linter linting logging logs
+main markdown merges? messages? methods? migrations? mode modules? names? naming no-?sql orm packages? packaging
+plugins? ports? prod production prompts? pull prs? push queries query queues? quotes? releases? repos? repository
+repositories requests? responses? reviews? rows? runtime schemas? scripts? secrets? semicolons? servers? services?
+shell spaces sql staging storage strings? stylesheets? syntax tables? tabs test tests testing timestamps? tokens?
+types? typing ui unit urls? validation variables? versions? web workflows?
+"""
+_PROJECT = re.compile(r"(?i)\b(?:" + "|".join(_PROJECT_WORDS.split()) + r")\b")
+_NAME: Final = r"[\"'`]?(?-i:[A-Z][\w.+#-]*|[a-z][\w+#-]*\.(?:js|py|io|net|ts)\b|[a-z]+\d[\w.]*)"
+_POINTED: Final = (
+    r"(?:it|this|that|these|those|them|him|her|you|me|us|one|some|any|a|an|the|my|your|his|their)\b"
+)
+_SOON: Final = re.compile(
+    r"(?i)\b(?:today|tonight|tomorrow|yesterday|later|soon|now|yet|first|next (?:week|month|time|file|step)"
+    r"|this (?:week|evening|time)"
+    r"|for now|right away|asap|at (?:noon|night|\d)|together|for lunch|for dinner|when (?:i|you|we)"
+    r"|anymore)\b|\bto (?:find|see|check|look|fix)\b"
+)
+_WE_CHOOSE = re.compile(
+    r"(?i)\b(?:we|i|our team|the team)(?: (?:all|just|now|finally|both))*(?:'ll| will| shall|'re| are|'m| am"
+    r"| is| won't)"
+    r"(?: (?:not|all|just|now|finally|definitely|then|always|never|only))*(?: gonna| going to)?(?: not)?(?: be)? "
+    rf"(?:us(?:e|ing)|rely(?:ing)? on|go(?:ing)? with|stick(?:ing)? (?:with|to)|adopt(?:ing)?"
+    rf"|switch(?:ing)? to|mov(?:e|ing) (?:over )?to|tak(?:e|ing)"
+    rf"|host(?:ing)?(?: \w+)? (?:on|at|with)|deploy(?:ing)? (?:on|to|with)|stor(?:e|ing)\b.{{0,24}} in"
+    rf"|writ(?:e|ing)\b.{{0,24}} (?:in|with)"
+    rf"|build(?:ing)? (?:on|with|in)|run(?:ning)? (?:on|with)|drop(?:ping)?|support(?:ing)?|target(?:ing)?"
+    rf"|nam(?:e|ing)|keep(?:ing)?|pin(?:ning)?)"
+    rf" (?!{_POINTED})(?P<named>{_NAME})?"
+    rf"|\b(?P<what>is|are|was) what we(?:'ll| will| are going to|'re going to)? (?:use|go with|take|chose"
+    rf"|picked|decided on)\b"
+)
+_SETTLED = re.compile(
+    r"(?i)^\W*(?:agreed|settled|it's (?:settled|decided|agreed)|final (?:call|decision|answer)|verdict"
+    r"|conclusion|resolved|done deal)\s*[:,–—-]\s*\S"
+)
+_IT_WILL_BE = re.compile(
+    r"(?i)^\W*(?:so,? |ok(?:ay)?,? )?(?P<who>(?:the |our |all )?[\w.+#/-]+(?: [\w.+#/-]+){0,3}) (?:will"
+    r"|is going to|are going to|is gonna|shall|must|should)"
+    r" (?:always |never |only )?(?:be (?:our|written|hosted|stored|built|named|called|kept|served|deployed|in"
+    r"|on)|return|use|live|go|stay|run on|follow) "
+)
+_ORDER = re.compile(
+    rf"(?i)^\W*(?:ok(?:ay)?,? |and |but |so |also,? )?(?:please,? )?(?:can you (?:please )?)?"
+    rf"(?:(?:use|prefer|avoid|keep|stop (?:using|suggesting|adding|writing)|stick (?:to|with)|switch to"
+    rf"|move to|put|name|no more|no)|(?:don't|do not|never) (?:ever )?[a-z]+|"
+    rf"(?:make sure|be sure|remember) to (?:always |never )?[a-z]+|(?:you|everybody|everyone|we) (?:should"
+    rf"|must|need to|have to) (?:always|never) [a-z]+|always [a-z]+"
+    rf"|(?:i'd like|i would like|i want|give me)(?: all| my| your| every| each)?(?=.* (?:in|as|with|without)\b))"
+    rf" (?!{_POINTED}|to\b)\S"
+)
+_LIVES = re.compile(
+    r"(?i)^\W*(?!(?:the|this|that|it|he|she|they|there|what|who|how|i|we|you)\b)[\w.+#-]+(?: [\w.+#-]+){0,3} "
+    r"(?:(?:go|goes|live|lives|belong|belongs) (?:in|into|next to|under|beside|on|at)|stays? (?:on|off|in|at)"
+    r"|(?:is|are) (?:always|never|only) )"
+)
+_GENERAL = re.compile(r"(?i)\b(?:always|never|every|each|all|any|before|only|everywhere|instead|not)\b")
+_OWN_WAY = re.compile(
+    rf"(?i)\bmy (?:go-to|default|usual|standard|preferred) (?:\w+ ){{0,3}}(?:is|are)\b(?!.*\b(?:excuse|answer|joke)\b)"
+    rf"|(?P<sure>\bremember (?:that )?i (?:always |never |usually )?(?:use|prefer|like|want|work with|write"
+    rf"|need|run|code in)\b"
+    rf"|^\W*(?:please )?call me {_NAME}\W*$|^\W*(?:please )?stop (?:suggesting|recommending|mentioning|adding"
+    rf"|using) \S|\bi(?:'d| would) like (?:all |my |your )?(?:answers|replies|responses|explanations|code)\b)"
+    rf"|\bi (?:always|usually|generally|normally|mostly|only) (?:work|run|write|test|deploy|commit|review|name"
+    rf"|start) (?:with|my|all|tests|code|in|on|every)\b"
+)
 _QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
 _QUOTATION = re.compile(r"[\"“«][^\"”»\n]{12,}[\"”»]")
 _HEARSAY = re.compile(
@@ -162,7 +234,32 @@ def commitment_of(sentence: str) -> Commitment | None:
     if is_doubtful(sentence):
         return None
     plain = _plain(sentence)
-    return next((what for what, rule in _RULES if rule.search(plain)), None)
+    if _PASSING.search(plain) is not None:
+        return None
+    what = next((what for what, rule in _RULES if rule.search(plain)), None)
+    return _about_a_project(plain) if what is None else what
+
+
+def _about_a_project(plain: str) -> Commitment | None:
+    """Return what a sentence commits to that would say nothing outside of a project: "Tests go next to the code"."""
+    about = _PROJECT.search(plain) is not None
+    if (own := _OWN_WAY.search(plain)) is not None and (about or own["sure"] is not None):
+        return Commitment.PREFERENCE
+    if _SOON.search(plain):
+        return None
+    if (chosen := _WE_CHOOSE.search(plain)) is not None and (about or chosen["named"] or chosen["what"]):
+        return Commitment.DECISION
+    if _SETTLED.search(plain):
+        return Commitment.DECISION
+    if not about:
+        return None
+    if (subject := _IT_WILL_BE.search(plain)) is not None:
+        return (
+            Commitment.DECISION if _PROJECT.search(plain, *subject.span("who")) or " our " in plain else None
+        )
+    if _ORDER.search(plain) and len(plain.split()) >= 3:
+        return Commitment.CONVENTION
+    return Commitment.CONVENTION if _LIVES.search(plain) else None
 
 
 def is_choice(sentence: str) -> bool:
@@ -177,6 +274,13 @@ def is_choice(sentence: str) -> bool:
 def _plain(sentence: str) -> str:
     return _QUOTATION.sub(" ", sentence.replace("’", "'"))
 
+
+# Said of the next step of a talk, or to say nothing.
+_PASSING: Final = re.compile(
+    r"(?i)^\W*(?:ok(?:ay)?,? |so,? )?(?:let's|let us) (?:go (?:with|to|on)|use|do|move to|switch to"
+    r"|look) (?:the )?(?:next|other|following|first|second|last)\b"
+    r"|\bprefer not to (?:say|answer|talk|discuss|go)\b"
+)
 
 _RULES: Final = (
     (Commitment.DECISION, _DECISION),

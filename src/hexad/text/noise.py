@@ -31,6 +31,23 @@ _LOG_LINE = re.compile(
 )
 
 
+# A line that stands alone must say more of where it is from than a line among others.
+_ONE_LOG_LINE = re.compile(
+    r"(?i)^\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ t]\d\d:\d\d(?::\d\d)?\S*\s+\W?(?:[\w./-]+\W{0,2}\s+)?\W?"
+    r"(?:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
+    r"|^(?:<\d+>)?[a-z]{3} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: "
+    r"|^\d{1,3}(?:\.\d{1,3}){3} \S+ \S+ \[\d\d/[a-z]{3}/\d{4}:"
+    r"|^(?:trace|debug|info|warn(?:ing)?|error|fatal|critical):[\w.]+:\s?\S"
+    r"|^\[(?:trace|debug|info|warn(?:ing)?|error|fatal|critical)\s?\]\s\S"
+    r"|^(?:time|ts|level|lvl)=\S+ .*\b\w+=\S"
+    r"|^\s*File \"[^\"\n]+\", line \d+|^\s*at [\w$.<>/]+ ?\([^)\n]*:\d+(?::\d+)?\)\s*$"
+)
+_LOG_FIELDS = re.compile(
+    r"\"(?:level|severity|lvl|levelname)\"\s*:.*\"(?:msg|message|event)\"\s*:|"
+    r"\"(?:msg|message|event)\"\s*:.*\"(?:level|severity|lvl|levelname)\"\s*:"
+)
+
+
 _OF_A_TRACE = re.compile(
     r"^Traceback |^\s+File \"|^\s{2,}\S|^\t\S|^panic: |^fatal error: |^[\w./*()]+\([^()]*\)$|^\s+at "
     r"|^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
@@ -50,6 +67,11 @@ def is_program_output(text: str) -> bool:
     logged = sum(_LOG_LINE.match(line) is not None for line in lines)
     if len(lines) > 1 and logged == len(lines):
         return True
+    if len(lines) == 1:
+        line = lines[0]
+        is_object = line.lstrip().startswith("{") and line.rstrip().endswith("}")
+        if _ONE_LOG_LINE.match(line) or (is_object and _LOG_FIELDS.search(line)):
+            return True
     if not _TRACE.search(text):
         return False
     prose = [line for line in lines if not _OF_A_TRACE.match(line) and not _LOG_LINE.match(line)]

@@ -76,3 +76,54 @@ def test_four_in_five_of_the_choices_that_strangers_stated_are_read(half: str) -
 
     assert len(choices) >= 23
     assert len(read) >= 0.8 * len(choices)
+
+
+@pytest.mark.row("A075")
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("We're gonna use Next.js for the frontend.", "decision"),
+        ("I'm going with Fastify here.", "decision"),
+        ("Postgres will be our database.", "decision"),
+        ("For auth we'll rely on Keycloak.", "decision"),
+        ("Agreed: no ORM.", "decision"),
+        ("Redis is what we'll use for caching.", "decision"),
+        ("We are not going to use Kubernetes.", "decision"),
+        ("Use tabs, not spaces.", "convention"),
+        ("Please don't add comments to generated code.", "convention"),
+        ("You should always write docstrings.", "convention"),
+        ("Switch to uv for packaging.", "convention"),
+        ("Keep functions under 40 lines.", "convention"),
+        ("Tests go next to the code.", "convention"),
+        ("My go-to test runner is vitest.", "preference"),
+        ("Remember that I use fish shell.", "preference"),
+        ("Stop suggesting jQuery.", "preference"),
+    ],
+)
+def test_what_a_project_is_told_in_passing_is_read(text: str, what: str) -> None:
+    assert [what] == [statement.what.value for statement in statements(text)]
+
+
+@pytest.mark.row("A075")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's go with the next file.",
+        "I prefer not to answer.",
+        "For lunch we'll have pasta.",
+        "We'll be hosting a party.",
+        "We'll deploy the fix tomorrow.",
+        "I'm going to write tests for this.",
+        "Switch to the other tab and look.",
+        "Use the button on the left.",
+        "My go-to excuse is traffic.",
+        "Keep the tests green while you do it.",
+        "The tests will be done by noon.",
+        "Stop it!",
+        "Final call for boarding.",
+        "Should I use tabs, not spaces?",
+        "They said we will use Redis.",
+    ],
+)
+def test_what_is_about_the_next_step_or_the_evening_is_not(text: str) -> None:
+    assert [] == list(statements(text))

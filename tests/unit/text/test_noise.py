@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hexad.text.noise import junk_rule
+from hexad.text.noise import is_program_output, junk_rule
 from hexad.text.similarity.containment import without_negation
 
 DATA = Path(__file__).parents[2] / "data" / "memories"
@@ -113,3 +113,36 @@ def test_a_statement_and_its_opposite_have_the_same_words():
 def test_a_question_and_a_long_text_state_nothing():
     assert without_negation("Do we not deploy on Fridays?") is None
     assert without_negation("word " * 100) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-01 12:00:03 ERROR worker timeout",
+        "2026-03-01T12:00:03Z [main] WARN c.e.App - slow",
+        "Mar  1 12:00:03 web1 sshd[411]: session opened",
+        '{"level": "error", "ts": 1, "msg": "boom"}',
+        '127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23',
+        "ERROR:root:boom",
+        'level=error msg="boom" worker=3',
+        '  File "a.py", line 3, in run',
+        "    at run (bar.js:1:2)",
+    ],
+)
+def test_a_line_of_a_log_alone_is_one(line: str) -> None:
+    assert is_program_output(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-01 12:00 we met Ines in Porto",
+        "Error E1042 means that the disk is full",
+        "INFO: the office is closed on Friday",
+        "Warning: never deploy on Friday",
+        "Level 3 is the hardest",
+        '{"level": 3}',
+    ],
+)
+def test_a_sentence_with_a_time_or_a_level_is_none(line: str) -> None:
+    assert not is_program_output(line)
