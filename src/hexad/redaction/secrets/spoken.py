@@ -18,7 +18,7 @@ from hexad.text.search_terms import STOP_WORDS
 
 # What people call a password, language by language.
 _PASSWORDS: Final = """
-password|pass ?phrase|passcode|passwd|pswd|pwd|pin code|pin
+password|pass ?phrase|passcode|passwd|pswd|pwd|pw|pin code|pin
 Passwort|Kennwort|Losungswort|Zugangscode
 mot de passe|code secret|mdp
 contraseña|contrasena|clave secreta|clave de acceso|clave
@@ -35,6 +35,10 @@ parolă|slaptažodis|parool|parole
 पासवर्ड|পাসওয়ার্ড|கடவுச்சொல்|รหัสผ่าน
 mật khẩu|kata sandi|sandi|password|nenosiri
 パスワード|暗証番号|密码|密碼|口令|비밀번호|암호
+API密钥|API密鑰|密钥|APIキー
+API-Schlüssel|Zugangsschlüssel|clé API|clave API|clave de API|chave de API|chiave API|klucz API
+Wiederherstellungscode|code de récupération|código de recuperación|código de recuperação|codice di recupero
+PIN-Code|пин-код
 """
 _AMBIGUOUS: Final = frozenset("clave parola parole geslo sandi пароля κωδικός 암호 口令".split())
 """These mean a key, a word or a slogan as well: a plain word behind them is no password."""
@@ -60,16 +64,23 @@ _OF: Final = (
     r"|för|til|dla|k|ke|от|для|к|за|на|untuk|cho|için"
 )
 _ARE: Final = (
-    r"is|was|are|will be|ist|lautet|war|heißt|est|était|es|era|é|è|luidt|är|er|on|to|jest|brzmi|je|este|это|είναι"
+    r"is|was|are|will be|ended up being|ist|lautet|war|heißt|heißt jetzt|c'est|est|était|es|era"
+    r"|é|è|luidt|är|er|on|to|jest|brzmi"
+    r"|je|este|это|είναι"
     r"|adalah|là"
 )
 _NOT_YET: Final = (
     "expire rotate match work something anything null reset follow comply differ change null zero hash "
-    "stdin file prompt path value string text input bluetooth numeric alphanumeric"
+    "stdin file prompt path value string text input bluetooth numeric "
+    "alphanumeric obligatoire obligatorio obligatoria requis requise requerido requerida erforderlich "
+    "notwendig verplicht "
+    "obbligatoria wymagane povinné zorunlu обязательно обязателен"
+    " 必填 必須 abgelaufen expiré caducada falsch incorrecta"
 ).split()
 """What stands behind such a word in documents and is no value."""
 _VALUE: Final = (
-    r"(?:\"(?P<a>[^\"\n\x00]{3,120}+)\"|'(?P<b>[^'\n\x00]{3,120}+)'|`(?P<c>[^`\n\x00]{3,120}+)`|“(?P<d>[^”\n\x00]{3,120}+)”"
+    r"(?:\"(?P<a>[^\"\n\x00]{3,120}+)\"|'(?P<b>[^'\n\x00]{3,120}+)'"
+    r"|`(?P<c>[^`\n\x00]{3,120}+)`|“(?P<d>[^”\n\x00]{3,120}+)”"
     r"|«[ ]?(?P<e>[^»\n\x00]{3,120}?)[ ]?»|„(?P<f>[^“”\n\x00]{3,120}+)[“”]|(?P<g>[^\s\"'`“”«»„\x00，。、;&]{3,256}+))"
 )
 _CLAUSE_ENDS = re.compile(
@@ -99,14 +110,15 @@ _LAST_WORD = re.compile(r"[a-z0-9]+\Z")
 
 @cache
 def _said() -> re.Pattern[str]:
-    noun = f"(?:(?P<strong>{_nouns()})|(?P<key>{_KEYS}))"
+    # Latin and Cyrillic names decline: Lösenordet, паролем.
+    noun = f"(?:(?P<strong>{_nouns()})(?:(?<=[^a-z])\\w{{1,3}}|(?<=ord)et|(?<=ord)en)?|(?P<key>{_KEYS}))"
     aside = r"(?:[ ]?[(（][^()（）\n]{1,40}+[)）])?"
-    of = rf"(?P<of>(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?)?)"
+    of = rf"(?P<of>(?:[ ](?:(?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?|(?:dell|all|d|l)['’]\w{{1,24}}+))?)"
     link = (
         rf"(?:(?P<sign>[*_]{{0,3}}[ ]?(?::=|[:：=→—]|[-=]>)[*_]{{0,3}}[ \t]{{0,4}}+)(?P<below>\r?\n[ \t]{{0,8}}+)?"
-        rf"|(?P<verb>[ ](?:{_ARE})(?:[ ]now)?:?[ ]|是|為|为|は|는|은|가|이))"
+        rf"|(?P<verb>,?[ ](?:{_ARE})(?:[ ]now)?:?[ ]|(?:是|為|为|は|는|은|가|이)[ ]?))"
     )
-    return re.compile(rf"(?<![\w$.-]){noun}{aside}{of}[ ]?{link}{_VALUE}", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9_$.-]){noun}{aside}{of}[ ]?{link}{_VALUE}", re.IGNORECASE)
 
 
 _SET = re.compile(
@@ -121,12 +133,32 @@ _LOGIN = re.compile(
     rf"(?:user(?:name)?[ :=]{{1,3}})?[\"'`]?[^\s\"'`/:,：]{{2,64}}+[\"'`]?(?:[ ]?[/:：|][ ]?|,[ ]|[ ]and[ ]){_VALUE}",
     re.IGNORECASE,
 )
-_AND_PASS = re.compile(
-    rf"\b(?:user(?:name)?|login|account|benutzer|utilisateur|usuario)[ :=]{{1,3}}"
-    rf"[\"'`]?[^\s\"'`,;/]{{2,64}}+[\"'`]?[ ]?[,;/&]?[ ]?(?:and[ ])?"
-    rf"(?:with[ ])?(?:pass(?:word)?|pw|pwd|passwort)[ :=]{{1,3}}{_VALUE}",
-    re.IGNORECASE,
-)
+
+
+@cache
+def _pairs() -> re.Pattern[str]:
+    """Return what finds a user and a password said one after the other, and "with the password …"."""
+    return re.compile(
+        rf"\b(?:(?:user(?:name)?|login|account|benutzer|utilisateur|usuario|kullanıcı adı|uživatel|użytkownik"
+        rf"|пользователь)"
+        rf"[ :=]{{1,3}}[\"'`]?[^\s\"'`,;/]{{2,64}}+[\"'`]?[ ]?[,;/&]?[ ]?(?:and[ ])?(?:with[ ])?"
+        rf"|(?:with|mit|avec|con|com|med|met|ile|z)[ ](?:the |a |dem |le |la |el |o |a senha )?)"
+        rf"(?:pass|{_nouns()})[ :=]{{1,3}}{_VALUE}",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _resumed() -> re.Pattern[str]:
+    """Return what finds a value that is said behind a comma: "I changed the password, it's now …"."""
+    return re.compile(
+        rf"(?<![A-Za-z0-9_$.-])(?:(?P<strong>{_nouns()})|(?P<key>{_KEYS}))[^.!?,;:\n]{{0,60}}+[,;:—][ ]"
+        rf"(?:it's|it is|its|er heißt|er ist|sie ist|es ist|c'est|он|это|è|es)[ ]"
+        rf"(?P<now>(?:now|jetzt|теперь|maintenant|ahora)[ ])?{_VALUE}",
+        re.IGNORECASE,
+    )
+
+
 _BEARER = re.compile(
     r"\bAuthorization[\"']?[ ]?[:=][ ]?[\"']?(?:Bearer|Basic|Token)[ ](?P<g>[^\s\"'`,;\x00]{6,256}+)",
     re.IGNORECASE,
@@ -153,7 +185,7 @@ _LOGIN_HINTS: Final = (
     "login", "log-in", "sign-in", "signin", "cred", "zugangsdaten", "anmeldedaten", "identifiants", "inloggegevens",
     "kirjautumis", "dane logowania", "доступ", "логин", "帳號", "账号", "アカウント",
 )  # fmt: skip
-_USER_HINTS: Final = re.compile(r"user|login|account|benutzer|utilisateur|usuario")
+_JOINED = re.compile(r"[a-z]+(?:-[a-z]+){2,7}")
 _TELLS: Final = frozenset(
     "a an your you must should used use uses for that which when where will can has have file key keys password "
     "passphrase secret protects protect encrypt encrypted encrypts decrypt opens unlock unlocks required optional "
@@ -164,15 +196,15 @@ _TELLS: Final = frozenset(
 
 def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
     """Yield the values that a sentence or a label names as secret; `lowered` is `text` in lower case."""
-    yield from _named(text, lowered)
+    beginnings = _beginnings(text, lowered)
+    yield from _named(text, beginnings)
     speaks_of_passwords = "pass" in lowered or "pin" in lowered or "pw" in lowered
-    logins = [_LOGIN] if any(word in lowered for word in _LOGIN_HINTS) else []
-    if speaks_of_passwords:
-        logins += [
-            *([_SET] if " to" in lowered else []),
-            *([_AND_PASS] if _USER_HINTS.search(lowered) else []),
-        ]
-    for pattern in logins:
+    patterns = [_pairs()] if beginnings else []
+    if any(word in lowered for word in _LOGIN_HINTS):
+        patterns.append(_LOGIN)
+    if speaks_of_passwords and " to" in lowered:
+        patterns.append(_SET)
+    for pattern in patterns:
         for match in pattern.finditer(text):
             if _is_said(text, match, labelled=True, plain=True):
                 yield _span(match, "password")
@@ -196,10 +228,10 @@ def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
         yield from _phrases(text)
 
 
-def _named(text: str, lowered: str) -> Iterator[SecretSpan]:
-    pattern, seen = _said(), 0
-    for at in _beginnings(text, lowered):
-        match = pattern.match(text, at) if at >= seen else None
+def _named(text: str, beginnings: list[int]) -> Iterator[SecretSpan]:
+    seen = 0
+    for at in beginnings:
+        match = (_said().match(text, at) or _resumed().match(text, at)) if at >= seen else None
         if match is None:
             continue
         noun, key = match["strong"], (match["key"] or "").lower()
@@ -208,9 +240,13 @@ def _named(text: str, lowered: str) -> Iterator[SecretSpan]:
             if noun
             else key.endswith(("secret", "encryption key", "master key"))
         )
-        if _is_said(text, match, labelled=match["sign"] is not None, plain=plain):
+        if match.re is _said():
+            found = _is_said(text, match, labelled=match["sign"] is not None, plain=plain)
+        else:  # "it's long" says no password, "it's now butterscotch" does
+            found = _is_said(text, match, labelled=match["now"] is not None, plain=plain)
+        if found:
             seen = match.end()
-            yield _span(match, "password" if noun else "secret")
+            yield _span(match, "secret" if noun is None else "password")
 
 
 def _beginnings(text: str, lowered: str) -> list[int]:
@@ -272,10 +308,15 @@ def _is_said(text: str, match: re.Match[str], *, labelled: bool, plain: bool) ->
     if _is_made(value):
         return ends or len(value) >= 8
     words = _count_words(value)
+    telling = [word for word in value.split("-") if len(word) > 3]
+    joined = _JOINED.fullmatch(value) is not None and not any(map(describes_secret, telling))
+    if labelled and plain and ends and not below and joined:
+        return True
     if not ends or not words or below:
         return False
     if labelled or quoted:
-        return words >= (2 if plain else 3) or (plain and value.islower() and len(value) >= 5)
+        lower = value.islower() or (match.re is _pairs() and value[1:].islower())
+        return words >= (2 if plain else 3) or (plain and len(value) >= 5 and lower)
     return words >= 3
 
 
@@ -303,7 +344,7 @@ def _is_made(value: str) -> bool:
     if not has_letters or len(value) < 5:
         return False
     if re.fullmatch(
-        r"[a-zA-Z]{1,12}(?:\d{1,2}|[-_]\d{1,4})|\d{1,4}(?:[-_ ]?[a-z]+)+|[\w.+-]+@[\w.-]+|[A-Za-z]+:\d+",
+        r"[a-zA-Z]{1,5}(?:\d{1,2}|[-_]\d{1,4})|\d{1,4}(?:[-_ ]?[a-z]+)+|[\w.+-]+@[\w.-]+|[A-Za-z]+:\d+",
         value,
     ):
         return False  # arg1, 32-byte, an address, host:port
