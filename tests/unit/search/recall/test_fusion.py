@@ -23,6 +23,7 @@ candidates = st.lists(
         crowding=st.floats(-1, 1),
         words=st.integers(0, 200),
         exact=st.floats(0, 1),
+        defines=st.floats(0, 1),
     ),
     max_size=14,
 )
