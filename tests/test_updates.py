@@ -332,3 +332,11 @@ def test_texts_of_hardly_a_word_are_stored(hx: Hexad) -> None:
             hx.remember(f"{' '.join(pair).capitalize()}.")
 
     assert [] == hx.check()
+
+
+def test_who_was_there_too_is_not_what_an_older_text_is_about(hx: Hexad, clock: FrozenClock) -> None:
+    old, _ = tell(hx, clock, "I went to the gym again with Ines.", "Ines moved to Porto.")
+
+    hits = hx.recall("Did I go to the gym?")
+    assert old == hits[0].id
+    assert hits[0].superseded_by is None

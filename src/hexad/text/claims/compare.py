@@ -149,11 +149,19 @@ def _one_subject(was: Claim, now: Claim) -> bool:
     if was.subject:
         return bool(was.subject & known) or (bool(now.former) and now.person)
     if now.subject:
-        return was.person and (bool(now.subject & was.words) or (bool(now.former) and not now.named))
+        named = bool(now.subject & was.words) and not _accompanies(now.subject, was)
+        return was.person and (named or (bool(now.former) and not now.named))
     return was.person == now.person or now.pronoun or was.pronoun
 
 
 # What is named as former ----------------------------------------------------------------------------------------
+
+
+def _accompanies(subject: frozenset[str], was: Claim) -> bool:
+    """Whether the older one names a subject only as who was there too: "I went to the gym with Ines"."""
+    before = ["", *(token.low for token in was.tokens)]
+    named = [low for low, token in zip(before, was.tokens, strict=False) if token.stem in subject]
+    return bool(named) and all(low == "with" for low in named)
 
 
 def _former(was: Claim, now: Claim) -> Update | None:
