@@ -44,6 +44,7 @@ _OF_MINDS: Final = frozenset(
     """.split()
 )
 """What a person does at the moment: no fact about them."""
+_WENT: Final = frozenset("go goes going went gone came come".split())
 _MOMENT: Final = re.compile(r"(?i)\b(?:right now|at the moment|again|today|tonight|yesterday|just)\b")
 _OBJECTS: Final = frozenset(
     "a an the me us him them it my your our his her their this that these those some any".split()
@@ -168,9 +169,16 @@ def _is_so(claim: Claim) -> bool:
         return any(_YEAR.fullmatch(token.low) for token in claim.tokens)
     if not claim.person:
         return True
+    if _only_went(claim):
+        return False
     if english.MODALS & {token.low for token in claim.tokens} or claim.verb in _OF_MINDS:
         return False
     return claim.verb not in english.HAVE or any(map(_is_specific, claim.value))
+
+
+def _only_went(claim: Claim) -> bool:
+    """Whether somebody went or came somewhere that has no name: "we went hiking" happened, and holds no longer."""
+    return claim.person and claim.verb in _WENT and not any(map(_is_specific, claim.value))
 
 
 def _is_specific(token: Token) -> bool:
@@ -200,7 +208,7 @@ def _lasts(claim: Claim, *, context: bool) -> bool:
     if claim.past and not claim.changes:
         return any(_YEAR.fullmatch(token.low) for token in claim.tokens)
     specific = any(map(_is_specific, claim.value)) or bool(claim.places)
-    if claim.past and not specific:
+    if (claim.past and not specific) or _only_went(claim):
         return False
     if claim.person and claim.verb in english.HAVE:
         return specific

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.claims.facts import corrects, states_fact
+from hexad.text.claims.facts import corrects, stands, states_fact
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,18 @@ def test_a_pronoun_needs_a_context() -> None:
 )
 def test_a_correction_says_that_it_is_one(sentence: str, right: bool) -> None:
     assert right == corrects(sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("I had a great weekend, we went hiking.", False),
+        ("I went to the gym on Monday.", False),
+        ("We came home late.", False),
+        ("We moved to Porto.", True),
+        ("I went to Lisbon in 2019.", True),
+        ("We went with Postgres.", True),
+    ],
+)
+def test_where_somebody_went_holds_no_longer(text: str, holds: bool) -> None:
+    assert holds is stands(text)
