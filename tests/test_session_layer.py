@@ -288,3 +288,22 @@ def test_an_open_task_of_the_project_stands_in_a_context_only_where_the_task_tou
     assert {"note"} == kinds("When do deploys happen?")
     assert "todo" in kinds("What is left of the login tests?")
     assert "todo" not in kinds("write a haiku")
+
+
+def test_what_was_decided_in_an_open_session_is_prior_context_with_its_age(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    hx.session.start("orders")
+    hx.session.add_turn("user", "We decided to use Postgres for the orders.")
+    hx.session.add_turn("tool", "We decided to use MySQL for the orders.")
+    hx.session.add_turn("user", "The orders are slow.")
+    clock.advance(days=8)
+
+    notes = {item.text: item.notes for item in items(hx, "which database for the orders")}
+
+    assert notes["user: We decided to use Postgres for the orders."][0] == (
+        "Prior context, not law: said 1 week ago by the user."
+    )
+    others = [notes[text] for text in notes if "Postgres" not in text]
+    assert others
+    assert not any("Prior context" in note for each in others for note in each)

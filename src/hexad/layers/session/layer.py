@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
@@ -17,11 +17,13 @@ from hexad.layers.scoring import relevance_of_share
 from hexad.layers.session.manager import SessionManager
 from hexad.layers.session.texts import SessionText, SessionTexts
 from hexad.layers.session.working_set import WorkingSet, texts_of
+from hexad.memory.decision import ago
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Trust
 from hexad.memory.query import Filters
 from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import understand
+from hexad.text.commitments import Commitment, statements
 from hexad.text.search_terms import SearchTerms, folded, search_terms
 
 _TASK_SHARE: Final = 0.7
@@ -42,6 +44,7 @@ _ROLES: Final = {
     "model": Trust.AGENT,
     "tool": Trust.TOOL,
 }
+_DECIDES: Final = frozenset({Trust.USER, Trust.AGENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +252,14 @@ def _of_working_set(
 ) -> MemoryItem:
     # A summary of the conversation is of turns whose roles it does not tell apart: nobody vouches for it.
     speaker = {"turn": text.partition(":")[0].lower(), "conversation": ""}.get(kind, "user")
+    trust = _ROLES.get(speaker, Trust.UNKNOWN)
+    notes = [] if now else [_standing(working_set)]
+    said = text.partition(": ")[2] if kind == "turn" else text
+    if trust in _DECIDES and any(each.what is Commitment.DECISION for each in statements(said)):
+        # Until the session ends it is a turn; a model must not take it for a rule any more than a decision.
+        notes.insert(
+            0, f"Prior context, not law: said {ago(at, at + timedelta(days=days))} by the {speaker}."
+        )
     return MemoryItem(
         id=name,
         layer=MemoryLayer.SESSION,
@@ -257,9 +268,9 @@ def _of_working_set(
         at=at,
         recency=days,
         relevance=relevance_of_share(share),
-        trust=_ROLES.get(speaker, Trust.UNKNOWN),
+        trust=trust,
         location=f"session {working_set.id}",
-        notes=() if now else (_standing(working_set),),
+        notes=tuple(notes),
     )
 
 
