@@ -42,7 +42,8 @@ def test_every_call_is_described_with_its_parameters(server):
 
     assert set(VERBS) <= set(described)
     recall = described["recall"]["requestBody"]["content"]["application/json"]["schema"]
-    assert (["query"], 10) == (recall["required"], recall["properties"]["limit"]["default"])
+    assert (["query"], True) == (recall["required"], recall["properties"]["feedback"]["default"])
+    assert "limit" in recall["properties"]
     assert {"tags", "concepts", "session_id"} <= {
         parameter["name"] for parameter in described["xdb.recall"]["parameters"]
     }
