@@ -18,7 +18,7 @@ from hexad.text.search_terms import STOP_WORDS
 
 # What people call a password, language by language.
 _PASSWORDS: Final = """
-password|pass ?phrase|passcode|passwd|pswd|pwd|pw|pin code|pin
+password|pass ?phrase|passcode|passwd|pswd|pwd|pw|pin code|pin|psk|pre-shared key|preshared key
 Passwort|Kennwort|Losungswort|Zugangscode
 mot de passe|code secret|mdp
 contraseña|contrasena|clave secreta|clave de acceso|clave
@@ -45,16 +45,30 @@ _AMBIGUOUS: Final = frozenset("clave parola parole geslo sandi пароля κω
 _KEYS: Final = (
     r"(?:client|webhook|signing|shared|app|consumer|session|api|cookie|jwt)[ _-]secret|secret[ _-](?:access[ _-])?key"
     r"|(?:api|access|auth|bearer|refresh|session|deploy|personal access|app)[ _-](?:token|key)"
-    r"|(?:encryption|decryption|master|root|admin|license|licence|activation)[ _-]key"
+    r"|(?:encryption|decryption|master|root|admin|license|licence|activation|unseal|wi-?fi|wlan|network)[ _-]key"
     r"|(?:recovery|backup|unlock|access|pairing|door|alarm|gate|entry|2fa|otp)[ _-](?:code|key)s?"
+    r"|(?:safe|vault|lock|locker|padlock)[ _-](?:code|combination)"
+    r"|(?P<pass>(?:admin|root|sudo|db|database|user|account|login|e-?mail|mail|ftp|ssh|smtp|wi-?fi|wlan)[ _-]pass)"
 )
 _KEY_BEGINNINGS: Final = frozenset(
     """
-    access activation admin alarm api app auth backup bearer client consumer cookie decryption deploy door encryption
-    entry gate jwt licence license master otp pairing personal 2fa recovery refresh root secret session shared signing
-    unlock webhook
+    access account activation admin alarm api app auth backup bearer client consumer cookie database db decryption
+    deploy door email encryption entry fi ftp gate jwt licence license lock locker login mail master network otp padlock
+    pairing personal 2fa recovery refresh root safe secret session shared signing smtp ssh sudo unlock unseal user vault
+    webhook wifi wlan
     """.split()
 )
+_SAID_IN_WORDS: Final = (
+    "secret",
+    "encryption key",
+    "master key",
+    "wifi key",
+    "wi-fi key",
+    "wlan key",
+    "network key",
+    "pass",
+)
+"""Keys that people choose as they choose a password."""
 _LOGINS: Final = (
     r"(?:log-?in|sign-?in|credentials?|creds|zugangsdaten|anmeldedaten|identifiants|credenciales|credenciais"
     r"|credenziali|inloggegevens|kirjautumistiedot|dane logowania|доступ|логин|帳號|账号|アカウント)"
@@ -178,7 +192,7 @@ _ASSIGNED_NUMBER = re.compile(
 _WORDS = re.compile(
     r"\b(?:(?P<seed>(?:seed|recovery|mnemonic|wallet)[ _-]?(?:phrase|words)|mnemonic)|pass-?phrase)"
     r"[ ]?(?::|=|[ ]is)[ ]{1,4}[\"'`“]?"
-    r"(?P<g>[a-z]{3,12}+(?:[ ,]{1,2}[a-z]{2,12}+){3,23}+)[\"'`”]?(?=[.]?[ \t]*(?:\r?\n|\Z))",
+    r"(?P<g>[a-z]{3,12}+(?:[ ,]{1,2}[a-z]{2,12}+){2,23}+)[\"'`”]?(?=[.]?[ \t]*(?:\r?\n|\Z))",
     re.IGNORECASE,
 )
 _LOGIN_HINTS: Final = (
@@ -189,6 +203,7 @@ _JOINED = re.compile(r"[a-z]+(?:-[a-z]+){2,7}")
 _TELLS: Final = frozenset(
     "a an your you must should used use uses for that which when where will can has have file key keys password "
     "passphrase secret protects protect encrypt encrypted encrypts decrypt opens unlock unlocks required optional "
+    "none given ask see "
     "characters words string empty default user value least most longer than not no from by with be or if".split()
 )
 """Words of sentences about a passphrase."""
@@ -235,11 +250,7 @@ def _named(text: str, beginnings: list[int]) -> Iterator[SecretSpan]:
         if match is None:
             continue
         noun, key = match["strong"], (match["key"] or "").lower()
-        plain = (
-            noun.lower() not in _AMBIGUOUS
-            if noun
-            else key.endswith(("secret", "encryption key", "master key"))
-        )
+        plain = noun.lower() not in _AMBIGUOUS if noun else key.endswith(_SAID_IN_WORDS)
         if match.re is _said():
             found = _is_said(text, match, labelled=match["sign"] is not None, plain=plain)
         else:  # "it's long" says no password, "it's now butterscotch" does
@@ -256,12 +267,17 @@ def _beginnings(text: str, lowered: str) -> list[int]:
     if not text.isascii():
         found += [word for word in others if word in lowered]
     places = {at for word in found for at in _places(lowered, word)}
-    for word in ("secret", "token", "key", "code"):
+    for word in ("secret", "token", "key", "code", "combination", "pass"):
         for at in _places(lowered, word):
             if lowered[at - 1 : at] in (" ", "_", "-") and at > 1:
                 before = _LAST_WORD.search(lowered, max(0, at - 14), at - 1)
                 if before is not None and before[0] in _KEY_BEGINNINGS:
-                    places.add(before.start())
+                    start = before.start()
+                    joined = lowered[max(0, start - 3) : start] in ("wi-", " e-") and before[0] in (
+                        "fi",
+                        "mail",
+                    )
+                    places.add(start - (3 if before[0] == "fi" else 2) * joined)
     return sorted(places)
 
 
@@ -303,7 +319,7 @@ def _is_said(text: str, match: re.Match[str], *, labelled: bool, plain: bool) ->
     if " " in value:
         return quoted and plain and len(value.split()) <= 8 and not any(map(_speaks, value.lower().split()))
     ends = quoted or _CLAUSE_ENDS.match(text, match.start("g") + len(value)) is not None
-    if value.isdigit():
+    if value.rstrip("#*").isdigit():
         return ends and 4 <= len(value) <= 16 and not below
     if _is_made(value):
         return ends or len(value) >= 8
