@@ -60,6 +60,7 @@ class Redactor:
         self._salt = salt
         self._project = rules or RedactionRules()
         self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
+        self._names: dict[tuple[int, str], tuple[RedactionRules, str | None]] = {}
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
         """Return the rules for a space: secrets always, personal data by the project's word and the space's policy."""
@@ -81,6 +82,17 @@ class Redactor:
             known = self._known[key] = (rules, redact(text, rules=rules, salt=self._salt()))
         return known[1]
 
+    def _secret_in(self, name: str | None, rules: RedactionRules) -> str | None:
+        """Return the rule by which a name holds a secret. Most drafts share theirs, so what is short is remembered."""
+        if not name or len(name) > FIELD_REMEMBERED:
+            return _secret_in(name, rules)
+        known = self._names.get((id(rules), name))
+        if known is None:
+            if len(self._names) >= FIELDS_REMEMBERED:
+                self._names.clear()
+            known = self._names[id(rules), name] = (rules, _secret_in(name, rules))
+        return known[1]
+
     def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
         """Raise `InvalidMemory` for a name that holds a secret: masking it would make it another name."""
         turn = draft.turn
@@ -94,7 +106,7 @@ class Redactor:
             "speaker": turn.speaker if turn else None,
         }
         for field, name in names.items():
-            rule = _secret_in(name, rules)
+            rule = self._secret_in(name, rules)
             if rule is not None:
                 raise InvalidMemory(
                     f"The {field} holds what looks like a secret ({rule}); give another name, or rename the file."

@@ -156,6 +156,10 @@ def _rows() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 PROVIDERS: Final = tuple(_rows())
 """The names to look for, in lower case."""
+PROVIDER_KEY_LEAST: Final = 14
+"""The fewest characters of a provider's key, none of them a blank or a quote."""
+# Of most texts it says that no provider's name needs to be looked for.
+_UNBROKEN: Final = re.compile(rf"[^\s\"'`\x00]{{{PROVIDER_KEY_LEAST}}}")
 
 
 @cache
@@ -183,7 +187,9 @@ def provider_rule(provider: str, name: str, value: str) -> str | None:
     if not any(pattern.fullmatch(value) for pattern in _patterns(provider)):
         return None
     machine_made = (
-        values.looks_random(value, min_chars=14) or values.is_uuid(value) or values.is_hex_digest(value)
+        values.looks_random(value, min_chars=PROVIDER_KEY_LEAST)
+        or values.is_uuid(value)
+        or values.is_hex_digest(value)
     )
     if not machine_made or values.is_filler(value):
         return None
@@ -441,7 +447,7 @@ def find_assignments(
     `lowered` is `text` in lower case, of the same length.
     """
     seen_starts: set[int] = set()  # where values begin that are found already: SECRET_KEY has two key words
-    for word in (*PROVIDERS, *KEYWORDS):
+    for word in (*(PROVIDERS if _UNBROKEN.search(text) else ()), *KEYWORDS):
         at = lowered.find(word)
         rejected = run_end = 0
         while at >= 0:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hexad.errors import InvalidMemory
 from hexad.ingest.write.redaction import Redactor
+from hexad.memory.draft import Draft
 
 
 @pytest.mark.row("L056", "L057")
@@ -17,3 +19,15 @@ def test_rules_that_are_gone_leave_nothing_to_the_next_ones():
         tag = redactor.mask_object({"tags": ["ask ada@example.org"]}, rules, place=None)["tags"]
         assert ["ask [REDACTED:email]" if asked else "ask ada@example.org"] == tag
         del rules  # the next ones may stand where these stood
+
+
+@pytest.mark.row("L056")
+def test_a_name_that_holds_a_secret_is_refused_each_time_and_by_its_own_rules():
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    strict, lenient = redactor.rules({}), redactor.rules({"env_allow": ["DB_PASSWORD"]})
+    draft = Draft(text="A note.", space="notes", source_id="DB_PASSWORD=" + "Tr0ub4dor&3")
+
+    for _ in range(2):
+        redactor.refuse_secret_names(draft, lenient)
+        with pytest.raises(InvalidMemory, match="source_id holds what looks like a secret"):
+            redactor.refuse_secret_names(draft, strict)

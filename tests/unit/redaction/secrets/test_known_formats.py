@@ -6,7 +6,13 @@ import string
 
 import pytest
 
-from hexad.redaction.secrets.assignments import PROVIDERS, provider_rule
+from hexad.redaction.secrets.assignments import (
+    _TABLE,
+    PROVIDER_KEY_LEAST,
+    PROVIDERS,
+    find_assignments,
+    provider_rule,
+)
 from hexad.redaction.secrets.blocks import is_env_path
 from hexad.redaction.secrets.known_formats import (
     _shapes,
@@ -180,6 +186,21 @@ def test_a_key_of_a_provider_needs_its_name_as_a_word_and_its_exact_form() -> No
     assert provider_rule("algolia", "algolia_commit_sha", key) is None
     assert provider_rule("algolia", "algolia_api_key", key[1:]) is None
     assert provider_rule("okta", "rookTable", "00" + chars(ALNUM, 40)) is None
+
+
+def test_a_key_of_a_provider_is_found_beside_its_name_however_short_it_is() -> None:
+    keys = [
+        (line.split()[0].split("|")[0], _filled(f"<{form[0]}:{form[1:]}>"))
+        for line in _TABLE.strip().splitlines()
+        for form in line.split()[1:]
+        if re.fullmatch(r"[a-z]\d+", form)
+    ]
+
+    for name, key in keys:
+        text = f"{name}_value={key}"
+        found = [text[span.start : span.end] for span in find_assignments(text, text.lower())]
+        assert ([key] if provider_rule(name, f"{name}_value", key) else []) == found, text
+    assert PROVIDER_KEY_LEAST <= min(len(key) for _, key in keys)
 
 
 def test_env_files_are_known_by_their_name() -> None:
