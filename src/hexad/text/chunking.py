@@ -66,9 +66,11 @@ def chunk(
             "Give a size of at least 1 and a smaller overlap that is not negative."
         )
     lines = LineIndex(text, first_line=first_line)
-    sizes = _Sizes(text)
     spans = _trimmed(text, _complete(text, sections))
     limit = max_tokens * _UNITS_PER_TOKEN
+    if not sections and len(text) * _IDEOGRAPH <= limit:  # one piece, of whatever characters
+        return [lines.section(start, end, heading) for start, end, heading in spans]
+    sizes = _Sizes(text)
     result: list[Section] = []
     for start, end, heading in _merged(spans, sizes, limit=limit):
         for piece_start, piece_end in _pieces(

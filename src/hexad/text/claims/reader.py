@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.text.claims import english
 from hexad.text.search_terms import STOP_WORDS
@@ -25,11 +25,11 @@ _TOKEN: Final = re.compile(
     r"(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
     r"|(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
 )
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, number or mark: as it is written, in lower case, and as it is compared."""
 
     written: str
@@ -119,6 +119,10 @@ class Claim:
         return self.subject | self.qualifiers
 
 
+_ENDINGS: Final = {"s": (("ies", "y"), ("es", ""), ("s", "")), "g": (("ing", ""),), "d": (("ed", ""),)}
+"""What is taken off a word and what comes in its place, by the last letter."""
+
+
 def stem(word: str) -> str:
     """Return a word without its plural and simple endings.
 
@@ -128,7 +132,7 @@ def stem(word: str) -> str:
     if len(word) < 4 or not word.replace("-", "").isalpha():
         return word
     word = word.replace("our", "or").replace("ise", "ize").removeprefix("re-")
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+    for ending, instead in _ENDINGS.get(word[-1], ()):
         base = word.removesuffix(ending)
         if base != word and len(base) >= 3 and not word.endswith("ss"):
             word = base + instead
@@ -142,27 +146,30 @@ def tokens_of(text: str) -> list[Token]:
     """Return the words, numbers and marks of a text."""
     tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
-        if number := match["number"]:
+        number, unit, word, arrow, mark = match.groups()
+        if number:
             plain = number.lstrip("$€£")
-            plain = plain.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain) else plain
-            unit = (match["unit"] or ("" if number[0].isdigit() else number[0])).lower()
+            plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain
+            unit = (unit or ("" if number[0].isdigit() else number[0])).lower()
             tokens.append(Token(number, plain, plain, number=plain, unit=unit))
-        elif word := match["word"]:
+        elif word:
             word = word.replace("’", "'")
-            short = _ABBREVIATED.search(word)
-            if short is not None and word.lower() not in _CLOSED:
+            low = word.lower()
+            short = _ABBREVIATED.search(word) if "'" in word else None
+            if short is not None:
                 base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
-                tokens += [Token(base, base.lower(), stem(base.lower())), Token(tail, tail, tail)]
-            elif short is not None:
-                base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
-                tokens += [Token(base, base.lower(), base.lower()), Token(tail, tail, tail)]
-            elif word.lower() in english.NUMBERS:
-                tokens.append(Token(word, word.lower(), word.lower(), number=word.lower()))
+                base_low = base.lower()
+                tokens += [
+                    Token(base, base_low, base_low if low in _CLOSED else stem(base_low)),
+                    Token(tail, tail, tail),
+                ]
+            elif low in english.NUMBERS:
+                tokens.append(Token(word, low, low, number=low))
             else:
-                low = word.lower() + ("." if tokens and word in {"A", "May"} else "")  # team A, the month
+                low += "." if tokens and word in {"A", "May"} else ""  # team A, the month
                 tokens.append(Token(word, low, stem(low)))
         else:
-            mark = "→" if match["arrow"] else match[0].strip() or "-"
+            mark = "→" if arrow else match[0].strip() or "-"
             tokens.append(Token(mark, mark, mark))
     return tokens
 
@@ -191,9 +198,11 @@ def claims(text: str) -> tuple[Claim, ...]:
         sentence = _LIST.sub("", text[start:end].strip())
         if _QUOTED.search(sentence):
             continue
-        opening = [token.low for token in tokens_of(sentence)[:4]]
-        speaker, sentence = _without_speaker(sentence)
         tokens = tokens_of(sentence)
+        opening = [token.low for token in tokens[:4]]
+        speaker, rest = _without_speaker(sentence)
+        if rest != sentence:
+            sentence, tokens = rest, tokens_of(rest)
         if tokens and tokens[0].low in english.CONDITIONS:
             continue
         corrects = any(low in english.CORRECTIONS for low in [*opening, *(token.low for token in tokens[:4])])
