@@ -182,8 +182,10 @@ if TYPE_CHECKING:
     from hexad.memory.layer_names import MemoryLayer, QueryClass
     from hexad.memory.link import Link, Linked, LinkEnd
     from hexad.memory.memory import (
+        CheckedCitation,
         Chunk,
         Citation,
+        CitationState,
         Memory,
         NearMemory,
         Outcome,
@@ -296,8 +298,8 @@ _HOMES: Final = {
     "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
     "hexad.memory.link": ("Link", "LinkEnd", "Linked"),
     "hexad.memory.memory": (
-        "Chunk", "Citation", "Memory", "NearMemory", "Outcome", "Receipt", "Relevance", "Status", "SupersededMemory",
-        "Trust", "Turn",
+        "CheckedCitation", "Chunk", "Citation", "CitationState", "Memory", "NearMemory", "Outcome", "Receipt",
+        "Relevance", "Status", "SupersededMemory", "Trust", "Turn",
     ),
     "hexad.memory.query": ("Dropped", "Explanation", "Hit", "Hits", "Replaced", "Successor"),
     "hexad.memory.source": ("Skip",),
@@ -319,8 +321,8 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 
 __all__ = [
     "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "AgentMemory", "Amount", "Boundary", "BudStatus",
-    "BudgetExceeded", "BudgetLine", "Bundle", "Category", "Chunk", "Citation", "Clock",
-    "CodeAnswer", "CodeHit", "CodeIndexReport",
+    "BudgetExceeded", "BudgetLine", "Bundle", "Category", "CheckedCitation", "Chunk", "Citation", "CitationState",
+    "Clock", "CodeAnswer", "CodeHit", "CodeIndexReport",
     "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice", "Comment",
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
     "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction",

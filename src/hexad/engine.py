@@ -187,6 +187,7 @@ class Hexad:
         attribute: str | None = None,
         value: JSONValue = None,
         citations: Iterable[Citation] | None = None,
+        cites: Iterable[str] | None = None,
         data_subjects: Iterable[str] | None = None,
         derived_from: Iterable[str] | None = None,
         metadata: Mapping[str, JSONValue] | None = None,
@@ -231,6 +232,7 @@ class Hexad:
         attribute: str | None = None,
         value: JSONValue = None,
         citations: Iterable[Citation] | None = None,
+        cites: Iterable[str] | None = None,
         data_subjects: Iterable[str] | None = None,
         derived_from: Iterable[str] | None = None,
         metadata: Mapping[str, JSONValue] | None = None,
@@ -245,7 +247,9 @@ class Hexad:
         counts where the metadata name none; without either it is the space's `metadata.project`, else the store's.
         `trust` says who vouches for the text: user, agent, tool, web or unknown. `derived_from` are ids of memories
         that it was made of: it is trusted no more than the least of them. What may not stand (docs/security.md) is
-        kept with the status `quarantined`, and the receipt's notes say why. Without a `kind` it is what the text says
+        kept with the status `quarantined`, and the receipt's notes say why. `cites` are places of the code that it
+        rests on, below the store's folder: `src/a.py:10-20`, `src/a.py::Map.get`, `src/a.py`; recall then says of each
+        whether it still stands so (docs/memories.md). Without a `kind` it is what the text says
         of itself: a decision, a convention, a todo, a preference, code, a log, else a note.
 
         A list of messages (`role`, `content`, optional `name` and `time`) is a conversation: each message becomes a
@@ -280,9 +284,7 @@ class Hexad:
             subject=subject,
             attribute=attribute,
             value=value,
-            citations=None
-            if citations is None
-            else value_list(citations, "citations", of="`Citation` objects"),
+            citations=self._cited(citations, cites),
             data_subjects=None if data_subjects is None else subject_list(data_subjects),
             derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
             metadata=metadata,
@@ -303,6 +305,14 @@ class Hexad:
             memories = service.messages.remember(text, draft, conversation=conversation)
         self._services.wake()
         return memories[0] if isinstance(text, str) else memories
+
+    def _cited(
+        self, citations: Iterable[Citation] | None, cites: Iterable[str] | None
+    ) -> tuple[Citation, ...] | None:
+        given = None if citations is None else value_list(citations, "citations", of="`Citation` objects")
+        if cites is None:
+            return given
+        return (*(given or ()), *self._services.citations().cite(word_list(cites, "cites")))
 
     def remember_structured(
         self,

@@ -5,9 +5,8 @@ Everything else imports at the top of its file; here, what a store does not use 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -29,7 +28,6 @@ from hexad.search.embedding_job import BATCH_MEMORIES
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import Successions
 from hexad.search.service import SearchService
 from hexad.spaces.access import require_owner
 from hexad.spaces.bundles.orderings.external import NamedOrdering
@@ -38,9 +36,6 @@ from hexad.text.tokens import CharacterCounter
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from hexad.code_graph.service import CodeGraphService
     from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     from hexad.experience.service import ExperienceService
     from hexad.honeycomb.service import HoneycombService
     from hexad.honeycomb.tables.nodes import HoneycombNodes
+    from hexad.ingest.citations import Citations
     from hexad.ingest.service import IngestService
     from hexad.layers.context.service import ContextService
     from hexad.layers.feedback.api import FeedbackService
@@ -61,20 +57,14 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality import QualityAudit
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
-    from hexad.memory.tables.ranking_columns import StandingText
-    from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.privacy.erasure import ErasureService
     from hexad.privacy.export import Exporter
     from hexad.privacy.wipe import Wiper
     from hexad.providers.rerankers import Reranker, RerankSpec
     from hexad.redaction.masking import Masking
     from hexad.redaction.redact import RedactionRules
-    from hexad.search.recall.fusion import Fusion
-    from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.recaller import Edge
     from hexad.search.recall.reranking import Reranking
-    from hexad.search.recall.results import Candidates
-    from hexad.search.recall.standing import Embed
     from hexad.spaces.bundles.builder import Bundles
     from hexad.spaces.bundles.orderings.all import Orderings
     from hexad.spaces.bundles.project_context import ProjectContexts
@@ -133,6 +123,7 @@ class Services:
         self.handouts = RecallLog(self.stores)
         self.rules = Lazy(self._make_rules)
         self.masking = Lazy(self._make_masking)
+        self.citations: Lazy[Citations] = Lazy(self._make_citations)
         self.ingest = Lazy(self._make_ingest)
         self.nodes = Lazy(self._make_nodes)
         self.importer = Lazy(self._make_importer)
@@ -169,11 +160,9 @@ class Services:
             self.fulltext,
             embedder,
             handouts=self.handouts,
-            boost=_boost,
             rings=self._rings,
-            successions=Successions(_overdue, _likely_successors, _fitting),
             reranking=self._reranking(),
-            split=_sentences,
+            citations=self.citations,
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -451,10 +440,15 @@ class Services:
             user=self.user,
         )
 
+    def _make_citations(self) -> Citations:
+        from hexad.ingest.citations import Citations
+
+        return Citations(self.context.directory.parent)
+
     def _make_quality(self) -> QualityAudit:
         from hexad.maintenance.quality import QualityAudit
 
-        return QualityAudit(self.stores, clock=self.clock)
+        return QualityAudit(self.stores, clock=self.clock, citations=self.citations)
 
     def _make_consolidation(self) -> ConsolidationService:
         from hexad.maintenance.consolidation.service import ConsolidationService
@@ -668,53 +662,6 @@ class Services:
         finally:
             if (experience := self.experience.loaded) is not None:
                 experience.experience.close()
-
-
-def _boost(
-    judged: Iterable[tuple[int, str, str, int]],
-    candidates: Candidates,
-    fusion: Fusion,
-    order: Sequence[int],
-    *,
-    asked: str | None,
-    now: datetime,
-) -> None:
-    """Let what was said of earlier answers count; loaded where something was said of a candidate."""
-    from hexad.search.recall.feedback_boost import apply_boost
-
-    apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
-
-
-def _likely_successors(
-    question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
-) -> Sequence[UpdateLink]:
-    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
-    from hexad.search.recall.likely_successors import likely_successors
-
-    return likely_successors(question, texts, order, weak)
-
-
-def _fitting(
-    texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed
-) -> Sequence[StandingText]:
-    """Return what holds for the answer to a request; loaded where a conversation has something that may."""
-    from hexad.search.recall.standing import fitting
-
-    return fitting(texts, question, embed)
-
-
-def _sentences(text: str) -> Iterable[tuple[int, int]]:
-    """Find the sentences of a text; loaded where turns of conversations are embedded."""
-    from hexad.text.summary.sentences import iter_sentences
-
-    return iter_sentences(text)
-
-
-def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:
-    """Find facts that are over; loaded where the time of a fact has come."""
-    from hexad.search.recall.overdue_facts import overdue
-
-    return overdue(stores, keys, now=now)
 
 
 def unlock(

@@ -929,6 +929,7 @@ class _AsyncCalls:
         attribute: str | None = None,
         value: JSONValue = None,
         citations: Iterable[Citation] | None = None,
+        cites: Iterable[str] | None = None,
         data_subjects: Iterable[str] | None = None,
         derived_from: Iterable[str] | None = None,
         metadata: Mapping[str, JSONValue] | None = None,

@@ -15,7 +15,7 @@ from hexad.core.arguments import is_number, is_whole, parse_choice, parse_time, 
 from hexad.core.json_types import JSONValue
 from hexad.errors import Conflict, InvalidInput, InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft, Extract, MemoryWriter
-from hexad.memory.memory import Citation, Memory, Relevance, Status, Trust, Turn
+from hexad.memory.memory import CITATION_FIELDS, Citation, Memory, Relevance, Status, Trust, Turn
 
 PAYLOAD_CHARACTERS_LIMIT: Final = 8 << 20
 KNOWN: Final = (
@@ -270,18 +270,18 @@ def _citations(record: _Fields) -> tuple[Citation, ...] | None:
     citations: list[Citation] = []
     for at, row in enumerate(rows):
         fields = _Fields(row)
-        unknown = sorted(set(row) - {"path", "symbol", "content_hash", "commit"}, key=str)
+        unknown = sorted(set(row) - set(CITATION_FIELDS), key=str)
         path = fields.name("path")
         if unknown or not path:
-            raise record.bad(
-                f"citations[{at}]", dict(row), "a citation has path, symbol, content_hash and commit"
-            )
+            raise record.bad(f"citations[{at}]", dict(row), f"a citation has {', '.join(CITATION_FIELDS)}")
         citations.append(
             Citation(
                 path=path,
                 symbol=fields.name("symbol"),
                 content_hash=fields.name("content_hash"),
                 commit=fields.name("commit"),
+                lines=fields.name("lines"),
+                marks=fields.name("marks"),
             )
         )
     return tuple(citations)

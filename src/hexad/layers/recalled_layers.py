@@ -290,6 +290,7 @@ def _notes(hit: Hit, layer: MemoryLayer, now: datetime) -> tuple[str, ...]:
     if hit.superseded_by is not None:
         mark = mark_of(hit.superseded_by.to_dict())
         notes = (*notes, mark[0].upper() + mark[1:])
+    notes = (*notes, *(f"The code has outgrown it: it {each}." for each in hit.citations if each.stale))
     if memory.valid_to is not None and memory.valid_to <= now:
         return (*notes, f"It was so until {memory.valid_to:%Y-%m-%d}.")
     if memory.valid_from is not None and memory.valid_from > now:

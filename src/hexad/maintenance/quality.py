@@ -19,6 +19,7 @@ from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
 from hexad.errors import InvalidInput
+from hexad.ingest.citations import Citations
 from hexad.ingest.imports.read import read_foreign
 from hexad.ingest.imports.records import IMPORTED
 from hexad.ingest.report import OVERVIEW_ID
@@ -334,8 +335,8 @@ _PEOPLE: Final = (
 class QualityAudit:
     """Audits the active memories of one store, as far as the actor may see them."""
 
-    def __init__(self, stores: Stores, *, clock: Clock) -> None:
-        self._stores, self._clock = stores, clock
+    def __init__(self, stores: Stores, *, clock: Clock, citations: Callable[[], Citations]) -> None:
+        self._stores, self._clock, self._citations = stores, clock, citations
         self._facts = Facts(stores.db, roles=stores.roles)
         self._exists = lru_cache(maxsize=65_536)(_is_there)
 
@@ -358,6 +359,7 @@ class QualityAudit:
                     if handed:
                         self._echo(examination, no, memories[no], made_of)
                     self._source(examination, memories[no])
+                    self._cited(examination, memories[no])
                     if (older := memories[no].supersedes) is not None:
                         replaced[older] = memories[no].id
             self._superseded(examination, replaced, set(numbers))
@@ -426,6 +428,17 @@ class QualityAudit:
             remedy = f"hexad ingest the folder again, which archives it, or hexad forget {memory.id}"
             why = f"its source {missing_uri!r} is not there any more"
             examination.report(Flaw.STALE, "source_gone", [memory.id], memory.raw, why, remedy)
+
+    def _cited(self, examination: Examination, memory: Memory) -> None:
+        if not any(citation.marks is not None for citation in memory.citations):
+            return
+        stale = [each for each in self._citations().check(memory.citations) if each.stale]
+        if stale:
+            why = "; ".join(f"{each}{f' ({each.place})' if each.place else ''}" for each in stale)
+            remedy = f"look whether it still holds: say it anew with what it cites now, or hexad forget {memory.id}"
+            examination.report(
+                Flaw.STALE, "citation", [memory.id], memory.raw, why.replace("cites", "it cites", 1), remedy
+            )
 
     def _superseded(self, examination: Examination, replaced: Mapping[str, str], active: set[int]) -> None:
         numbers = self._stores.memories.numbers_named(sorted(replaced))

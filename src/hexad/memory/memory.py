@@ -111,6 +111,54 @@ class Citation:
     symbol: str | None = None
     content_hash: str | None = None
     commit: str | None = None
+    lines: str | None = None  # "10-20", as they stood when it was cited
+    marks: str | None = None  # a short hash of each line, by which it is found again
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return it as JSON; without lines and marks where it has none."""
+        row = {name: getattr(self, name) for name in CITATION_FIELDS}
+        return {
+            name: value for name, value in row.items() if value is not None or name not in ("lines", "marks")
+        }
+
+    def __str__(self) -> str:
+        if self.symbol is not None:
+            return f"{self.path}::{self.symbol}"
+        return self.path if self.lines is None else f"{self.path}:{self.lines}"
+
+
+CITATION_FIELDS: Final = ("path", "symbol", "content_hash", "commit", "lines", "marks")
+
+
+class CitationState(StrEnum):
+    """What became of a cited place: it stands as it was, elsewhere, otherwise, or not any more."""
+
+    VERIFIED = "verified"
+    MOVED = "moved"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCitation:
+    """A citation beside the working tree. `place` is where it stands now, `path:first-last`; None if gone."""
+
+    citation: Citation
+    state: CitationState
+    place: str | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether what was cited is not there any more as it was."""
+        return self.state in (CitationState.CHANGED, CitationState.GONE)
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return it as JSON."""
+        return {"cited": str(self.citation), "state": self.state.value, "place": self.place}
+
+    def __str__(self) -> str:
+        at = f" to {self.place}" if self.state is CitationState.MOVED else ""
+        return f"cites {self.citation}: {self.state.value}{at}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,10 +306,7 @@ class Memory:
             "supersedes": self.supersedes,
             "trust": self.trust.value,
             "status": self.status.value,
-            "citations": [
-                {"path": c.path, "symbol": c.symbol, "content_hash": c.content_hash, "commit": c.commit}
-                for c in self.citations
-            ],
+            "citations": [dict(citation.to_dict()) for citation in self.citations],
             "subject": self.subject,
             "attribute": self.attribute,
             "value": self.value,

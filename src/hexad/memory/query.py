@@ -12,7 +12,7 @@ from hexad.core.as_json import as_json, plain
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
 from hexad.memory.link import Linked
-from hexad.memory.memory import Chunk, Memory
+from hexad.memory.memory import CheckedCitation, Chunk, Memory
 from hexad.text.graphemes import beginning
 from hexad.text.requests import SequenceForm
 
@@ -107,7 +107,7 @@ class Hit:
     (docs/concepts.md); it says nothing of the order, which `score` gives. `chunk` is the span that answers best,
     `text` its text and `lines` its lines in the source. `replaced` is what the memory took the place of, where it is
     the current value of something that was otherwise. `superseded_by` is what by its words seems to have taken the
-    memory's place since.
+    memory's place since. `citations` say of each place of the code that it cites whether it still stands so.
     """
 
     memory: Memory
@@ -119,6 +119,7 @@ class Hit:
     replaced: Replaced | None = None
     superseded_by: Successor | None = None
     relevance: float = 0.0
+    citations: tuple[CheckedCitation, ...] = ()
 
     @property
     def id(self) -> str:
@@ -186,6 +187,7 @@ class Hit:
             **({"needs_review": True} if self.needs_review else {}),
             **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
             **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
+            **({"citations": [each.to_dict() for each in self.citations]} if self.citations else {}),
         }
 
     def to_dict(self) -> dict[str, JSONValue]:
@@ -204,6 +206,7 @@ class Hit:
             "memory": self.memory.to_dict(),
             **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
             **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
+            **({"citations": [each.to_dict() for each in self.citations]} if self.citations else {}),
         }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hexad.database.change_counters import ChangeReader
@@ -14,19 +15,28 @@ from hexad.providers.budgets.metering import query_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.embedders.first_vectors import FirstVectorModel
 from hexad.providers.embedders.minilm import MiniLmEmbedder
-from hexad.search.embedding_job import EmbeddingJob, SplitText
+from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_search import CandidateSearch
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import ApplyBoost, Recaller, Rings, Successions
+from hexad.search.recall.recaller import CheckCitations, Recaller, Rings, Successions
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hexad.memory.tables.ranking_columns import StandingText
+    from hexad.memory.tables.updates import PlainText, UpdateLink
+    from hexad.search.recall.fusion import Fusion
+    from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.reranking import Reranking
+    from hexad.search.recall.results import Candidates
+    from hexad.search.recall.standing import Embed
 
 
 class SearchService:
@@ -41,11 +51,9 @@ class SearchService:
         embedder: Embedder | None,
         *,
         handouts: RecallLog,
-        boost: ApplyBoost,
         rings: Rings,
-        successions: Successions,
         reranking: Reranking | None,
-        split: SplitText,
+        citations: Callable[[], CheckCitations],
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -60,7 +68,7 @@ class SearchService:
                 everything,
                 embedder,
                 wanted=wanted,
-                split=split,
+                split=_sentences,
                 clock=context.clock,
                 owner=context.owner,
                 alive=context.alive,
@@ -83,7 +91,7 @@ class SearchService:
                 fulltext,
                 self.index,
                 changes=ChangeReader(context.db),
-                fitting=successions.fitting,
+                fitting=_fitting,
                 calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
                 on_the_spot=None
                 if embedder is None
@@ -93,12 +101,12 @@ class SearchService:
             embed_query=None if embedder is None else query_embedder(embedder),
             handouts=None if context.db.readonly else handouts,
             clock=context.clock,
-            boost=None if context.settings.router.get("feedback") is False else boost,
+            boost=None if context.settings.router.get("feedback") is False else _boost,
             rings=rings,
-            successions=successions,
+            successions=Successions(_overdue, _likely_successors, _fitting),
             background=context.background and not context.db.readonly,
         )
-        self.recaller.reranking = reranking
+        self.recaller.reranking, self.recaller.citations = reranking, citations
 
     def steady_recaller(self) -> Recaller:
         """Return a recaller that computes no vectors in a question: its answers hang on the store, not on time."""
@@ -143,3 +151,53 @@ class SearchService:
         """Compute the first vectors that questions left out, if there were questions."""
         if self.first is not None:
             self.first.fill(stop)
+
+
+# Few questions need these: each loads what it takes when it is called.
+
+
+def _boost(
+    judged: Iterable[tuple[int, str, str, int]],
+    candidates: Candidates,
+    fusion: Fusion,
+    order: Sequence[int],
+    *,
+    asked: str | None,
+    now: datetime,
+) -> None:
+    """Let what was said of earlier answers count; loaded where something was said of a candidate."""
+    from hexad.search.recall.feedback_boost import apply_boost
+
+    apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
+
+
+def _likely_successors(
+    question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
+) -> Sequence[UpdateLink]:
+    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
+    from hexad.search.recall.likely_successors import likely_successors
+
+    return likely_successors(question, texts, order, weak)
+
+
+def _fitting(
+    texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed
+) -> Sequence[StandingText]:
+    """Return what holds for the answer to a request; loaded where a conversation has something that may."""
+    from hexad.search.recall.standing import fitting
+
+    return fitting(texts, question, embed)
+
+
+def _sentences(text: str) -> Iterable[tuple[int, int]]:
+    """Find the sentences of a text; loaded where turns of conversations are embedded."""
+    from hexad.text.summary.sentences import iter_sentences
+
+    return iter_sentences(text)
+
+
+def _overdue(stores: Stores, keys: Iterable[tuple[str, int]], *, now: datetime) -> Mapping[int, OverdueFact]:
+    """Find facts that are over; loaded where the time of a fact has come."""
+    from hexad.search.recall.overdue_facts import overdue
+
+    return overdue(stores, keys, now=now)

@@ -48,6 +48,8 @@ class CitationBody(BaseModel):
     symbol: str | None = None
     content_hash: str | None = None
     commit: str | None = None
+    lines: str | None = None
+    marks: str | None = None
 
 
 def json_type(kind: Any) -> Any:

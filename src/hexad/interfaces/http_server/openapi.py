@@ -15,6 +15,7 @@ from hexad.client.problems import PROBLEM_TYPE
 from hexad.client.verbs import VERBS, Verb, python_call, signature_of
 from hexad.honeycomb.values import Safety
 from hexad.interfaces.http_server.bodies import body_schema, query_schema
+from hexad.memory.memory import CITATION_FIELDS
 
 _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _COMPONENTS: Final[dict[str, Any]] = {
@@ -187,5 +188,5 @@ def _citation() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "required": ["path"],
-        "properties": {"path": {"type": "string"}, "symbol": text, "content_hash": text, "commit": text},
+        "properties": {"path": {"type": "string"}, **dict.fromkeys(CITATION_FIELDS[1:], text)},
     }

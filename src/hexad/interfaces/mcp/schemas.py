@@ -99,6 +99,7 @@ REMEMBER: Final = ToolSchema(
         "value": {},
         "data_subjects": {**_TEXTS, "description": "People whose data it is."},
         "derived_from": {**_TEXTS, "description": "Ids it was made of."},
+        "cites": {**_TEXTS, "description": "Code it rests on: PATH, PATH:10-20, PATH::SYMBOL."},
         "metadata": _OBJECT,
     },
     required=("text",),

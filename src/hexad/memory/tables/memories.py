@@ -16,7 +16,7 @@ from hexad.database.codec import (
     to_micros,
 )
 from hexad.database.connection import Connection, Database, SQLValue
-from hexad.memory.memory import Chunk, Memory, Status, Trust, Turn
+from hexad.memory.memory import Chunk, Citation, Memory, Status, Trust, Turn
 from hexad.memory.query import Filters
 from hexad.memory.tables.resolver import MemoryNames
 from hexad.memory.tables.rows import (
@@ -25,6 +25,7 @@ from hexad.memory.tables.rows import (
     ORDERS,
     batches,
     filter_sql,
+    load_citations,
     memory_of,
     row_of,
     seen_sql,
@@ -80,6 +81,15 @@ class Memories(MemoryNames):
                 no = row[0]
                 memories[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
         return memories
+
+    def citing(self, numbers: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
+        """Return what those of a few memories cite whose citations can be checked."""
+        rows = self._db.query(
+            "SELECT no, citations FROM memories WHERE no IN (SELECT value FROM json_each(?))"
+            """ AND citations LIKE '%"marks":%'""",
+            (json.dumps(list(numbers)),),
+        )
+        return {no: load_citations(text) for no, text in rows}
 
     def turns_of(self, conversation: str, *, space_no: int) -> dict[int, StoredTurn]:
         """Return the turns of a conversation of a space by their positions, whatever their status."""

@@ -18,16 +18,7 @@ from hexad.text.similarity.lookalikes import look_of_fact
 def dump_citations(citations: Sequence[Citation]) -> str:
     """Return citations as a JSON list of objects without empty fields."""
     rows: list[Mapping[str, JSONValue]] = [
-        {
-            key: value
-            for key, value in (
-                ("path", citation.path),
-                ("symbol", citation.symbol),
-                ("content_hash", citation.content_hash),
-                ("commit", citation.commit),
-            )
-            if value is not None
-        }
+        {key: value for key, value in citation.to_dict().items() if value is not None}
         for citation in citations
     ]
     return dump(rows)

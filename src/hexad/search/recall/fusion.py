@@ -122,6 +122,7 @@ class Fusion:
         self._boosted: Mapping[int, float] = {}
         self._lifted: Mapping[int, float] = {}
         self._placed: Mapping[int, float] = {}
+        self._sunk: Mapping[int, float] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def weigh_sentences(self, nearest: Mapping[int, float]) -> None:
@@ -163,6 +164,13 @@ class Fusion:
         self._boosted = {place: strength * room for place, strength in strengths.items()}
         self.scores = [self._score(index) for index in range(len(self._candidates))]
 
+    def sink(self, shares: Mapping[int, float], *, most: float) -> None:
+        """Move down what the code has outgrown: by `most` of the best score where all that it cites has changed."""
+        room = most * max(0.0, *self.scores) if self.scores else 0.0
+        self._sunk = {place: -share * room for place, share in shares.items() if share}
+        for place, amount in self._sunk.items():
+            self.scores[place] += amount
+
     def lift(self, amounts: Mapping[int, float]) -> None:
         """Add to what takes the place of an older memory as much as brings it before that one."""
         self._lifted = amounts
@@ -203,6 +211,8 @@ class Fusion:
             parts["association"] = self._added[index]
         if index in self._boosted:
             parts["feedback"] = self._boosted[index]
+        if index in self._sunk:
+            parts["citations"] = self._sunk[index]
         if index in self._lifted:
             parts["successor"] = self._lifted[index]
         if index in self._placed:

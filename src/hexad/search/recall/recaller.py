@@ -16,6 +16,7 @@ from hexad.core.clock import Clock
 from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
+from hexad.memory.memory import CheckedCitation, Citation
 from hexad.memory.query import Dropped, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
@@ -92,6 +93,11 @@ COMPARED_CHARACTERS: Final = 400
 SEQUENCE_SHARE: Final = 0.3
 """What a question for several memories gets has at least so much of the best one's score."""
 
+CHECKED: Final = 30
+"""So many of the best candidates have what they cite held against the working tree."""
+OUTGROWN: Final = 0.25
+"""So much of the best score a memory loses of whose citations none stands as it was."""
+
 _TOO_LITTLE: Final = (
     "nothing in the store seems to answer the question; min_relevance=0 shows what is nearest"
 )
@@ -150,6 +156,13 @@ class Successions(NamedTuple):
     fitting: FindFitting
 
 
+class CheckCitations(Protocol):
+    """Says what became of cited places in the working tree."""
+
+    def check(self, citations: Sequence[Citation]) -> tuple[CheckedCitation, ...]:
+        """Return what became of those that can be checked."""
+
+
 Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
 
@@ -178,13 +191,14 @@ class Recaller:
         self._boost, self._rings, self._successions = boost, rings, successions
         self._background = background
         self.reranking: Reranking | None = None
+        self.citations: Callable[[], CheckCitations] | None = None
         self._embed_query = embed_query
         self._handouts = handouts
         self._clock = clock
 
     def with_query_embedder(self, wrap: Callable[[QueryEmbedder], QueryEmbedder]) -> Recaller:
         """Return a recaller of the same store with its own way to embed a question; it notes no handouts."""
-        return Recaller(
+        recaller = Recaller(
             self._stores,
             self.search,
             embed_query=None if self._embed_query is None else wrap(self._embed_query),
@@ -195,6 +209,8 @@ class Recaller:
             boost=self._boost,
             background=self._background,
         )
+        recaller.citations = self.citations
+        return recaller
 
     def recall(self, query: str, options: RecallOptions) -> Hits:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
@@ -373,6 +389,7 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
+        self._check_citations(found_candidates, order, fusion)
         current = self._put_successors_first(found_candidates, order, fusion)
         self._place_standing(found_candidates.standing, order, fusion)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
@@ -390,6 +407,22 @@ class Recaller:
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
+
+    def _check_citations(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> None:
+        """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""
+        if self.citations is None:
+            return
+        best = nlargest(CHECKED, range(len(order)), key=fusion.scores.__getitem__)
+        citing = self._stores.memories.citing([order[seat] for seat in best])
+        if citing:
+            check = self.citations().check
+            candidates.citations = {no: check(cited) for no, cited in citing.items()}
+            stale = {
+                seat: sum(each.stale for each in checked) / len(checked)
+                for seat in best
+                if (checked := candidates.citations.get(order[seat]))
+            }
+            fusion.sink(stale, most=OUTGROWN)
 
     def _put_successors_first(
         self, candidates: Candidates, order: Sequence[int], fusion: Fusion
@@ -512,6 +545,7 @@ class Recaller:
                 why=why_of(candidates, candidate.no, parts),
                 replaced=replaced.get(memory.id) or before.get(memory.id),
                 superseded_by=later.get(candidate.no),
+                citations=candidates.citations.get(candidate.no, ()),
             )
             hits.append((candidate.no, hit))
         return hits, dropped

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hexad.core.json_types import JSONValue
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
-from hexad.memory.memory import Memory
+from hexad.memory.memory import CheckedCitation, Memory
 from hexad.memory.query import Dropped, Explanation, Filters, Hit, Hits, HitSequence
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
@@ -73,6 +73,7 @@ class Candidates:
     required: frozenset[int] | None = None
     standing: Sequence[StandingText] = ()
     vector: NDArray[np.float32] | None = None  # of the question
+    citations: Mapping[int, tuple[CheckedCitation, ...]] = field(default_factory=dict)  # by memory
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -205,6 +206,7 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
         why.append("it is from the time that the question names")
     if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):
         why.append(f"said of answers to questions like this: helpful {boost.helpful}, wrong {boost.wrong}")
+    why += map(str, candidates.citations.get(no, ()))
     return tuple(why)
 
 

@@ -295,6 +295,8 @@ def _citations(row: Mapping[str, JSONValue]) -> tuple[Citation, ...]:
                 symbol=_text(item, "symbol"),
                 content_hash=_text(item, "content_hash"),
                 commit=_text(item, "commit"),
+                lines=_text(item, "lines"),
+                marks=_text(item, "marks"),
             )
         )
     return tuple(citations)

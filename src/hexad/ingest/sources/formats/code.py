@@ -495,15 +495,18 @@ def code_sections(text: str, *, language: str | None, first_line: int = 1) -> tu
     Python is parsed; Python that does not parse, and every other language, is read by its structure: where
     definitions begin, and where their braces or their indentation end.
     """
-    definitions: Sequence[Definition] = ()
+    definitions = definitions_in(text, language=language)
+    return lay_sections(text, definitions, first_line=first_line) if definitions else ()
+
+
+def definitions_in(text: str, *, language: str | None) -> Sequence[Definition]:
+    """Return the definitions of a text, or none where the language's are not known."""
     if language == "python":
         parsed = python_definitions(text)
-        definitions = flat_definitions(text, FLAT["python"]) if parsed is None else parsed
-    elif language in BRACES:
-        definitions = brace_definitions(text, BRACES[language])
-    elif language in FLAT:
-        definitions = flat_definitions(text, FLAT[language])
-    return lay_sections(text, definitions, first_line=first_line) if definitions else ()
+        return flat_definitions(text, FLAT["python"]) if parsed is None else parsed
+    if language in BRACES:
+        return brace_definitions(text, BRACES[language])
+    return flat_definitions(text, FLAT[language]) if language in FLAT else ()
 
 
 def python_definitions(text: str) -> list[Definition] | None:

@@ -73,6 +73,13 @@ if TYPE_CHECKING:
     help="Id of a memory it was derived from; the lowest trust among them applies; repeatable.",
 )
 @click.option(
+    "--cite",
+    "cites",
+    multiple=True,
+    metavar="PLACE",
+    help="Code that it rests on: PATH, PATH:10-20 or PATH::SYMBOL, below the store's folder; repeatable.",
+)
+@click.option(
     "--data-subject", "data_subjects", multiple=True, help="A person whose data this is; repeatable."
 )
 @click.option("--metadata", metavar="JSON", help="A JSON object of further fields.")
@@ -90,6 +97,7 @@ def remember(text: str | None, messages: str | None, **options: Any) -> None:
         "tags": several(options.pop("tags")),
         "data_subjects": several(options.pop("data_subjects")),
         "derived_from": several(options.pop("derived_from")),
+        "cites": several(options.pop("cites")),
         "value": None if value is None else _json_or_text(value),
         "metadata": parse_object(metadata, "--metadata"),
     }

@@ -182,6 +182,12 @@ def hit_lines(
         if explain:
             words += f" (reason: {hit.superseded_by.reason}, confidence {hit.superseded_by.confidence:.2f})"
         yield from (click.style(line, fg="yellow") for line in hanging(words, indent=4, room=room))
+    for checked in hit.citations:
+        words = str(checked)
+        yield from (
+            click.style(line, fg="yellow") if checked.stale else line
+            for line in hanging(words, indent=4, room=room)
+        )
     if explain:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in hit.parts.items())
         yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)

@@ -1,0 +1,293 @@
+"""What a memory cites of the code: `src/a.py:10-20`, `src/a.py::Map.get`, `src/a.py`, and what became of it since.
+
+A citation keeps hashes of the lines that it is about, and no text. They are looked for in the working tree: where they
+stood, elsewhere in the file, and in the file's new place where git knows that it was renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from hexad.config import STORE_DIRECTORY
+from hexad.errors import InvalidInput
+from hexad.ingest.sources.decode import decoded
+from hexad.ingest.sources.file_place import language_of
+from hexad.ingest.sources.formats.code import Definition, definitions_in
+from hexad.ingest.sources.git_command import git_output
+from hexad.ingest.sources.git_history import head_commit
+from hexad.memory.memory import CheckedCitation, Citation, CitationState
+
+BYTES_MOST: Final = 4 << 20
+"""A larger file is not read for a citation."""
+LINES_MOST: Final = 2_000
+CITED_MOST: Final = 50
+"""So many places may one memory cite."""
+FILES_KEPT: Final = 64
+SURVIVES: Final = 0.2
+"""From this share of its telling lines on, what is cited was changed; below it is gone."""
+
+_TELLING: Final = 6  # letters and digits: lines with fewer stand in every file
+_NO_MARK: Final = "-"
+_MARK_DIGITS: Final = 6
+_LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file's lines without white space at their ends, and their marks."""
+
+    text: str
+    lines: tuple[str, ...]
+    marks: tuple[str, ...]
+
+
+def parse_citation(text: str) -> Citation:
+    """Return what `src/a.py:10-20` or `src/a.py::Map.get` cites; raises `InvalidInput` where it cites nothing.
+
+    >>> parse_citation("src/a.py:10-20"), parse_citation("src/a.py::Map.get").symbol
+    (Citation(path='src/a.py', symbol=None, content_hash=None, commit=None, lines='10-20', marks=None), 'Map.get')
+    """
+    path, _, symbol = text.strip().partition("::")
+    match = None if symbol else _LINES.fullmatch(path)
+    lines = None
+    if match is not None:
+        path = match["path"]
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        if not 1 <= first <= last or last - first >= LINES_MOST:
+            raise _bad(text, f"lines go from a first to a last one, and are {LINES_MOST:,} at most")
+        lines = f"{first}-{last}"
+    if not path or "\0" in path or (symbol and not symbol.strip()):
+        raise _bad(text, "it names no file")
+    return Citation(path=path, symbol=symbol.strip() or None, lines=lines)
+
+
+def _bad(text: str, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{text[:200]!r} cannot be cited: {why}. Give PATH, PATH:FIRST-LAST or PATH::SYMBOL.",
+        argument="cites",
+    )
+
+
+class Citations:
+    """Citations of files below `root`: the folder that holds the store."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+        self._files: dict[Path, tuple[tuple[int, int], _File]] = {}
+        self._renamed: dict[tuple[str, str, int], str | None] = {}
+
+    def cite(self, texts: Iterable[str]) -> tuple[Citation, ...]:
+        """Return citations of what stands there now, with its commit where git knows one.
+
+        Raises `InvalidInput` for a file, lines or a symbol that are not there, and then for all of them.
+        """
+        asked = list(texts)
+        if len(asked) > CITED_MOST:
+            raise InvalidInput(
+                f"cites holds {len(asked)} places; cite {CITED_MOST} at most.", argument="cites"
+            )
+        cited = [self._anchored(text) for text in asked]
+        commit = self._commit() if cited else None
+        return tuple(replace(citation, commit=commit) for citation in cited)
+
+    def check(self, citations: Sequence[Citation]) -> tuple[CheckedCitation, ...]:
+        """Return what became of those citations that keep hashes; others cannot be checked."""
+        return tuple(self._check(citation) for citation in citations if citation.marks is not None)
+
+    # Where it stood ----------------------------------------------------------------------------------------------
+
+    def _anchored(self, text: str) -> Citation:
+        citation = parse_citation(text)
+        place = self._place(citation.path)
+        if place is None:
+            raise _bad(text, f"it is not below {self._root}, or in the store")
+        file = self._read(place)
+        if file is None:
+            raise _bad(text, f"there is no such text file of at most {BYTES_MOST >> 20} MiB in {self._root}")
+        span = (0, len(file.lines))
+        if citation.symbol is not None:
+            found = _span_of(citation.symbol, file.text, citation.path)
+            if found is None:
+                raise _bad(text, f"{citation.path} defines no {citation.symbol}")
+            span = found
+            if span[1] - span[0] > LINES_MOST:
+                raise _bad(text, f"it has more than {LINES_MOST:,} lines; cite a part of it")
+        elif citation.lines is not None:
+            first, last = _range(citation.lines)
+            if last > len(file.lines):
+                raise _bad(text, f"{citation.path} has {len(file.lines):,} lines")
+            span = (first - 1, last)
+        return replace(
+            citation,
+            path=place.relative_to(self._root).as_posix(),
+            content_hash=_digest(file.lines[slice(*span)]),
+            lines=f"{span[0] + 1}-{max(span)}" if citation.symbol or citation.lines else None,
+            marks=" ".join(file.marks[slice(*span)]) if citation.symbol or citation.lines else "",
+        )
+
+    def _place(self, path: str) -> Path | None:
+        parts = PurePosixPath(path)
+        place = (self._root / parts) if not parts.is_absolute() else Path(path)
+        try:
+            place = place.resolve()
+        except (OSError, RuntimeError):
+            return None
+        inside = place.is_relative_to(self._root) and not place.is_relative_to(self._root / STORE_DIRECTORY)
+        return place if inside else None
+
+    def _commit(self) -> str | None:
+        try:
+            return head_commit(self._root)
+        except InvalidInput:  # no repository, or no git
+            return None
+
+    # Where it stands ---------------------------------------------------------------------------------------------
+
+    def _check(self, citation: Citation) -> CheckedCitation:
+        path, file = citation.path, self._file(citation.path)
+        if file is None and (new := self._new_path(citation)) is not None:
+            path, file = new, self._file(new)
+        if file is None:
+            return CheckedCitation(citation=citation, state=CitationState.GONE)
+        state, span = _found(citation, file, path)
+        if state is CitationState.VERIFIED and path != citation.path:
+            state = CitationState.MOVED
+        place = None if state is CitationState.GONE else path
+        if place is not None and span is not None:
+            place = f"{path}:{span[0] + 1}-{span[1]}"
+        return CheckedCitation(citation=citation, state=state, place=place)
+
+    def _file(self, path: str) -> _File | None:
+        place = self._place(path)
+        return None if place is None else self._read(place)
+
+    def _read(self, place: Path) -> _File | None:
+        try:
+            stat = place.stat()
+            if not place.is_file() or stat.st_size > BYTES_MOST:
+                return None
+            known = self._files.get(place)
+            if known is not None and known[0] == (stat.st_mtime_ns, stat.st_size):
+                return known[1]
+            text = decoded(place.read_bytes())
+        except OSError:
+            return None
+        if text is None:
+            return None
+        lines = tuple(line.rstrip() for line in text.rstrip("\n").split("\n"))
+        file = _File(text, lines, tuple(map(_mark, lines)))
+        if len(self._files) >= FILES_KEPT:
+            self._files.pop(next(iter(self._files)))
+        self._files[place] = ((stat.st_mtime_ns, stat.st_size), file)
+        return file
+
+    def _new_path(self, citation: Citation) -> str | None:
+        """Return where git says that a file went since it was cited."""
+        if citation.commit is None or citation.commit.startswith("-"):
+            return None
+        try:
+            changed = (self._root / ".git" / "index").stat().st_mtime_ns
+        except OSError:
+            changed = 0  # a linked work tree: its index is elsewhere
+        key = (citation.commit, citation.path, changed)
+        if not changed or key not in self._renamed:
+            if len(self._renamed) >= FILES_KEPT:
+                self._renamed.clear()
+            self._renamed[key] = self._ask_git(citation.commit, citation.path)
+        return self._renamed[key]
+
+    def _ask_git(self, commit: str, path: str) -> str | None:
+        try:
+            said = git_output(
+                self._root, "diff", "--relative", "--name-status", "-z", "-M", "--diff-filter=R", commit, "--"
+            ).decode("utf-8", "surrogateescape")  # fmt: skip
+        except InvalidInput:
+            return None
+        names = said.split("\0")
+        return next((new for old, new in zip(names[1::3], names[2::3], strict=False) if old == path), None)
+
+
+def _found(citation: Citation, file: _File, path: str) -> tuple[CitationState, tuple[int, int] | None]:
+    """Return what became of what is cited in a file, and its lines there, counted from 0, the end behind them."""
+    if citation.symbol is not None and (span := _span_of(citation.symbol, file.text, path)) is not None:
+        same = _digest(file.lines[slice(*span)]) == citation.content_hash
+        return (CitationState.VERIFIED if same else CitationState.CHANGED), span
+    if citation.lines is None:
+        same = _digest(file.lines) == citation.content_hash
+        return (CitationState.VERIFIED if same else CitationState.CHANGED), None
+    first, last = _range(citation.lines)
+    size = last - first + 1
+    marks = (citation.marks or "").split()
+    for start in sorted(_starts(marks, file.marks), key=lambda start: abs(start - first + 1)):
+        if _digest(file.lines[start : start + size]) == citation.content_hash:
+            at_its_place = start == first - 1 and citation.symbol is None
+            return (CitationState.VERIFIED if at_its_place else CitationState.MOVED), (start, start + size)
+    span = _remains(marks, file.marks)
+    return (CitationState.GONE, None) if span is None else (CitationState.CHANGED, span)
+
+
+def _starts(marks: Sequence[str], lines: Sequence[str]) -> Iterator[int]:
+    """Yield where all marks stand one after the other."""
+    size = len(marks)
+    telling = next((at for at, mark in enumerate(marks) if mark != _NO_MARK), 0)
+    for at in range(telling, len(lines) - size + telling + 1):
+        if lines[at] == marks[telling] and tuple(lines[at - telling : at - telling + size]) == tuple(marks):
+            yield at - telling
+
+
+def _remains(marks: Sequence[str], lines: Sequence[str]) -> tuple[int, int] | None:
+    """Return the lines among which most of the telling ones that are cited still stand in order, if enough do."""
+    old = [mark for mark in marks if mark != _NO_MARK]
+    places = [at for at, mark in enumerate(lines) if mark != _NO_MARK]
+    if not old or not places:
+        return None
+    matcher = SequenceMatcher(None, old, [lines[at] for at in places], autojunk=False)
+    kept = [places[block.b + step] for block in matcher.get_matching_blocks() for step in range(block.size)]
+    reach = 2 * len(marks) + 10
+    best = max(
+        (kept[at : _within(kept, at, reach)] for at in range(len(kept))), key=len, default=[]
+    )  # what stands far away is another piece with such a line
+    return (best[0], best[-1] + 1) if best and len(best) >= SURVIVES * len(old) else None
+
+
+def _within(places: Sequence[int], at: int, reach: int) -> int:
+    end = at
+    while end < len(places) and places[end] < places[at] + reach:
+        end += 1
+    return end
+
+
+def _range(lines: str) -> tuple[int, int]:
+    first, _, last = lines.partition("-")
+    return int(first), int(last or first)
+
+
+def _span_of(symbol: str, text: str, path: str) -> tuple[int, int] | None:
+    parts = symbol.removesuffix("()").split(".")
+    found: Sequence[Definition] = definitions_in(text, language=language_of(PurePosixPath(path).name))
+    for depth, part in enumerate(parts):
+        match = next((each for each in found if each.name == part), None)
+        if match is None:
+            match = next((each for each in found if each.name == ".".join(parts[depth:])), None)
+            return None if match is None else (match.start, match.end)
+        if depth == len(parts) - 1:
+            return match.start, match.end
+        found = match.children
+    return None
+
+
+def _mark(line: str) -> str:
+    letters = sum(map(str.isalnum, line))
+    if letters < _TELLING:
+        return _NO_MARK
+    return hashlib.blake2b(line.strip().encode("utf-8", "replace")).hexdigest()[:_MARK_DIGITS]
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,202 @@
+"""Memories that cite code: every place is held against the working tree when it is recalled."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import CitationState, InvalidInput
+from ran import Run
+
+CODE = '''\
+"""Gates of a lock."""
+
+import time
+
+
+class Gate:
+    """One gate."""
+
+    def open(self, speed: float) -> None:
+        """Open it slowly: the chamber must be level."""
+        while self.level_difference() > 0.01:
+            time.sleep(0.1)
+        self.motor.run(speed)
+
+    def close(self) -> None:
+        self.motor.run(-1.0)
+
+
+def drain(chamber: str) -> int:
+    valves = [name for name in chamber if name.startswith("valve")]
+    for name in valves:
+        print("opening", name)
+    return len(valves)
+'''
+OTHER = "\n\nLIMIT = 3\n\n\ndef unrelated(argument: int) -> int:\n    return argument + LIMIT\n"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "gate.py").write_text(CODE)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+def state_of(folder: Path, question: str = "what about the chamber") -> tuple[CitationState, str | None]:
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        (checked,) = hx.recall(question, min_relevance=0.0)[0].citations
+    return checked.state, checked.place
+
+
+def remember(folder: Path, *cites: str) -> hexad.Memory:
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        return hx.remember("The chamber must be level before a gate opens.", cites=cites)
+
+
+@pytest.mark.parametrize(
+    ("cited", "place"),
+    [
+        ("src/gate.py:11-13", "src/gate.py:11-13"),
+        ("src/gate.py::Gate.open", "src/gate.py:9-13"),
+        ("src/gate.py", "src/gate.py"),
+        ("./src/../src/gate.py:12", "src/gate.py:12-12"),
+    ],
+)
+def test_what_stands_as_it_was_is_verified(project: Path, cited: str, place: str) -> None:
+    memory = remember(project, cited)
+
+    assert state_of(project) == (CitationState.VERIFIED, place)
+    (citation,) = memory.citations
+    assert (citation.path, len(citation.commit or "")) == ("src/gate.py", 40)
+    assert "motor" not in str(memory.to_dict()["citations"])  # hashes alone
+
+
+@pytest.mark.parametrize(
+    ("cited", "edit", "state", "place"),
+    [
+        ("src/gate.py:11-13", lambda text: "# one more line\n" + text, "moved", "src/gate.py:12-14"),
+        ("src/gate.py::Gate.open", lambda text: "# one more line\n" + text, "verified", "src/gate.py:10-14"),
+        ("src/gate.py:19-23", lambda text: text.replace("opening", "draining"), "changed", "src/gate.py:19-23"),
+        ("src/gate.py::drain", lambda text: text.replace("opening", "draining"), "changed", "src/gate.py:19-23"),
+        ("src/gate.py::drain", lambda text: text.partition("def drain")[0] + OTHER, "gone", None),
+        ("src/gate.py:19-23", lambda text: text.partition("def drain")[0] + OTHER, "gone", None),
+        ("src/gate.py", lambda text: text + "\n", "verified", "src/gate.py"),
+        ("src/gate.py", lambda text: text + "X = 1\n", "changed", "src/gate.py"),
+        ("src/gate.py:21-22", lambda text: text.replace("    for name", "        for name"), "changed", "src/gate.py:21-22"),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_place_is_said(
+    project: Path, cited: str, edit, state: str, place: str | None
+) -> None:
+    remember(project, cited)
+    file = project / "src" / "gate.py"
+    file.write_text(edit(file.read_text()))
+
+    assert state_of(project) == (CitationState(state), place)
+
+
+def test_a_renamed_file_is_followed_and_a_deleted_one_is_gone(project: Path) -> None:
+    remember(project, "src/gate.py::Gate.open")
+    git(project, "mv", "src/gate.py", "src/doors.py")
+
+    assert state_of(project) == (CitationState.MOVED, "src/doors.py:9-13")
+
+    git(project, "commit", "-qam", "renamed")
+    assert state_of(project) == (CitationState.MOVED, "src/doors.py:9-13")
+
+    git(project, "rm", "-qf", "src/doors.py")
+    assert state_of(project) == (CitationState.GONE, None)
+
+
+def test_what_the_code_has_outgrown_sinks_and_says_so(project: Path) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        old = hx.remember(
+            "A gate opens at half speed, and the chamber is level.", cites=["src/gate.py::Gate.open"]
+        )
+        new = hx.remember(
+            "A gate opens at full speed while the chamber is level.", cites=["src/gate.py::Gate.close"]
+        )
+        question = "at which speed does a gate open when the chamber is level?"
+        before = {hit.id: hit for hit in hx.recall(question, min_relevance=0.0)}
+        file = project / "src" / "gate.py"
+        file.write_text(file.read_text().replace("time.sleep(0.1)", "time.sleep(0.2)"))
+        after = {hit.id: hit for hit in hx.recall(question, min_relevance=0.0)}
+        context = hx.context(question, max_tokens=400).render("markdown")
+
+    assert "citations" not in before[old.id].parts
+    assert after[old.id].score < before[old.id].score
+    assert after[new.id].score == pytest.approx(before[new.id].score, abs=0.001)
+    assert [hit["citations"] for hit in (after[old.id].passage(), after[old.id].to_dict())] == [
+        [{"cited": "src/gate.py::Gate.open", "state": "changed", "place": "src/gate.py:9-13"}]
+    ] * 2
+    assert sum(after[old.id].parts.values()) == pytest.approx(after[old.id].score)
+    assert "it cites src/gate.py::Gate.open: changed" in context
+
+
+def test_the_audit_of_memories_lists_what_the_code_has_outgrown(project: Path, run: Run) -> None:
+    ran = run(
+        "remember",
+        "A gate opens slowly.",
+        "--cite",
+        "src/gate.py::Gate.open",
+        "--cite",
+        "src/gate.py:1",
+        "-C",
+        str(project),
+    )
+    assert ran.code == 0, ran.err
+    file = project / "src" / "gate.py"
+    file.write_text(file.read_text().replace("self.motor.run(speed)", "self.motor.run(speed / 2)"))
+
+    audit = run("doctor", "--memories", "-C", str(project)).out
+    recalled = run("recall", "gate opens slowly", "-C", str(project)).out
+
+    assert "it cites src/gate.py::Gate.open: changed (src/gate.py:9-13)" in " ".join(audit.split())
+    assert "cites src/gate.py:1-1: verified" in recalled
+    assert "cites src/gate.py::Gate.open: changed" in recalled
+
+
+@pytest.mark.parametrize(
+    ("cited", "why"),
+    [
+        ("src/nothing.py", "no such text file"),
+        ("src/gate.py:20-99", "has 23 lines"),
+        ("src/gate.py:9-3", "lines go from a first to a last one"),
+        ("src/gate.py:0", "lines go from a first to a last one"),
+        ("src/gate.py::Gate.lock", "defines no Gate.lock"),
+        ("../../etc/passwd", "not below"),
+        ("/etc/passwd:1", "not below"),
+        (".hexad/keys.json", "or in the store"),
+        ("", "names no file"),
+        ("src", "no such text file"),
+    ],
+)
+def test_what_is_not_there_cannot_be_cited_and_nothing_is_stored(project: Path, cited: str, why: str) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        with pytest.raises(InvalidInput, match=why):
+            hx.remember("A gate opens slowly.", cites=[cited, "src/gate.py"])
+        assert hx.count() == 0
+
+
+def test_citations_go_with_an_export_and_come_back(project: Path, tmp_path: Path) -> None:
+    memory = remember(project, "src/gate.py:11-13")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        again = hx.remember_structured(
+            "copy", {"raw": "The chamber is level.", "citations": memory.to_dict()["citations"]}
+        )
+
+    assert again.citations == memory.citations
