@@ -12,7 +12,7 @@ import hexad
 from mcp_clients import Server, calling
 from programs import command
 
-SERVERS = 6
+SERVERS = 4
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_every_passage_of_a_chat_with_an_assistant_holds_words_of_its_own_turn(
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))
     chats = importlib.import_module("benchmarks.assistant_chats_data").chats("development")
     source = tmp_path / "talk.jsonl"
-    source.write_text("\n".join(json.dumps(turn) for turn in chats.turns[:400]), encoding="utf-8")
+    source.write_text("\n".join(json.dumps(turn) for turn in chats.turns[:120]), encoding="utf-8")
     tokenizer = WordPiece(load_vocabulary())
 
     def runs(text: str) -> set[tuple[int, ...]]:
