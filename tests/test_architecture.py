@@ -176,6 +176,7 @@ EARLY = {
         "hexad.search.fulltext",
     ),
     "anyio": ("hexad.interfaces.mcp",),
+    "agents": ("hexad.integrations.openai_agents",),
     "anthropic": ("hexad.integrations.anthropic",),
     "langchain_core": ("hexad.integrations.langchain", "hexad.integrations.langgraph"),
     "langgraph": ("hexad.integrations.langgraph",),
@@ -636,6 +637,7 @@ def _module_name(requirement: str) -> str:
     name = re.split(r"[\[<>=~! ;]", requirement)[0].lower()
     return {
         "apsw-sqlite3mc": "apsw",
+        "openai-agents": "agents",
         "opentelemetry-api": "opentelemetry",
         "pydantic-ai-slim": "pydantic_ai",
     }.get(name, name.replace("-", "_"))

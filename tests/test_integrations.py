@@ -25,18 +25,19 @@ except ImportError as error:
         ("anthropic", ["anthropic"]),
         ("langchain", ["langchain_core"]),
         ("langgraph", ["langgraph", "langchain_core"]),
+        ("openai_agents", ["agents"]),
     ],
 )
 def test_an_adapter_without_its_framework_names_the_extra(framework: str, packages: list[str]) -> None:
     code = _WITHOUT.format(packages=packages, framework=framework)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert f"pip install 'hexad[{framework}]'" in done.stdout
+    assert f"pip install 'hexad[{framework.replace('_', '-')}]'" in done.stdout
     assert "" == done.stderr
 
 
 def test_importing_hexad_imports_no_framework() -> None:
-    code = "import hexad, sys; hexad.Hexad, hexad.AgentMemory; print({'anthropic', 'langgraph', 'langchain_core'} & {*sys.modules})"
+    code = "import hexad, sys; hexad.Hexad, hexad.AgentMemory; print({'agents', 'anthropic', 'langgraph', 'langchain_core'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "set()" == done.stdout.strip()

@@ -1,0 +1,141 @@
+"""A session of the OpenAI Agents SDK over a Hexad store: its items are turns (extra `openai-agents`)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from hexad.core.json_types import JSONObject
+from hexad.errors import InvalidInput
+from hexad.integrations.turns import HELD_BACK, Said, Turns
+from hexad.memory.draft import DEFAULT_SPACE
+from hexad.memory.memory import Memory, Trust
+
+try:
+    from agents.memory.session import SessionABC
+    from agents.memory.session_settings import SessionSettings, resolve_session_limit
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"hexad.integrations.openai_agents needs the package {error.name!r}; install the extra: "
+        "pip install 'hexad[openai-agents]'."
+    ) from error
+
+if TYPE_CHECKING:
+    from agents.items import TResponseInputItem
+
+    from hexad.engine import Hexad
+
+__all__ = ["HexadSession"]
+
+_T = TypeVar("_T")
+
+
+class HexadSession(SessionABC):
+    """The history of a conversation, for `Runner.run(agent, text, session=…)`, in an open store.
+
+    Each item is a turn: `hx.recall` finds what was said, what tools were called with and what they gave back, and items
+    come back to the agent as it stored them. Secrets are taken out before; what a review holds back comes back without
+    its words. Turns that others stored of the same conversation are messages too. The store works in a thread.
+    `hx.forget(session=session_id, purge=True, confirm=True)` erases all of it.
+    """
+
+    def __init__(
+        self,
+        store: Hexad,
+        session_id: str,
+        *,
+        space: str = DEFAULT_SPACE,
+        user: str | None = None,
+        session_settings: SessionSettings | None = None,
+    ) -> None:
+        """`user` is whose data the items are, for `hx.forget(subject=user)`."""
+        self._turns = Turns(
+            store, session_id, space=space, user=user, field="openai_agents", by="HexadSession"
+        )
+        self.session_id = session_id
+        self.session_settings = session_settings or SessionSettings()
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the items in their order, the last ones where there is a limit."""
+        last = resolve_session_limit(limit, self.session_settings)
+        return await _done(
+            lambda: self._turns.read(_own, _other, last=None if last is None else max(0, last))
+        )
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Store items behind those that are there, durably, all or none."""
+        said = [_said(item) for item in items]
+        await _done(lambda: self._turns.add(said))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Archive the last item and return it; None where there is none."""
+        return await _done(lambda: self._turns.pop(_own, _other))
+
+    async def clear_session(self) -> None:
+        """Archive all items: gone from here and from recalls."""
+        await _done(self._turns.clear)
+
+
+async def _done(call: Callable[[], _T]) -> _T:
+    """Return what a call in a thread gives; who is cancelled waits until what was begun is stored."""
+    task = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+def _said(item: TResponseInputItem) -> Said:
+    if not isinstance(item, Mapping):
+        raise InvalidInput(
+            f"An item of a session is {type(item).__name__}; give dictionaries, as the SDK does.",
+            argument="items",
+        )
+    try:
+        content: dict[str, Any] = json.loads(json.dumps(item))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
+    kind = str(content.get("type") or "message")
+    if kind == "message":
+        role = str(content.get("role") or "user")
+        return Said(text=_text(content.get("content")), speaker=role, content=content)
+    if kind.endswith("_output"):
+        return Said(text=_text(content.get("output")), speaker="tool", content=content)
+    if kind.endswith("_call"):
+        called = content.get("arguments") or content.get("input") or content.get("action") or ""
+        words = called if isinstance(called, str) else json.dumps(called, ensure_ascii=False)
+        return Said(text=f"{content.get('name') or kind}({words})", speaker="assistant", content=content)
+    return Said(text=_text(content.get("summary")) or f"({kind})", speaker="assistant", content=content)
+
+
+def _text(content: object) -> str:
+    """Return the words of a message's content, of a tool's output or of a summary."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(_text, content)))
+    if isinstance(content, dict):
+        words = content.get("text") or content.get("refusal") or ""
+        return words if isinstance(words, str) else ""
+    return ""
+
+
+def _own(content: JSONObject, held_back: bool) -> TResponseInputItem:
+    item = cast(dict[str, Any], content)
+    if held_back:
+        kind = item.get("type") or "message"
+        if kind == "message":
+            item = {"role": item.get("role") or "user", "content": HELD_BACK}
+        elif kind.endswith("_output"):
+            item = {**item, "output": HELD_BACK}
+        else:
+            item = {**item, **({"arguments": "{}"} if "arguments" in item else {})}
+    return cast("TResponseInputItem", item)
+
+
+def _other(memory: Memory, text: str) -> TResponseInputItem:
+    role = "assistant" if memory.trust is Trust.AGENT else "user"
+    return cast("TResponseInputItem", {"role": role, "content": text})

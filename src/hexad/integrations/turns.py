@@ -1,0 +1,152 @@
+"""A framework's conversation as turns of a store: recalls find them, and the framework gets its own form back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+from uuid import uuid4
+
+from hexad.core.arguments import parse_text
+from hexad.core.json_types import JSONObject, JSONValue
+from hexad.errors import InvalidInput
+from hexad.ingest.messages import TURN
+from hexad.integrations.open_store import require_open_store
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Memory, Status, Trust, Turn
+
+HELD_BACK: Final = "[held back: reads as instructions and waits for a review]"
+TRUSTED_AS: Final[Mapping[str, Trust]] = {
+    "user": Trust.USER,
+    "assistant": Trust.AGENT,
+    "tool": Trust.TOOL,
+}
+_SHOWN: Final = (Status.ACTIVE, Status.QUARANTINED)
+_MESSAGE: Final = "message"
+_READ_AT_ONCE: Final = 20
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One message: what recalls find of it, who said it (`user`, `assistant`, `tool`), and all that there is of it."""
+
+    text: str
+    speaker: str
+    content: JSONObject
+
+
+class Turns:
+    """The messages of one conversation in an open store, in their order.
+
+    What is stored passes redaction and the gate as every memory does. Turns that others stored of the same
+    conversation are among them, without a `content`.
+    """
+
+    def __init__(
+        self, store: object, session_id: str, *, space: str, user: str | None, field: str, by: str
+    ) -> None:
+        """`field` of a turn's metadata holds the content, `user` is whose data it is, `by` who asks for the store."""
+        self._hx = require_open_store(store, by=by)
+        if not (session := parse_text(session_id, "session_id") or "").strip():
+            raise InvalidInput("session_id is blank; give the conversation's id.", argument="session_id")
+        self._session, self._space, self._field = session, space, field
+        self._subjects = None if (user := parse_text(user, "user")) is None else (user,)
+
+    def add(self, said: Sequence[Said]) -> None:
+        """Store messages behind those that are there, durably, all or none."""
+        if not said:
+            return
+        services = self._hx._services
+        services.handouts.flush()
+        writer = services.ingest().writer
+        drafts = [self._draft(message) for message in said]
+
+        def attempt() -> list[Memory]:
+            prepared = [writer.prepare(draft) for draft in drafts]
+            with services.db.transaction():
+                writer.require_current(prepared)
+                first = max(self._places(), default=-1) + 1
+                return writer.store(
+                    [
+                        write.with_draft(_placed(write.draft, position), write.meaning)
+                        for position, write in enumerate(prepared, first)
+                    ]
+                )
+
+        writer.retried(attempt)
+        services.wake()
+
+    def read(
+        self,
+        own: Callable[[JSONObject, bool], _T],
+        other: Callable[[Memory, str], _T],
+        *,
+        last: int | None = None,
+    ) -> list[_T]:
+        """Return the messages, or the last ones: by `own` of a content and whether it is held back, else by `other`.
+
+        `other` gets a turn that somebody else stored, and its words.
+        """
+        return [self._given(memory, own, other) for memory in self._shown(last)]
+
+    def pop(self, own: Callable[[JSONObject, bool], _T], other: Callable[[Memory, str], _T]) -> _T | None:
+        """Archive the last message and return it; None where there is none."""
+        for memory in self._shown(1):
+            self._hx.forget(memory.id)
+            return self._given(memory, own, other)
+        return None
+
+    def clear(self) -> None:
+        """Archive the messages: gone from here and from recalls. `hx.forget(session=…, purge=True)` erases them."""
+        for memory in self._shown(None):
+            self._hx.forget(memory.id)
+
+    def _given(
+        self, memory: Memory, own: Callable[[JSONObject, bool], _T], other: Callable[[Memory, str], _T]
+    ) -> _T:
+        held_back = memory.status is Status.QUARANTINED
+        stored = memory.metadata.get(self._field)
+        content = stored.get(_MESSAGE) if isinstance(stored, dict) else None
+        if isinstance(content, dict):
+            return own(content, held_back)
+        return other(memory, HELD_BACK if held_back else memory.raw)
+
+    def _draft(self, said: Said) -> Draft:
+        content: dict[str, JSONValue] = {_MESSAGE: dict(said.content)}
+        return Draft(
+            text=said.text if said.text.strip() else f"({said.speaker})",
+            id=f"{TURN}_{uuid4().hex}",
+            kind=TURN,
+            space=self._space,
+            trust=TRUSTED_AS.get(said.speaker, Trust.AGENT),
+            turn=Turn(conversation=self._session, session=self._session, position=0, speaker=said.speaker),
+            data_subjects=self._subjects,
+            metadata={self._field: content},
+        )
+
+    def _places(self) -> Mapping[int, int]:
+        """Return the row numbers of the conversation's turns by their positions."""
+        stores = self._hx._services.stores
+        space = stores.spaces.find(self._space)
+        turns = {} if space is None else stores.memories.turns_of(self._session, space_no=space.no)
+        return {position: turn.no for position, turn in turns.items()}
+
+    def _shown(self, last: int | None) -> list[Memory]:
+        """Return the messages, or the last ones, which are read from the end."""
+        shown: list[Memory] = []
+        with self._hx._services.db.read():
+            places = self._places()
+            numbers = [places[position] for position in sorted(places)]
+            most = len(numbers) if last is None else last
+            while numbers and len(shown) < most:
+                batch = numbers[-max(most, _READ_AT_ONCE) :]
+                del numbers[-len(batch) :]
+                memories = self._hx._services.stores.memories.by_no(batch)
+                shown = [memories[no] for no in batch if memories[no].status in _SHOWN] + shown
+        return shown[max(0, len(shown) - most) :]
+
+
+def _placed(draft: Draft, position: int) -> Draft:
+    assert draft.turn is not None
+    return replace(draft, turn=replace(draft.turn, position=position))
