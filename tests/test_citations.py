@@ -122,6 +122,19 @@ def test_a_renamed_file_is_followed_and_a_deleted_one_is_gone(project: Path) -> 
     assert state_of(project) == (CitationState.GONE, None)
 
 
+def test_a_file_that_was_renamed_twice_and_rewritten_is_followed(project: Path) -> None:
+    remember(project, "src/gate.py:11-13")
+    file, text = project / "src" / "doors.py", CODE
+    git(project, "mv", "src/gate.py", "src/doors.py")
+    git(project, "commit", "-qm", "renamed")
+    file.write_text(text + "".join(f"def added_{n}() -> int:\n    return {n}\n" for n in range(60)))
+    git(project, "commit", "-qam", "grown")
+    git(project, "mv", "src/doors.py", "lock.py")
+    git(project, "commit", "-qm", "renamed again")
+
+    assert state_of(project) == (CitationState.MOVED, "lock.py:11-13")
+
+
 def test_what_the_code_has_outgrown_sinks_and_says_so(project: Path) -> None:
     with hexad.open(project, embedder=None, background=False) as hx:
         old = hx.remember(

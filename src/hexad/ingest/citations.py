@@ -29,6 +29,8 @@ LINES_MOST: Final = 2_000
 CITED_MOST: Final = 50
 """So many places may one memory cite."""
 FILES_KEPT: Final = 64
+COMMITS_MOST: Final = 500
+"""So many commits are gone through for the renames of a file."""
 SURVIVES: Final = 0.2
 """From this share of its telling lines on, what is cited was changed; below it is gone."""
 
@@ -203,14 +205,24 @@ class Citations:
         return self._renamed[key]
 
     def _ask_git(self, commit: str, path: str) -> str | None:
+        """Follow a file's renames: at once, or, where it was rewritten as well, commit by commit."""
+        renames = ("--relative", "--name-status", "-z", "-M", "--diff-filter=R")
+        at_once = self._pairs("diff", *renames, commit, "--")
+        if (new := dict(at_once).get(path)) is not None:
+            return new
+        history = ("log", "--format=", "--first-parent", "-m", "--reverse", f"--max-count={COMMITS_MOST}")
+        for old, renamed in (*self._pairs(*history, *renames, f"{commit}..HEAD", "--"), *at_once):
+            if old == path:
+                path = new = renamed
+        return new
+
+    def _pairs(self, *arguments: str) -> list[tuple[str, str]]:
         try:
-            said = git_output(
-                self._root, "diff", "--relative", "--name-status", "-z", "-M", "--diff-filter=R", commit, "--"
-            ).decode("utf-8", "surrogateescape")  # fmt: skip
-        except InvalidInput:
-            return None
-        names = said.split("\0")
-        return next((new for old, new in zip(names[1::3], names[2::3], strict=False) if old == path), None)
+            said = git_output(self._root, *arguments).decode("utf-8", "surrogateescape")
+        except InvalidInput:  # no repository, no git, or a commit that is not there any more
+            return []
+        names = [name.lstrip("\n") for name in said.split("\0")]
+        return [(names[at + 1], names[at + 2]) for at in range(0, len(names) - 2, 3)]
 
 
 def _found(citation: Citation, file: _File, path: str) -> tuple[CitationState, tuple[int, int] | None]:
