@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.metadata
 import json
 import os
@@ -69,6 +70,8 @@ def preload() -> None:
     for plugin in importlib.metadata.entry_points(group="pytest11"):
         plugin.load()
     assert "hexad" not in sys.modules
+    gc.collect()
+    gc.freeze()  # no pass of a forked process looks at it again, or copies its pages
 
 
 def run(
@@ -191,8 +194,10 @@ class _Recorder:
 
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        seen = self._seen[code] = self._seen.get(code, 0) + 1
         functions = self._watch.get(code.co_filename)
+        if not functions and not self._prefix:
+            return None  # nearly all calls: to look a code up by its hash costs more than the rest of this
+        seen = self._seen[code] = self._seen.get(code, 0) + 1
         if not functions or seen > WATCHED_CALLS or function_of(code) not in functions:
             return None
         lines = self._executed.setdefault(code.co_filename, set())
