@@ -205,6 +205,35 @@ def test_what_is_not_there_cannot_be_cited_and_nothing_is_stored(project: Path, 
         assert hx.count() == 0
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"lines": "ten"}, {"lines": "0-99999999"}, {"lines": "3-1"}, {"lines": None, "symbol": "Gate"}, {"marks": "a b c d"},
+        {"content_hash": None}, {"marks": None}, {"path": "../../etc/passwd"}, {"path": "\ud800"}, {"commit": "--output=x"},
+    ],
+)  # fmt: skip
+def test_what_came_with_odd_hashes_is_not_checked_or_gone_and_breaks_nothing(
+    project: Path, odd: dict[str, str | None]
+) -> None:
+    memory = remember(project, "src/gate.py:11-13")
+    (citation,) = memory.to_dict()["citations"]
+    with hexad.open(project, embedder=None, background=False) as hx:
+        try:
+            hx.remember_structured(
+                "copy", {"raw": "The chamber is level.", "citations": [{**citation, **odd}]}
+            )
+        except InvalidInput:
+            return
+        (hit,) = hx.recall("chamber level", space="copy", min_relevance=0.0)
+        hx.memory_quality()
+
+    assert [checked.state for checked in hit.citations] in (
+        [],
+        [CitationState.GONE],
+        [CitationState.VERIFIED],
+    )
+
+
 def test_citations_go_with_an_export_and_come_back(project: Path, tmp_path: Path) -> None:
     memory = remember(project, "src/gate.py:11-13")
     with hexad.open(project, embedder=None, background=False) as hx:

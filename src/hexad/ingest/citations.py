@@ -100,7 +100,7 @@ class Citations:
 
     def check(self, citations: Sequence[Citation]) -> tuple[CheckedCitation, ...]:
         """Return what became of those citations that keep hashes; others cannot be checked."""
-        return tuple(self._check(citation) for citation in citations if citation.marks is not None)
+        return tuple(map(self._check, filter(_can_be_checked, citations)))
 
     # Where it stood ----------------------------------------------------------------------------------------------
 
@@ -273,6 +273,19 @@ def _within(places: Sequence[int], at: int, reach: int) -> int:
     while end < len(places) and places[end] < places[at] + reach:
         end += 1
     return end
+
+
+def _can_be_checked(citation: Citation) -> bool:
+    """Tell whether hashes are kept as `cite` makes them: what was imported may hold anything."""
+    if citation.marks is None or citation.content_hash is None:
+        return False
+    if citation.lines is None:
+        return citation.symbol is None
+    match = _LINES.fullmatch(f"-:{citation.lines}")
+    return (
+        match is not None
+        and len(citation.marks.split()) == int(match["last"] or match["first"]) - int(match["first"]) + 1
+    )
 
 
 def _range(lines: str) -> tuple[int, int]:
