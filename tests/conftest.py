@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import itertools
 import os
@@ -55,6 +56,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # processes that they kill: a page that a killed process wrote stays, in memory as on a disk.
     os.environ["TMPDIR"] = str(_MEMORY)
     tempfile.tempdir = None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let no pass of the collector look again at modules and at thousands of collected tests: what tests make is young."""
+    gc.collect()
+    gc.freeze()
 
 
 def _roomy(folder: Path) -> bool:
