@@ -306,6 +306,11 @@ class Command(click.Command):
                 raise
             return super().invoke(ctx)
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return both names in any context: the option is made at the first use and stays."""
+        del ctx
+        return ["-h", "--help"]
+
     def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help, whole: a list of commands wraps what is longer than its line."""
         return super().get_short_help_str(max(limit, _WHOLE_SENTENCE))
@@ -323,6 +328,11 @@ class Group(click.Group):
         super().__init__(*args, **{"invoke_without_command": True, "callback": _show_help, **kwargs})
         self._lazy = dict(lazy or {})
         self.params = [*self.params, *shared_options()]
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return both names in any context: the option is made at the first use and stays."""
+        del ctx
+        return ["-h", "--help"]
 
     def get_short_help_str(self, limit: int = _WHOLE_SENTENCE) -> str:
         """Return the first sentence of the help, whole."""

@@ -55,6 +55,7 @@ def test_every_command_and_every_option_has_a_help_text(path, command):
 def test_every_command_prints_its_help_with_the_shared_options(path, command):
     text = command.get_help(click.Context(command, info_name=path))
 
+    assert "-h, --help" in text  # in a context of its own too: the option of the first use stays
     assert [] == [name for name in ("--json", "--store", "--no-color", "--debug") if name not in text]
 
 
