@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -474,6 +475,44 @@ def test_a_context_without_a_slow_or_broken_layer_says_so_to_program_and_model(h
         assert found.system_items
         assert "not_answered[1]: session" in found.render("toon")
         assert "session" in found.notes[0]
+
+
+class Loading(Asleep):
+    """A layer of a test that loads until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads, self.loaded = Event(), Event()
+        self.released.set()
+
+    def warm(self) -> None:
+        self.loads.set()
+        self.loaded.wait(60)
+
+
+def test_contexts_at_once_all_wait_for_a_layer_that_one_of_them_loads(hx):
+    store = hx._services.context
+    settings = replace(store.settings, router={"layer_ms": 1_500, "total_ms": 3_000})
+    context = replace(store, settings=settings, clock=hexad.SystemClock())
+    layer = Loading()
+    contexts = contexts_with(hx, {MemoryLayer.SESSION: lambda: layer}, context)
+
+    def ask():
+        return contexts.context("how do we deploy?", wanted=RouteRequest(), narrowed=ContextFilters())
+
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(ask)]
+            assert layer.loads.wait(60)
+            asked += [pool.submit(ask), pool.submit(ask)]
+            wait(asked, timeout=0.3, return_when=FIRST_COMPLETED)  # none answers before it has loaded
+            layer.loaded.set()
+            found = [each.result() for each in asked]
+    finally:
+        layer.loaded.set()
+        contexts.close()
+
+    assert [()] * 3 == [each.late for each in found]
 
 
 class SlowQuestions(HashEmbedder):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from threading import Lock
+from threading import Event, Lock
 from typing import Final
 
 from hexad.core.arguments import is_whole, parse_choice, parse_text, parse_time, quoted, word_list
@@ -223,7 +223,7 @@ class Contexts:
         self._lock = Lock()
         self._built: dict[MemoryLayer, LayerSource | None] = {}
         self._warm: set[MemoryLayer] = set()
-        self._warming: set[MemoryLayer] = set()
+        self._warming: dict[MemoryLayer, Event] = {}
 
     def plan(
         self,
@@ -463,12 +463,15 @@ class Contexts:
         """Let layers load what only their first answer has to wait for, before the clock runs.
 
         Returns those that did, and those that still do so after `FIRST_MS`: they go on by themselves, and are not
-        asked before they are done. With `waits` all are waited for.
+        asked before they are done. What another context at the same time has begun is waited for as long. With
+        `waits` all are waited for.
         """
+        started = self._clock.monotonic()
         with self._lock:
             cold = [layer for layer in sources if layer not in self._warm]
             begun = [layer for layer in cold if layer not in self._warming]
-            self._warming.update(begun)
+            others = [self._warming[layer] for layer in cold if layer in self._warming]
+            self._warming.update({layer: Event() for layer in begun})
         if waits:
             for layer in cold:
                 self._warm_up(layer, sources[layer])
@@ -478,6 +481,8 @@ class Contexts:
         }
         if warming:
             self._pool.fetch(warming, deadlines_ms=dict.fromkeys(warming, FIRST_MS), total_ms=FIRST_MS)
+        for other in others:
+            other.wait(max(0.0, FIRST_MS - self._ms(started)) / 1000)
         return [layer for layer in cold if layer in self._warm], [
             layer for layer in cold if layer not in self._warm
         ]
@@ -486,7 +491,9 @@ class Contexts:
         attempt(source.warm)  # what goes wrong the question itself will say
         with self._lock:
             self._warm.add(layer)
-            self._warming.discard(layer)
+            done = self._warming.pop(layer, None)
+        if done is not None:
+            done.set()
         return ()
 
     def _ms(self, started: float) -> float:
