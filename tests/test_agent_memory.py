@@ -45,6 +45,14 @@ def test_what_was_said_in_one_conversation_is_known_in_the_next(hx: Hexad) -> No
     assert context.tokens <= 1_500
 
 
+def test_a_conversation_with_a_name_begins_in_a_store_that_has_nothing(hx: Hexad) -> None:
+    memory = AgentMemory(hx, session="monday")
+
+    assert not memory.before_step([{"role": "user", "content": "What hums?"}])
+    memory.after_step([{"role": "user", "content": "The pump hums."}])
+    assert AgentMemory(hx, session="tuesday").before_step([{"role": "user", "content": "What hums?"}])
+
+
 def test_what_the_model_has_before_it_takes_no_room(hx: Hexad) -> None:
     memory = AgentMemory(hx, user="ada", session="monday")
     said = [user("The gate code of the garden is behind the blue pot."), assistant("Good to know.")]

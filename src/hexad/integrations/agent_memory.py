@@ -168,6 +168,8 @@ class AgentMemory:
         """Return what an earlier run stored of this conversation, as `_known` has it."""
         turns: dict[str, tuple[str, str]] = {}
         ids: dict[str, list[str]] = {}
+        if self._space not in {space.name for space in self._hx.spaces.list()}:
+            return {}  # nobody stored anything yet
         for memory in self._hx.memories(space=self._space, order="created", limit=_LOOKED_THROUGH):
             turn = memory.id if memory.turn is not None else memory.metadata.get(TURN)
             if memory.turn is not None and memory.turn.conversation == self._session:
