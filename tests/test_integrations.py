@@ -26,6 +26,7 @@ except ImportError as error:
         ("langchain", ["langchain_core"]),
         ("langgraph", ["langgraph", "langchain_core"]),
         ("openai_agents", ["agents"]),
+        ("pydantic_ai", ["pydantic_ai"]),
     ],
 )
 def test_an_adapter_without_its_framework_names_the_extra(framework: str, packages: list[str]) -> None:
