@@ -20,7 +20,10 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from hexad.integrations.pydantic_ai import HexadMemory
 
-models.ALLOW_MODEL_REQUESTS = False
+
+@pytest.fixture(autouse=True)
+def _no_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "ALLOW_MODEL_REQUESTS", False)
 
 
 class Scripted:

@@ -139,6 +139,6 @@ def test_every_extra_is_used_by_the_code():
 def _module(requirement: str) -> str:
     name = re.match(r"[\w.-]+", requirement)
     assert name is not None
-    return {"pydantic-ai-slim": "pydantic_ai", "opentelemetry-api": "opentelemetry"}.get(
-        name[0], name[0].replace("-", "_")
-    )
+    return {
+        "openai-agents": "agents", "opentelemetry-api": "opentelemetry", "pydantic-ai-slim": "pydantic_ai",
+    }.get(name[0], name[0].replace("-", "_"))  # fmt: skip

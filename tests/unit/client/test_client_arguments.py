@@ -25,7 +25,10 @@ from hexad.client.verbs import VERBS, parameters_of
         ({"a": (0.5, 1.0)}, {"a": [0.5, 1.0]}),
         (np.array([0.5, 1.0]), [0.5, 1.0]),
         (np.int64(3), 3),
-        (hexad.Citation(path="x"), {"path": "x", "symbol": None, "content_hash": None, "commit": None}),
+        (
+            hexad.Citation(path="x"),
+            dict.fromkeys(["symbol", "content_hash", "commit", "lines", "marks"]) | {"path": "x"},
+        ),
     ],
     ids=repr,
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hexad import Hexad, Memory
 
 QUESTIONS: Final = 5
-DOCUMENT_BYTES: Final = 80_000
+DOCUMENT_BYTES: Final = 100_000
 """What the documents may have together: with 200 commits some 13 s of one core, most of it for vectors."""
 FILE_BYTES: Final = 32_000
 _LEAST_BYTES: Final = 20
@@ -47,7 +47,7 @@ _OWN: Final = (
 
 
 def documents_of(root: Path) -> list[Path]:
-    """Return which files to read: the README, documents, other texts, of each the small ones first, for variety."""
+    """Return which files to read: the README, documents, other texts; of each those near the top, the small ones first."""
     ranked = []
     for relative in islice(_files(root), _WALKED):
         path = root / relative
@@ -56,9 +56,9 @@ def documents_of(root: Path) -> list[Path]:
         except OSError:
             continue
         if _LEAST_BYTES <= size <= FILE_BYTES:
-            ranked.append((_rank(relative), size, relative.as_posix(), path))
+            ranked.append((_rank(relative), max(len(relative.parts), 2), size, relative.as_posix(), path))
     chosen, total = [], 0
-    for _, size, _, path in sorted(ranked):
+    for *_, size, _, path in sorted(ranked):
         total += size
         if total > DOCUMENT_BYTES:
             break
