@@ -47,7 +47,7 @@ _OWN: Final = (
 
 
 def documents_of(root: Path) -> list[Path]:
-    """Return which files to read: the README, documents, other texts; of each those near the top, the small ones first."""
+    """Return which files to read: the README, documents, other texts; of each those near the top, small ones first."""
     ranked = []
     for relative in islice(_files(root), _WALKED):
         path = root / relative
