@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, Protocol
 
 from hexad.core.arguments import (
     all_texts_checked,
@@ -26,11 +25,14 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.memory.decision import (
     DECISION,
     PROJECT_SPACE,
+    Behind,
+    CommitBehind,
     Decision,
     DecisionText,
     Why,
     check_title,
     decision_text,
+    without_place,
 )
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.link import check_link_kind
@@ -50,7 +52,8 @@ _LIST_LIMIT: Final = 50
 _KEY_LIMIT: Final = 200
 _PATH_CHARS: Final = 1_024
 """Longest topic that is looked up as a path."""
-_LINE_OR_SYMBOL: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+)$")
+_ABBREVIATED: Final = range(7, 13)
+"""Characters that people write of a commit's name."""
 
 
 def key_of(key: object, name: str = "key") -> str:
@@ -61,6 +64,14 @@ def key_of(key: object, name: str = "key") -> str:
             argument=name,
         )
     return key.strip()
+
+
+class CommitsBehind(Protocol):
+    """Says which commits a path of the project, or what it names of a file, comes from."""
+
+    def __call__(self, path: str, *, limit: int) -> Behind:
+        """Return the commits, the latest first; of a whole file or folder `limit` at most."""
+        ...
 
 
 @all_failures_translated
@@ -76,8 +87,10 @@ class GovernanceFacade:
         indexer: Indexer,
         recaller: Recaller,
         writer: Callable[[], MemoryWriter],
+        commits_behind: CommitsBehind,
     ) -> None:
-        """`writer` is the write path, loaded when something is written."""
+        """`writer` is the write path, loaded when something is written; `commits_behind` asks git about a path."""
+        self._commits_behind = commits_behind
         self._context, self._stores = context, stores
         self._indexer, self._recaller, self._writer = indexer, recaller, writer
         self._root = context.directory.parent
@@ -301,6 +314,7 @@ class GovernanceFacade:
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
         """Return what was decided about a path of the repository that decisions cite, else about a topic.
 
+        Of a file, `FILE:LINE`, `FILE:FIRST-LAST` and `FILE::SYMBOL` the remembered commits behind it are told too.
         Decisions that were superseded stand behind the one that took their place. Nothing found is an empty answer.
         Raises `NotFound` for a space that was never created, `InvalidInput` for a topic without words.
 
@@ -318,8 +332,11 @@ class GovernanceFacade:
         if space is not None:
             self._stores.spaces.get(space)
         path = self._path(topic)
+        behind = self._commits_behind(path, limit=limit) if path is not None else Behind()
         with self._stores.db.read():
-            decisions = self._decisions.citing(_with_folders(path), space=space) if path is not None else []
+            names = [*_with_folders(path), *_commit_names(behind.shas)] if path is not None else []
+            decisions = self._decisions.citing(names, space=space) if names else []
+            commits = self._commits(behind.shas, space=space)
             lasts = list({last.id: last for last in map(self._decisions.last_of, decisions)}.values())
         notes: tuple[str, ...] = ()
         cited = bool(lasts)
@@ -330,6 +347,7 @@ class GovernanceFacade:
         left = len(lasts) - limit
         if left > 0:
             notes = (*notes, f"{left} more; a higher limit shows them.")
+        notes = (*notes, *behind.notes(remembered=len(commits), limit=limit))
         lasts = lasts[:limit]
         with self._stores.db.read():
             before = {decision.id: tuple(self._decisions.before(decision)) for decision in lasts}
@@ -340,6 +358,24 @@ class GovernanceFacade:
             decisions=tuple(lasts),
             before={name: older for name, older in before.items() if older},
             notes=notes,
+            commits=commits[:limit],
+        )
+
+    def _commits(self, shas: Sequence[str], *, space: str | None) -> tuple[CommitBehind, ...]:
+        """Return those of some commits that are remembered, in their order."""
+        found = self._stores.memories.of_source_ids(shas, kind="commit", space=space) if shas else {}
+        return tuple(
+            CommitBehind(
+                sha=sha,
+                memory_id=memory.id,
+                title=str(memory.metadata.get("title", "")),
+                text=memory.raw,
+                author=str(memory.metadata.get("author", "")),
+                at=memory.valid_from or memory.created_at,
+                instruction_like=memory.instruction_like,
+            )
+            for sha in shas
+            if (memory := found.get(sha)) is not None
         )
 
     def _recalled(
@@ -384,11 +420,16 @@ class GovernanceFacade:
 
 def _with_folders(path: str) -> list[str]:
     """Return the spellings by which a decision may cite a path, or a folder that it is in."""
-    file = _LINE_OR_SYMBOL.sub("", path)
+    file = without_place(path)
     pure = PurePosixPath(file)
     folders = [folder.as_posix() for folder in pure.parents if folder.as_posix() != "."]
     names = [path, file, f"{path}/", *folders, *(f"{folder}/" for folder in folders)]
     return [*names, *(f"./{name}" for name in names)]
+
+
+def _commit_names(shas: Iterable[str]) -> list[str]:
+    """Return the spellings by which a decision may cite a commit."""
+    return [name for sha in shas for name in (sha, *(sha[:length] for length in _ABBREVIATED))]
 
 
 def _checked_id(id: object) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.lines import continued, single_line
@@ -25,6 +27,18 @@ STALE_DAYS: Final = 180
 """A decision that is older says so: what it rested on may have changed."""
 DECISION_PREFIX: Final = "dec_"
 _UNITS: Final = ((365.25, "year"), (30.44, "month"), (7.0, "week"), (1.0, "day"))
+
+
+_PLACE: Final = re.compile(r"(?<=[^/])(?::\d{1,9}(?:[:-]\d{1,9})?|#[^/]+|::[^/:]+)$")
+
+
+def without_place(path: str) -> str:
+    """Return a path without the line, the lines or the symbol behind it.
+
+    >>> [without_place(path) for path in ("src/a.py:12", "src/a.py:12-20", "src/a.py::Map.get", "src/a.py")]
+    ['src/a.py', 'src/a.py', 'src/a.py', 'src/a.py']
+    """
+    return _PLACE.sub("", path)
 
 
 def ago(at: datetime, now: datetime) -> str:
@@ -148,12 +162,66 @@ class Decision:
         return fields
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What git says that a file, or lines of it, come from: the names of commits, the latest first.
+
+    `file` is the file or folder, None where git was not asked; `uncommitted` counts lines. `unread` says why the lines
+    or the symbol were not found.
+    """
+
+    shas: tuple[str, ...] = ()
+    file: str | None = None
+    uncommitted: int = 0
+    unread: str | None = None
+
+    def notes(self, *, remembered: int, limit: int) -> Iterator[str]:
+        """Yield what a reader of those that are remembered must know besides."""
+        if self.unread is not None:
+            yield f"No commit was looked for: {self.unread}"
+        if self.uncommitted:
+            yield f"{self.uncommitted} of the lines of {self.file} are not committed yet."
+        if remembered > limit:
+            yield f"{remembered - limit} more commits; a higher limit shows them."
+        if remembered < len(self.shas):
+            yield (
+                f"{len(self.shas) - remembered} of the commits behind {self.file} are not remembered; "
+                "`hexad ingest git:HEAD` remembers all of the history."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitBehind:
+    """A commit behind a file or lines of it, as it is remembered: `text` is its message and what it touched."""
+
+    sha: str
+    memory_id: str
+    title: str
+    text: str
+    author: str
+    at: datetime
+    instruction_like: tuple[str, ...] = ()
+
+    def told(self, now: datetime) -> str:
+        """Return the commit for a reader; no text of it can pass for another one."""
+        rest = self.text.partition("\n")[2]
+        head = f"Commit {self.sha[:10]}, {ago(self.at, now)}{f' by {single_line(self.author)}' if self.author else ''}."
+        lines = [*([DATA] if self.instruction_like else []), head, single_line(self.title)]
+        reason = rest.partition("\nFiles:\n")[0].strip()
+        return "\n".join([*lines, *([continued(f"Why: {reason}")] if reason else [])])
+
+    def to_dict(self) -> dict[str, JSONValue]:
+        """Return the commit as JSON."""
+        return as_json(self, "sha", "memory_id", "title", "text", "author", "at", "instruction_like")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
     """What was decided about a topic or a tracked path.
 
     `decisions` are in force or the last of their line, each followed by those it superseded in `before`. `path` is
-    the path that they cite, None where the topic was looked for by its words.
+    the path that they cite, None where the topic was looked for by its words. Of a file, or lines of it, `commits` are
+    those that are remembered of what git says it comes from: the lines' own, else the file's last ones.
     """
 
     topic: str
@@ -162,9 +230,10 @@ class Why:
     decisions: tuple[Decision, ...]
     before: Mapping[str, tuple[Decision, ...]]
     notes: tuple[str, ...] = ()
+    commits: tuple[CommitBehind, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.decisions)
+        return bool(self.decisions or self.commits)
 
     def __str__(self) -> str:
         blocks = []
@@ -176,6 +245,7 @@ class Why:
                 + (f" Why: {single_line(old.rationale)}" if old.rationale else "")
                 for old in self.before.get(decision.id, ())
             ]
+        blocks += [commit.told(self.asked_at) for commit in self.commits]
         return "\n\n".join(blocks) or f"No decision about {self.topic!r} is recorded."
 
     def to_dict(self) -> dict[str, JSONValue]:
@@ -191,6 +261,7 @@ class Why:
                 for decision in self.decisions
             ],
             "notes": list(self.notes),
+            "commits": [commit.to_dict() for commit in self.commits],
         }
 
 

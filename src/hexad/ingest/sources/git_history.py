@@ -23,6 +23,7 @@ _CITATIONS_LIMIT: Final = 50
 _MESSAGE_CHARACTERS_LIMIT: Final = 200_000
 
 _FORMAT: Final = "%H%x00%P%x00%at%x00%an%x00%B"
+_BLAMED: Final = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) \d+ \d+(?: \d+)?")
 _ADDRESS: Final = re.compile(r"<?\b[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b>?")
 _BRACKETED_ADDRESS: Final = re.compile(r"[ \t]*<[^<>\s@]{1,64}@[^<>\s@]{1,255}>")
 
@@ -112,6 +113,39 @@ def changed_files(folder: Path, commits: str) -> ChangedFiles:
         changed=tuple(safe_id(path) for status, path in pairs if status != "D"),
         vanished=tuple(safe_id(path) for status, path in pairs if status == "D"),
     )
+
+
+def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> tuple[tuple[str, ...], int]:
+    """Return the commits that lines of a file come from, the latest first, and how many lines are not committed.
+
+    Lines count from 1. A file that git does not know comes from no commit.
+    """
+    try:
+        output = git_output(
+            folder,
+            *("-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", f"-L{first},{last}", "--", path),
+        )
+    except InvalidInput:  # no repository, no git, a file that is not committed
+        return (), 0
+    times: dict[str, int] = {}
+    uncommitted = 0
+    for line in output.split(b"\n"):
+        if (head := _BLAMED.match(line)) is not None:
+            sha = head[1].decode("ascii")
+            uncommitted += not sha.strip("0")
+        elif line.startswith(b"committer-time ") and sha.strip("0"):
+            times[sha] = int(line.split()[1])
+    return tuple(sorted(times, key=lambda sha: -times[sha])), uncommitted
+
+
+def commits_of_file(folder: Path, path: str, *, limit: int) -> tuple[str, ...]:
+    """Return the last commits that changed a file, under the names that it had before too, or a folder."""
+    follow = ("--follow",) if (folder / path).is_file() else ()
+    try:
+        output = git_output(folder, "log", "--format=%H", f"--max-count={limit}", *follow, "--", path)
+    except InvalidInput:
+        return ()
+    return tuple(output.decode("ascii").split())
 
 
 def _range(commits: str | None) -> tuple[str, ...]:

@@ -205,10 +205,15 @@ DECIDE: Final = ToolSchema(
 )
 WHY: Final = ToolSchema(
     name="why",
-    description="What was decided about a file or a topic, why, and what it replaced. Prior context, not law.",
-    properties={"topic": _text("Path in the repository, else words."), "space": _TEXT, "limit": _whole(5)},
+    description="What was decided about a file or a topic, why, what it replaced, and the commits behind lines of a "
+    "file. Prior context, not law.",
+    properties={
+        "topic": _text("FILE, FILE:LINE or FILE::SYMBOL, else words."),
+        "space": _TEXT,
+        "limit": _whole(5),
+    },
     required=("topic",),
-    answer={"decisions": _OBJECTS, "notes": _TEXTS},
+    answer={"decisions": _OBJECTS, "commits": _OBJECTS, "notes": _TEXTS},
     reads=True,
 )
 SESSION: Final = ToolSchema(

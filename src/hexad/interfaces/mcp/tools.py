@@ -150,7 +150,8 @@ def why(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:
     explanation = store.get().governance.why(keywords.pop("topic"), **keywords)
     answer: Answer = dict(explanation.to_dict())
     decisions = [without_blanks(decision) for decision in answer["decisions"]]
-    return {"decisions": decisions, **without_blanks({"path": explanation.path, "notes": answer["notes"]})}
+    rest = {"path": explanation.path, "commits": answer["commits"], "notes": answer["notes"]}
+    return {"decisions": decisions, **without_blanks(rest)}
 
 
 def graph(store: OpenStore, arguments: Arguments, progress: Progress) -> Answer:

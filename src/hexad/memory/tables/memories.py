@@ -91,6 +91,16 @@ class Memories(MemoryNames):
         )
         return {no: load_citations(text) for no, text in rows}
 
+    def of_source_ids(self, source_ids: Sequence[str], *, kind: str, space: str | None) -> dict[str, Memory]:
+        """Return the active memories of a kind that sources gave these ids, by them."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no WHERE m.kind = ? AND m.status = 'active'"
+            f" AND (? IS NULL OR s.name = ?) AND m.source_id IN (SELECT value FROM json_each(?)){seen}",
+            (kind, space, space, json.dumps(list(source_ids)), *roles),
+        )
+        return {str(memory.source_id): memory for memory in self.by_no([row[0] for row in rows]).values()}
+
     def turns_of(self, conversation: str, *, space_no: int) -> dict[int, StoredTurn]:
         """Return the turns of a conversation of a space by their positions, whatever their status."""
         seen, roles = seen_sql("m", self._roles)

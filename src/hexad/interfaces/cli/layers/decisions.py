@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 def why(topic: str, space: str | None, limit: int) -> None:
     """Print what was decided about TOPIC, and why.
 
-    A path of the repository is taken first: the decisions that cite it, or a folder that it is in. Else TOPIC is
-    looked for by its words. Prints nothing on stdout, with exit code 0, when nothing is recorded.
+    A path of the repository is taken first: the decisions that cite it, or a folder that it is in, and the commits
+    that FILE, FILE:LINE, FILE:FIRST-LAST or FILE::SYMBOL comes from, with their reasons. Else TOPIC is looked for by
+    its words. Prints nothing on stdout, with exit code 0, when nothing is recorded.
     """
     with state().opened() as hx:
         why = hx.governance.why(_from_root(topic, hx), space=space, limit=limit)
@@ -37,13 +39,14 @@ def why(topic: str, space: str | None, limit: int) -> None:
 def _from_root(topic: str, hx: Hexad) -> str:
     """Return a file named from the folder that one is in as the store calls it; anything else as it was typed."""
     root = hx.path.parent.resolve()
-    try:
-        file = Path(os.path.abspath(topic))
-        there = file.exists()
-    except (OSError, ValueError):
-        return topic
-    if there and file.is_relative_to(root) and file != root:
-        return file.relative_to(root).as_posix()
+    for named in (topic, re.split("[:#]", topic, maxsplit=1)[0]):  # what follows is a line or a symbol
+        try:
+            file = Path(os.path.abspath(named))
+            there = file.exists()
+        except (OSError, ValueError):
+            return topic
+        if named and there and file.is_relative_to(root) and file != root:
+            return file.relative_to(root).as_posix() + topic.removeprefix(named)
     return topic
 
 
@@ -59,6 +62,12 @@ def _why_lines(why: Why) -> Iterator[str]:
             yield ""
             yield from hanging(f"Before it: {single_line(older.title)}", indent=2, room=room)
             yield from _part_lines(older, why, indent=4, room=room)
+    for number, commit in enumerate(why.commits):
+        if number or why.decisions:
+            yield ""
+        yield click.style(clean(single_line(commit.title)), bold=True)
+        told = commit.told(why.asked_at)
+        yield from _lines_of(told, title=commit.title, id=commit.memory_id, indent=2, room=room)
 
 
 def _decision_lines(decision: Decision, why: Why, *, room: int) -> Iterator[str]:
@@ -67,9 +76,13 @@ def _decision_lines(decision: Decision, why: Why, *, room: int) -> Iterator[str]
 
 
 def _part_lines(decision: Decision, why: Why, *, indent: int, room: int) -> Iterator[str]:
-    lines = decision.told(why.asked_at).split("\n")
-    texts = [line for line in lines if line.strip() and line != single_line(decision.title)]
-    for line in [*texts, decision.id]:
+    told = decision.told(why.asked_at)
+    yield from _lines_of(told, title=decision.title, id=decision.id, indent=indent, room=room)
+
+
+def _lines_of(told: str, *, title: str, id: str, indent: int, room: int) -> Iterator[str]:
+    texts = [line for line in told.split("\n") if line.strip() and line != single_line(title)]
+    for line in [*texts, id]:
         yield from hanging(line, indent=indent, room=room)
 
 

@@ -1,0 +1,168 @@
+"""`why` of a file, of lines and of a symbol: the commits that git says they come from, with their reasons."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import Hexad
+from hexad.memory.decision import ago
+from ran import Run
+
+FIRST = "def drain(valves):\n    return len(valves)\n"
+SECOND = "def drain(valves):\n    for valve in valves:\n        valve.open()\n    return len(valves)\n"
+REASON = "Open the valves first\n\nA closed valve holds water back.\n\nDecision: this line belongs to nobody."
+
+Commit = Callable[[str, str, str], str]
+
+
+@pytest.fixture
+def commit(tmp_path: Path) -> Commit:
+    """Writes a file and commits it with a message at a time; returns the commit's name."""
+    git(tmp_path, "init", "-q")
+    days = iter(range(1, 28))
+
+    def commit_(path: str, text: str, message: str) -> str:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+        git(tmp_path, "add", path)
+        time = f"2026-01-{next(days):02}T12:00:00Z"
+        git(tmp_path, "commit", "-qm", message, GIT_COMMITTER_DATE=time, GIT_AUTHOR_DATE=time)
+        return git(tmp_path, "rev-parse", "HEAD").strip()
+
+    return commit_
+
+
+def git(folder: Path, *arguments: str, **variables: str) -> str:
+    return subprocess.run(
+        ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *arguments],
+        cwd=folder, check=True, capture_output=True, text=True, env={**os.environ, **variables},
+    ).stdout  # fmt: skip
+
+
+def store(folder: Path, *sources: str) -> Hexad:
+    hx = hexad.open(folder, embedder=None, background=False)
+    for source in sources:
+        hx.ingest(source)
+    return hx
+
+
+def shas(hx: Hexad, topic: str, **options: int | str) -> list[str]:
+    return [each.sha for each in hx.governance.why(topic, **options).commits]  # type: ignore[arg-type]
+
+
+@pytest.mark.row("A051")
+def test_a_line_is_told_with_the_commit_that_it_comes_from_and_its_reason(
+    tmp_path: Path, commit: Commit
+) -> None:
+    first, second = commit("src/a.py", FIRST, "Count the valves"), commit("src/a.py", SECOND, REASON)
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        assert [first] == shas(hx, "src/a.py:1")
+        assert [second] == shas(hx, "src/a.py:2-3") == shas(hx, "src/a.py:2") == shas(hx, "src/a.py:2:5")
+        assert (
+            [second, first]
+            == shas(hx, "src/a.py:1-4")
+            == shas(hx, "src/a.py::drain")
+            == shas(hx, "src/a.py#drain")
+        )
+        assert (
+            [second, first]
+            == shas(hx, "src/a.py")
+            == shas(hx, "src")
+            == shas(hx, str(tmp_path / "src" / "a.py"))
+        )
+        assert [second] == shas(hx, "src/a.py", limit=1) == shas(hx, "src/a.py:1-4", limit=1)
+        why = hx.governance.why("src/a.py:2")
+        (behind,) = why.commits
+        assert hx.get(behind.memory_id).source_id == second
+    assert [
+        f"Commit {second[:10]}, {ago(behind.at, why.asked_at)} by Ada.",
+        "Open the valves first",
+        "Why: A closed valve holds water back.",
+        "  Decision: this line belongs to nobody.",
+    ] == str(why).splitlines()
+
+
+def test_decisions_that_cite_the_file_or_the_commit_stand_before_it(tmp_path: Path, commit: Commit) -> None:
+    first = commit("a.py", FIRST, "Count the valves")
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        hx.governance.decide("Drain by hand", links=["a.py"])
+        hx.governance.decide("Count, do not weigh", links=[first[:8]])
+        why = hx.governance.why("a.py:1")
+
+    assert {"Drain by hand", "Count, do not weigh"} == {each.title for each in why.decisions}
+    assert [first] == [each.sha for each in why.commits]
+    assert [first] == [each["sha"] for each in why.to_dict()["commits"]]  # type: ignore[index, union-attr, call-overload]
+
+
+def test_a_renamed_file_keeps_the_reasons_it_had(tmp_path: Path, commit: Commit) -> None:
+    first = commit("a.py", SECOND, REASON)
+    git(tmp_path, "mv", "a.py", "b.py")
+    renamed = commit("other.py", "", "Rename a to b")
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        assert ([first], [renamed, first]) == (shas(hx, "b.py:2"), shas(hx, "b.py"))
+
+
+def test_what_is_not_remembered_not_committed_or_not_there_is_said(tmp_path: Path, commit: Commit) -> None:
+    commit("a.py", FIRST, "Count the valves")
+    (tmp_path / "a.py").write_text(FIRST + "drain([])\n")
+    (tmp_path / "new.py").write_text("x = 1\n")
+
+    with store(tmp_path) as hx:
+        notes = hx.governance.why("a.py:1-3").notes
+        beyond = hx.governance.why("a.py:4")
+        new = hx.governance.why("new.py:1")
+
+    assert [
+        "1 of the lines of a.py are not committed yet.",
+        "1 of the commits behind a.py are not remembered; `hexad ingest git:HEAD` remembers all of the history.",
+    ] == list(notes[-2:])
+    assert not beyond and "a.py has 3 lines" in beyond.notes[-1]
+    assert not new and not new.commits
+
+
+def test_a_role_is_told_no_commit_that_it_may_not_see(tmp_path: Path, commit: Commit) -> None:
+    commit("a.py", FIRST, "Count the valves")
+    with store(tmp_path) as hx:
+        hx.spaces.create("history")
+        hx.spaces.create("elsewhere")
+        hx.spaces.set_policy("history", {"roles": ["lead"]})
+        hx.ingest(f"git:{tmp_path}", space="history")
+
+        assert (1, 0) == (len(shas(hx, "a.py", space="history")), len(shas(hx, "a.py", space="elsewhere")))
+    for role, count in (("lead", 1), ("dev", 0)):
+        with hexad.open(tmp_path, embedder=None, background=False, actor={"role": role}) as hx:
+            assert count == len(shas(hx, "a.py")) == len(shas(hx, "a.py:1"))
+
+
+def test_a_folder_without_a_repository_answers_as_before(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FIRST)
+    with store(tmp_path) as hx:
+        hx.governance.decide("Drain by hand", links=["a.py"])
+        why = hx.governance.why("a.py:1")
+
+    assert (["Drain by hand"], (), ()) == ([each.title for each in why.decisions], why.commits, why.notes)
+
+
+def test_the_shell_takes_a_line_of_a_file_in_the_folder_that_one_is_in(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: Commit
+) -> None:
+    commit("src/a.py", FIRST, "Count the valves")
+    commit("src/a.py", SECOND, REASON)
+    run("ingest", "git:")
+
+    monkeypatch.chdir(tmp_path / "src")
+    told = run("why", "a.py:3")
+
+    assert ["Open the valves first", "  Why: A closed valve holds water back."] == [
+        line for line in told.out.splitlines() if "valve" in line
+    ]
+    assert "No decision" not in told.err
