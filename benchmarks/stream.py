@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import hexad
 from benchmarks.child import in_child
 from benchmarks.report import Options, Report, Table
 from benchmarks.stream_data import START, columns, fill_peer, peer, rows, size
+from hexad.audit import AuditLogWriter, HushController
 
 SINGLE_RATE, BATCH_RATE, ROW_BYTES = 100_000, 500_000, 45.0
 POLICIES = ("always", "group", "os")
@@ -33,6 +35,7 @@ def run(options: Options) -> Report:
     scale = 1 if options.quick else 10
     report = Report(name="Experience stream: recording")
     report.tables.append(_singles(report, options, scale))
+    report.tables.append(_steered(options, count=5_000 * scale))
     report.tables.append(_batches(report, options, count=20_000 * scale))
     report.tables.append(_sealed(report, options, count=100_000 * scale))
     report.tables.append(_recovery(options, count=100_000 * scale))
@@ -84,6 +87,47 @@ def _record(folder: Path, policy: str, process: int, count: int) -> tuple[float,
             hx.xdb.record(**timestep)
         hx.xdb.flush()
         return time.perf_counter() - began, time.process_time() - cpu
+
+
+def _steered(options: Options, *, count: int) -> Table:
+    """Tokens through `on_output_token`, as a generation loop hands them over, without and with steering on the ledger."""
+    ways = ("recorded", "recorded and steered")
+    runs = [
+        {way: in_child(_generate, options.work / f"tokens-{at}-{way}", count, way == ways[1]) for way in ways}
+        for at in range(_BEST_OF)
+    ]
+    best = {way: max(run[way] for run in runs) for way in ways}
+    return Table(
+        title="Tokens of a generation loop, three activations each",
+        columns=("", "tokens per CPU-second", "of those recorded alone"),
+        rows=[(way, best[way], best[way] / best[ways[0]]) for way in ways],
+    )
+
+
+def _generate(folder: Path, count: int, steered: bool) -> float:
+    folder.mkdir(parents=True)
+    names = ("mood::calm", "intent::plan", "uncertain")
+    states = [dict(zip(names, (0.2, 0.7, (at % 101) / 100), strict=True)) for at in range(count)]
+    with hexad.open(folder, embedder=None, background=False) as hx, ExitStack() as stack:
+        hx.xdb.start_session("s", compaction=False)
+        controller = None
+        if steered:
+            writer = stack.enter_context(AuditLogWriter(hx.path / "audit", "model"))
+            controller = HushController(
+                stack.enter_context(writer.recorder()),
+                evaluate=lambda state: state,
+                steer=lambda seen: [{"directive": "no sampling"}] if seen["uncertain"] > 0.99 else [],
+            )
+        hx.xdb.on_input("warm up", "user")
+        hx.xdb.flush()
+        cpu = time.process_time()
+        for at, state in enumerate(states):
+            hx.xdb.on_output_token(" token", at % 997, state)
+            if controller is not None:
+                controller.evaluate_and_steer(state, "s", at + 2, " token")
+        hx.xdb.flush()
+        stack.close()  # what the ledger has not written yet
+        return count / (time.process_time() - cpu)
 
 
 def _batches(report: Report, options: Options, *, count: int) -> Table:
