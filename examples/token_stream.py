@@ -77,9 +77,7 @@ def main() -> None:
             controller = HushController(recorder, evaluate=uncertain, steer=steer)
             while steered:
                 steered = False
-                before = (
-                    [{"role": "assistant", "content": text}] if text else []
-                )  # the model goes on from there
+                before = [{"role": "assistant", "content": text}] if text else []  # the model goes on from it
                 for token in generated(given.url, given.model, [asked, *before], **options):
                     word, tick = token["token"], tick + 1
                     text += word

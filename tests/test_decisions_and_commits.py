@@ -111,6 +111,16 @@ def test_a_renamed_file_keeps_the_reasons_it_had(tmp_path: Path, commit: Commit)
         assert ([first], [renamed, first]) == (shas(hx, "b.py:2"), shas(hx, "b.py"))
 
 
+def test_a_name_of_a_file_is_no_pattern(tmp_path: Path, commit: Commit) -> None:
+    own, other = (
+        commit("a[b].py", FIRST, "Name it oddly"),
+        commit("ab.py", "LIMIT = 7\n", "Match the pattern"),
+    )
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        assert ([own], [other]) == (shas(hx, "a[b].py"), shas(hx, "ab.py"))
+
+
 def test_what_is_not_remembered_not_committed_or_not_there_is_said(tmp_path: Path, commit: Commit) -> None:
     commit("a.py", FIRST, "Count the valves")
     (tmp_path / "a.py").write_text(FIRST + "drain([])\n")
@@ -122,8 +132,8 @@ def test_what_is_not_remembered_not_committed_or_not_there_is_said(tmp_path: Pat
         new = hx.governance.why("new.py:1")
 
     assert [
-        "1 of the lines of a.py are not committed yet.",
-        "1 of the commits behind a.py are not remembered; `hexad ingest git:HEAD` remembers all of the history.",
+        "Lines of a.py that are not committed yet: 1.",
+        "Commits of a.py that are not remembered: 1; `hexad ingest git:HEAD` remembers all of the history.",
     ] == list(notes[-2:])
     assert not beyond and "a.py has 3 lines" in beyond.notes[-1]
     assert not new and not new.commits

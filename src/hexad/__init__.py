@@ -176,7 +176,7 @@ if TYPE_CHECKING:
     from hexad.maintenance.quality import Flaw, MemoryQuality, QualityFinding, export_quality
     from hexad.maintenance.reindex import ReindexReport
     from hexad.maintenance.status import MaintenanceReport, StoreStatus
-    from hexad.memory.decision import CommitBehind, Decision, Why
+    from hexad.memory.decision import Decision, SourceCommit, Why
     from hexad.memory.fact import Fact, FactChange, Review
     from hexad.memory.feedback import Feedback, FeedbackStats, Mistake, Verdict, VerdictPeriod, VerdictTally
     from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -292,7 +292,7 @@ _HOMES: Final = {
     "hexad.maintenance.quality": ("Flaw", "MemoryQuality", "QualityFinding", "export_quality"),
     "hexad.maintenance.reindex": ("ReindexReport",),
     "hexad.maintenance.status": ("MaintenanceReport", "StoreStatus"),
-    "hexad.memory.decision": ("CommitBehind", "Decision", "Why"),
+    "hexad.memory.decision": ("Decision", "SourceCommit", "Why"),
     "hexad.memory.fact": ("Fact", "FactChange", "Review"),
     "hexad.memory.feedback": ("Feedback", "FeedbackStats", "Mistake", "Verdict", "VerdictPeriod", "VerdictTally"),
     "hexad.memory.layer_names": ("MemoryLayer", "QueryClass"),
@@ -323,7 +323,7 @@ __all__ = [
     "AccessDenied", "ActivityBucket", "ActivityUnit", "Actor", "AgentMemory", "Amount", "Boundary", "BudStatus",
     "BudgetExceeded", "BudgetLine", "Bundle", "Category", "CheckedCitation", "Chunk", "Citation", "CitationState",
     "Clock", "CodeAnswer", "CodeHit", "CodeIndexReport",
-    "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice", "Comment", "CommitBehind",
+    "CodeNode", "CodeOverview", "CodeQuestion", "CodeSlice", "Comment",
     "CompactionRecord", "CompactionTrigger", "ComponentSummary", "CompressedRecord", "CompressionLevel",
     "CompressionReport", "CompressionStep", "ConceptActivity", "Conflict", "ConsolidationAction",
     "ConsolidationChange", "ConsolidationReport", "ConsolidationScope", "ContextEvent", "ContextHook",
@@ -343,7 +343,7 @@ __all__ = [
     "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance",
     "Replaced", "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope",
     "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTurn", "Skip",
-    "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
+    "SourceCommit", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
     "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
     "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds",

@@ -362,7 +362,7 @@ class Services:
             indexer=self.catalog,
             recaller=self.search.recaller,
             writer=lambda: self.ingest().writer,
-            commits_behind=lambda path, *, limit: self.citations().commits_behind(path, limit=limit),
+            file_history=lambda path, *, limit: self.citations().file_history(path, limit=limit),
         )
 
     def _make_project(self) -> ProjectFacade:

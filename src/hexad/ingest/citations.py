@@ -21,7 +21,7 @@ from hexad.ingest.sources.file_place import language_of
 from hexad.ingest.sources.formats.code import Definition, definitions_in
 from hexad.ingest.sources.git_command import git_output
 from hexad.ingest.sources.git_history import commits_of_file, commits_of_lines, head_commit
-from hexad.memory.decision import Behind, without_place
+from hexad.memory.decision import FileHistory, without_place
 from hexad.memory.memory import CheckedCitation, Citation, CitationState
 
 BYTES_MOST: Final = 4 << 20
@@ -104,22 +104,22 @@ class Citations:
         """Return what became of those citations that keep hashes; others cannot be checked."""
         return tuple(map(self._check, filter(_can_be_checked, citations)))
 
-    def commits_behind(self, path: str, *, limit: int) -> Behind:
+    def file_history(self, path: str, *, limit: int) -> FileHistory:
         """Return the commits that lines or a symbol of a file come from, else the last ones of a file or a folder."""
         file = without_place(path)
         place = self._place(file)
         if place is None or not place.exists():
-            return Behind()
+            return FileHistory()
         if file == path:
-            return Behind(commits_of_file(self._root, file, limit=limit), file=file)
+            return FileHistory(commits_of_file(self._root, file, limit=limit), file=file)
         named = file + _COLUMN.sub(r"\1", path.removeprefix(file)).replace("#", "::")
         try:
             lines = self._anchored(named).lines or ""
         except InvalidInput as error:
-            return Behind(file=file, unread=str(error))
+            return FileHistory(file=file, unread=str(error))
         first, last = _range(lines)
         shas, uncommitted = commits_of_lines(self._root, file, first=first, last=last)
-        return Behind(shas, file=file, uncommitted=uncommitted)
+        return FileHistory(shas, file=file, uncommitted=uncommitted)
 
     # Where it stood ----------------------------------------------------------------------------------------------
 

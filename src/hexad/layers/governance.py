@@ -25,10 +25,10 @@ from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.memory.decision import (
     DECISION,
     PROJECT_SPACE,
-    Behind,
-    CommitBehind,
     Decision,
     DecisionText,
+    FileHistory,
+    SourceCommit,
     Why,
     check_title,
     decision_text,
@@ -66,10 +66,10 @@ def key_of(key: object, name: str = "key") -> str:
     return key.strip()
 
 
-class CommitsBehind(Protocol):
+class ReadFileHistory(Protocol):
     """Says which commits a path of the project, or what it names of a file, comes from."""
 
-    def __call__(self, path: str, *, limit: int) -> Behind:
+    def __call__(self, path: str, *, limit: int) -> FileHistory:
         """Return the commits, the latest first; of a whole file or folder `limit` at most."""
         ...
 
@@ -87,10 +87,10 @@ class GovernanceFacade:
         indexer: Indexer,
         recaller: Recaller,
         writer: Callable[[], MemoryWriter],
-        commits_behind: CommitsBehind,
+        file_history: ReadFileHistory,
     ) -> None:
-        """`writer` is the write path, loaded when something is written; `commits_behind` asks git about a path."""
-        self._commits_behind = commits_behind
+        """`writer` is the write path, loaded when something is written; `file_history` asks git about a path."""
+        self._file_history = file_history
         self._context, self._stores = context, stores
         self._indexer, self._recaller, self._writer = indexer, recaller, writer
         self._root = context.directory.parent
@@ -314,7 +314,7 @@ class GovernanceFacade:
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
         """Return what was decided about a path of the repository that decisions cite, else about a topic.
 
-        Of a file, `FILE:LINE`, `FILE:FIRST-LAST` and `FILE::SYMBOL` the remembered commits behind it are told too.
+        Of a file, `FILE:LINE`, `FILE:FIRST-LAST` and `FILE::SYMBOL` its remembered commits are told too.
         Decisions that were superseded stand behind the one that took their place. Nothing found is an empty answer.
         Raises `NotFound` for a space that was never created, `InvalidInput` for a topic without words.
 
@@ -332,11 +332,11 @@ class GovernanceFacade:
         if space is not None:
             self._stores.spaces.get(space)
         path = self._path(topic)
-        behind = self._commits_behind(path, limit=limit) if path is not None else Behind()
+        history = self._file_history(path, limit=limit) if path is not None else FileHistory()
         with self._stores.db.read():
-            names = [*_with_folders(path), *_commit_names(behind.shas)] if path is not None else []
+            names = [*_with_folders(path), *_commit_names(history.shas)] if path is not None else []
             decisions = self._decisions.citing(names, space=space) if names else []
-            commits = self._commits(behind.shas, space=space)
+            commits = self._commits(history.shas, space=space)
             lasts = list({last.id: last for last in map(self._decisions.last_of, decisions)}.values())
         notes: tuple[str, ...] = ()
         cited = bool(lasts)
@@ -347,7 +347,7 @@ class GovernanceFacade:
         left = len(lasts) - limit
         if left > 0:
             notes = (*notes, f"{left} more; a higher limit shows them.")
-        notes = (*notes, *behind.notes(remembered=len(commits), limit=limit))
+        notes = (*notes, *history.notes(remembered=len(commits), limit=limit))
         lasts = lasts[:limit]
         with self._stores.db.read():
             before = {decision.id: tuple(self._decisions.before(decision)) for decision in lasts}
@@ -361,11 +361,11 @@ class GovernanceFacade:
             commits=commits[:limit],
         )
 
-    def _commits(self, shas: Sequence[str], *, space: str | None) -> tuple[CommitBehind, ...]:
+    def _commits(self, shas: Sequence[str], *, space: str | None) -> tuple[SourceCommit, ...]:
         """Return those of some commits that are remembered, in their order."""
         found = self._stores.memories.of_source_ids(shas, kind="commit", space=space) if shas else {}
         return tuple(
-            CommitBehind(
+            SourceCommit(
                 sha=sha,
                 memory_id=memory.id,
                 title=str(memory.metadata.get("title", "")),

@@ -163,7 +163,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class FileHistory:
     """What git says that a file, or lines of it, come from: the names of commits, the latest first.
 
     `file` is the file or folder, None where git was not asked; `uncommitted` counts lines. `unread` says why the lines
@@ -180,19 +180,19 @@ class Behind:
         if self.unread is not None:
             yield f"No commit was looked for: {self.unread}"
         if self.uncommitted:
-            yield f"{self.uncommitted} of the lines of {self.file} are not committed yet."
+            yield f"Lines of {self.file} that are not committed yet: {self.uncommitted}."
         if remembered > limit:
             yield f"{remembered - limit} more commits; a higher limit shows them."
         if remembered < len(self.shas):
             yield (
-                f"{len(self.shas) - remembered} of the commits behind {self.file} are not remembered; "
+                f"Commits of {self.file} that are not remembered: {len(self.shas) - remembered}; "
                 "`hexad ingest git:HEAD` remembers all of the history."
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitBehind:
-    """A commit behind a file or lines of it, as it is remembered: `text` is its message and what it touched."""
+class SourceCommit:
+    """A commit that a file or lines of it come from, as it is remembered: `text` is its message and what it touched."""
 
     sha: str
     memory_id: str
@@ -230,7 +230,7 @@ class Why:
     decisions: tuple[Decision, ...]
     before: Mapping[str, tuple[Decision, ...]]
     notes: tuple[str, ...] = ()
-    commits: tuple[CommitBehind, ...] = ()
+    commits: tuple[SourceCommit, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.decisions or self.commits)

@@ -123,7 +123,16 @@ def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> tuple
     try:
         output = git_output(
             folder,
-            *("-c", "blame.ignoreRevsFile=", "blame", "--line-porcelain", f"-L{first},{last}", "--", path),
+            *(
+                "-c",
+                "blame.ignoreRevsFile=",
+                "--literal-pathspecs",
+                "blame",
+                "--line-porcelain",
+                f"-L{first},{last}",
+                "--",
+                path,
+            ),
         )
     except InvalidInput:  # no repository, no git, a file that is not committed
         return (), 0
@@ -142,7 +151,9 @@ def commits_of_file(folder: Path, path: str, *, limit: int) -> tuple[str, ...]:
     """Return the last commits that changed a file, under the names that it had before too, or a folder."""
     follow = ("--follow",) if (folder / path).is_file() else ()
     try:
-        output = git_output(folder, "log", "--format=%H", f"--max-count={limit}", *follow, "--", path)
+        output = git_output(
+            folder, "--literal-pathspecs", "log", "--format=%H", f"--max-count={limit}", *follow, "--", path
+        )
     except InvalidInput:
         return ()
     return tuple(output.decode("ascii").split())

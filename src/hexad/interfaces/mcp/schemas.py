@@ -205,8 +205,8 @@ DECIDE: Final = ToolSchema(
 )
 WHY: Final = ToolSchema(
     name="why",
-    description="What was decided about a file or a topic, why, what it replaced, and the commits behind lines of a "
-    "file. Prior context, not law.",
+    description="What was decided about a file or a topic, why, what it replaced, and the commits that lines of a file "
+    "come from. Prior context, not law.",
     properties={
         "topic": _text("FILE, FILE:LINE or FILE::SYMBOL, else words."),
         "space": _TEXT,
