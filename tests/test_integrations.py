@@ -25,6 +25,7 @@ except ImportError as error:
         ("anthropic", ["anthropic"]),
         ("langchain", ["langchain_core"]),
         ("langgraph", ["langgraph", "langchain_core"]),
+        ("llama_index", ["llama_index", "llama_index.core"]),
         ("openai_agents", ["agents"]),
         ("pydantic_ai", ["pydantic_ai"]),
     ],

@@ -21,9 +21,12 @@ PAGES = [
 def test_the_examples_of_a_page_run_as_they_are_shown(page, tmp_path, monkeypatch):
     if page.parent.name == "integrations":
         pytest.importorskip(
-            {"langchain": "langchain_core", "openai-agents": "agents", "pydantic-ai": "pydantic_ai"}.get(
-                page.stem, page.stem
-            ),
+            {
+                "langchain": "langchain_core",
+                "llama-index": "llama_index.core",
+                "openai-agents": "agents",
+                "pydantic-ai": "pydantic_ai",
+            }.get(page.stem, page.stem),
             reason=f"the extra `{page.stem}` is not installed",
         )
     monkeypatch.chdir(tmp_path)
