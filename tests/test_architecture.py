@@ -177,6 +177,7 @@ EARLY = {
     ),
     "anyio": ("hexad.interfaces.mcp",),
     "agents": ("hexad.integrations.openai_agents",),
+    "google": ("hexad.integrations.google_adk",),
     "llama_index": ("hexad.integrations.llama_index",),
     "pydantic_ai": ("hexad.integrations.pydantic_ai", "hexad.providers.generators.hosted"),
     "anthropic": ("hexad.integrations.anthropic",),
@@ -639,6 +640,7 @@ def _module_name(requirement: str) -> str:
     name = re.split(r"[\[<>=~! ;]", requirement)[0].lower()
     return {
         "apsw-sqlite3mc": "apsw",
+        "google-adk": "google",
         "llama-index-core": "llama_index",
         "openai-agents": "agents",
         "opentelemetry-api": "opentelemetry",

@@ -23,6 +23,7 @@ except ImportError as error:
     ("framework", "packages"),
     [
         ("anthropic", ["anthropic"]),
+        ("google_adk", ["google", "google.adk"]),
         ("langchain", ["langchain_core"]),
         ("langgraph", ["langgraph", "langchain_core"]),
         ("llama_index", ["llama_index", "llama_index.core"]),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
 from hexad.core.actor import AS_OWNER
 from hexad.core.arguments import quoted
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import AccessDenied, InvalidInput
+
+_T = TypeVar("_T")
 
 
 def require_open_store(store: object, *, by: str) -> Hexad:
@@ -32,3 +38,13 @@ def owned_context(store: object, *, by: str) -> StoreContext:
             remedy=AS_OWNER,
         )
     return context
+
+
+async def in_thread(call: Callable[[], _T]) -> _T:
+    """Return what a call in a thread gives; who is cancelled waits until what was begun is stored."""
+    task = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise

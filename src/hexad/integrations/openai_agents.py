@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
+from hexad.integrations.open_store import in_thread
 from hexad.integrations.turns import HELD_BACK, Said, Turns
 from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import Memory, Trust
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from hexad.engine import Hexad
 
 __all__ = ["HexadSession"]
-
-_T = TypeVar("_T")
 
 
 class HexadSession(SessionABC):
@@ -60,32 +58,22 @@ class HexadSession(SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the items in their order, the last ones where there is a limit."""
         last = resolve_session_limit(limit, self.session_settings)
-        return await _done(
+        return await in_thread(
             lambda: self._turns.read(_own, _other, last=None if last is None else max(0, last))
         )
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items behind those that are there, durably, all or none."""
         said = [_said(item) for item in items]
-        await _done(lambda: self._turns.add(said))
+        await in_thread(lambda: self._turns.add(said))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Archive the last item and return it; None where there is none."""
-        return await _done(lambda: self._turns.pop(_own, _other))
+        return await in_thread(lambda: self._turns.pop(_own, _other))
 
     async def clear_session(self) -> None:
         """Archive all items: gone from here and from recalls."""
-        await _done(self._turns.clear)
-
-
-async def _done(call: Callable[[], _T]) -> _T:
-    """Return what a call in a thread gives; who is cancelled waits until what was begun is stored."""
-    task = asyncio.ensure_future(asyncio.to_thread(call))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
+        await in_thread(self._turns.clear)
 
 
 def _said(item: TResponseInputItem) -> Said:
