@@ -177,6 +177,7 @@ EARLY = {
     ),
     "anyio": ("hexad.interfaces.mcp",),
     "agents": ("hexad.integrations.openai_agents",),
+    "agent_framework": ("hexad.integrations.agent_framework",),
     "google": ("hexad.integrations.google_adk",),
     "llama_index": ("hexad.integrations.llama_index",),
     "pydantic_ai": ("hexad.integrations.pydantic_ai", "hexad.providers.generators.hosted"),
@@ -640,6 +641,7 @@ def _module_name(requirement: str) -> str:
     name = re.split(r"[\[<>=~! ;]", requirement)[0].lower()
     return {
         "apsw-sqlite3mc": "apsw",
+        "agent-framework-core": "agent_framework",
         "google-adk": "google",
         "llama-index-core": "llama_index",
         "openai-agents": "agents",

@@ -22,6 +22,7 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("framework", "packages"),
     [
+        ("agent_framework", ["agent_framework"]),
         ("anthropic", ["anthropic"]),
         ("google_adk", ["google", "google.adk"]),
         ("langchain", ["langchain_core"]),

@@ -140,5 +140,5 @@ def _module(requirement: str) -> str:
     name = re.match(r"[\w.-]+", requirement)
     assert name is not None
     return {
-        "google-adk": "google", "llama-index-core": "llama_index", "openai-agents": "agents", "opentelemetry-api": "opentelemetry", "pydantic-ai-slim": "pydantic_ai",
+        "agent-framework-core": "agent_framework", "google-adk": "google", "llama-index-core": "llama_index", "openai-agents": "agents", "opentelemetry-api": "opentelemetry", "pydantic-ai-slim": "pydantic_ai",
     }.get(name[0], name[0].replace("-", "_"))  # fmt: skip

@@ -22,6 +22,7 @@ def test_the_examples_of_a_page_run_as_they_are_shown(page, tmp_path, monkeypatc
     if page.parent.name == "integrations":
         pytest.importorskip(
             {
+                "agent-framework": "agent_framework",
                 "google-adk": "google.adk",
                 "langchain": "langchain_core",
                 "llama-index": "llama_index.core",
