@@ -407,6 +407,21 @@ def experience(reader: Reader) -> Answers:
         yield "log", xdb.experience_log.query(session_id="monday", limit=4)
 
 
+def package_texts(package: Path) -> dict[str, Any]:
+    """Return a package's texts by name, its manifest without the Parquet files' size and digest and its own digest:
+    these change with every release of the library that writes such a file, whose version it names."""
+    texts: dict[str, Any] = {
+        str(file.relative_to(package)): file.read_text(encoding="utf-8")
+        for file in sorted(package.rglob("*"))
+        if file.suffix in (".json", ".jsonl", ".md", ".txt")
+    }
+    manifest = texts["manifest.json"] = json.loads(texts["manifest.json"])
+    parquet = {name: {} for name in manifest["files"] if name.endswith(".parquet")}
+    assert parquet and manifest.pop("sha256")
+    manifest["files"].update(parquet)
+    return texts
+
+
 def tiers(reader: Reader) -> Answers:
     """What is kept of experience, and why: windows, COLD records, compactions, submissions, the contract, usage."""
     with reader.opened() as hx:
@@ -425,14 +440,7 @@ def tiers(reader: Reader) -> Answers:
         for name in ("graft-1", "graft-2"):
             yield f"evidence {name}", xdb.get_windows_for_submission(name)
         package = xdb.export_submission("graft-1", reader.root / "package")
-        yield (
-            "package",
-            {
-                str(file.relative_to(package)): file.read_text(encoding="utf-8")
-                for file in sorted(package.rglob("*"))
-                if file.suffix in (".json", ".jsonl", ".md", ".txt")
-            },
-        )
+        yield "package", package_texts(package)
         yield "verified", xdb.verify_export(package)
         yield "contract", xdb.contract
         yield "usage", xdb.usage()
