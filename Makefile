@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: demo test check format bench mutants frameworks stress capabilities release clean
+.PHONY: demo test check format bench mutants frameworks stress soak capabilities release clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -51,6 +51,9 @@ stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged file
 	$(BIN)/python docs/assurance.py --counted build/stress.xml
 	TEST_EXAMPLES_TIMES=10 $(BIN)/python -m pytest -p no:xdist --timeout 0 tests/property $(ARGS)
 	$(BIN)/python tests/mutation --all
+
+soak: $(STAMP)  ## One process lives for 8 hours (ARGS="--minutes 60"): memory, handles, threads and CPU must not grow
+	$(BIN)/python -m benchmarks.soak --out build/soak $(ARGS)
 
 release: $(STAMP)  ## Build the wheel twice, compare, and say what is in it: dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build cyclonedx-bom
