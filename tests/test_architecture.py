@@ -184,6 +184,7 @@ EARLY = {
     "anthropic": ("hexad.integrations.anthropic",),
     "langchain_core": ("hexad.integrations.langchain", "hexad.integrations.langgraph"),
     "langgraph": ("hexad.integrations.langgraph",),
+    "ormsgpack": ("hexad.integrations.langgraph",),
     "click": ("hexad.interfaces.cli",),
     "mcp": ("hexad.interfaces.mcp",),
     "mcp_types": ("hexad.interfaces.mcp",),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import operator
+import os
 import secrets
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -15,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import hexad
 from hexad import Hexad
+from hexad.database import files
 from tables import everything_stored
 
 pytest.importorskip("langgraph", reason="the extra `langgraph` is not installed")
@@ -22,8 +25,10 @@ conformance = pytest.importorskip(
     "langgraph.checkpoint.conformance", reason="langgraph-checkpoint-conformance is not installed"
 )
 
+from langchain_core.messages import AIMessage, HumanMessage  # noqa: E402
 from langgraph.checkpoint.base import empty_checkpoint  # noqa: E402
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer  # noqa: E402
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT  # noqa: E402
 from langgraph.graph import START, StateGraph  # noqa: E402
 from langgraph.types import Command, interrupt  # noqa: E402
 
@@ -110,6 +115,44 @@ def test_a_list_that_grows_or_loses_its_beginning_is_not_written_anew(hx: Hexad)
     assert put([*lines, "one more"]) - first < first / 2
     assert put(lines[10:]) - first < first
     assert lines[10:] == saver.get(thread())["channel_values"]["lines"]
+
+
+def test_a_message_that_is_changed_in_place_is_stored_as_it_is_then(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx)
+    messages = [HumanMessage(f"note {number}", additional_kwargs={"seen": True}) for number in range(8)]
+    messages.append(AIMessage("noted", additional_kwargs={"at": datetime(2026, 3, 1, tzinfo=UTC)}))
+    changes: tuple[dict[str, Any], ...] = ({}, {"seen": 1}, {"seen": 1.0}, {"seen": None}, {"at": ["noon"]})
+    configs, wanted = [], []
+    for change in changes:
+        messages[2].additional_kwargs.update(change)
+        messages[8].additional_kwargs["at"] += timedelta(days=1)
+        checkpoint = {**empty_checkpoint(), "channel_values": {"messages": messages}}
+        configs.append(saver.put(thread(), checkpoint, {"source": "loop", "step": 1, "parents": {}}, {}))
+        wanted.append(repr(messages))
+
+    assert wanted == [
+        repr(saver.get_tuple(config).checkpoint["channel_values"]["messages"]) for config in configs
+    ]
+
+
+def test_what_no_checkpoint_follows_is_synced_and_other_writes_with_their_checkpoint(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx = opened()  # a store on the disk
+    saver = HexadCheckpointer(hx)
+    metadata = {"source": "loop", "step": 1, "parents": {}}
+    config = saver.put(thread(), empty_checkpoint(), metadata, {})
+    synced: list[object] = []
+    monkeypatch.setattr(files, "fdatasync", lambda fd, path: (synced.append(path), os.fdatasync(fd)))
+
+    counts = []
+    for write in (("lines", ["said"]), (INTERRUPT, "which?"), (ERROR, "lost"), ("lines", ["again"])):
+        saver.put_writes(config, [write], f"task-{len(counts)}")
+        counts.append(len(synced))
+    saver.put(config, empty_checkpoint(), metadata, {})
+
+    assert [0, 1, 2, 2, 3] == [*counts, len(synced)]
+    assert 4 == len(saver.get_tuple(config).pending_writes or ())
 
 
 def test_pruning_keeps_what_a_delta_channel_builds_on(hx: Hexad) -> None:

@@ -159,10 +159,15 @@ class Checkpoints:
                 ),
             )  # fmt: skip
 
-    def put_writes(self, key: CheckpointKey, writes: Iterable[PendingWrite], *, replace: bool) -> None:
-        """Store what a task wrote; what is there already stays, unless `replace`."""
+    def put_writes(
+        self, key: CheckpointKey, writes: Iterable[PendingWrite], *, replace: bool, durable: bool = True
+    ) -> None:
+        """Store what a task wrote; what is there already stays, unless `replace`.
+
+        With `durable=False` it is on the disk with the next checkpoint at the latest.
+        """
         verb = "REPLACE" if replace else "INSERT OR IGNORE"
-        with self._db.transaction() as con:
+        with self._db.transaction(durable=durable) as con:
             thread_no = self._thread_for(con, key.thread)
             con.executemany(
                 f"{verb} INTO checkpoint_writes(thread_no, namespace, checkpoint_id, task_id, position, task_path,"

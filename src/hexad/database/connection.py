@@ -1,8 +1,10 @@
 """The one door to SQLite: a `Database` per file, one connection per thread, transactions that end durable.
 
-Writing is only possible inside `Database.transaction()`: outside it every connection is `query_only`, so that
-nothing bypasses the queue and the shared sync of `hexad.database.commit_queue`. Readers see a commit from the moment
-it was made, which is some milliseconds before it is durable and acknowledged.
+Writing is only possible inside `Database.transaction()`, so that nothing bypasses the queue and the shared sync of
+`hexad.database.commit_queue`: a connection is `query_only` until its first transaction, and outside of them refuses to
+commit from then on. (Switching `query_only` each time has SQLite compile every statement anew: a sixth of the time to
+remember a text.) Readers see a commit from the moment it was made, which is some milliseconds before it is durable and
+acknowledged.
 
 Threads and forks: a connection belongs to the thread that first used it. A `Database` that was inherited
 through `fork()` cannot be used in the child and says so; the child opens the store again.
@@ -94,7 +96,8 @@ def prepare_to_close(con: Connection, queue: CommitQueue, *, wrote: bool) -> Non
     with contextlib.suppress(apsw.Error):
         if wrote and queue.try_acquire():
             try:
-                con.sqlite.execute("PRAGMA query_only = OFF")
+                con.allow_writes()
+                con.writing = True
                 con.sqlite.execute(f"PRAGMA analysis_limit = {ANALYSIS_LIMIT_ROWS}").fetchall()
                 con.sqlite.execute("PRAGMA optimize").fetchall()
             finally:
@@ -321,13 +324,22 @@ class Database:
         con.depth = 1
         try:
             yield con
+            wrote = con.sqlite.txn_state("main") == apsw.SQLITE_TXN_WRITE
         finally:
             con.depth = 0
             self._roll_back(con)
+        if wrote:
+            raise StorageFailure(
+                f"{self.path} is readonly in a read: what was written was undone; open a transaction for it."
+            )
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, durable: bool = True) -> Iterator[Connection]:
         """Run the block as one change: all of it is kept, durable when the outermost block ends, or nothing.
+
+        With `durable=False` the outermost block does not wait for the disk: a crash of the program takes nothing, lost
+        power what no durable change has followed. Changes are lost in their order, so whatever is on the disk has all
+        that came before it.
 
         Nests: an exception undoes its own level. Raises `StoreLocked` when the turn to write does not come in
         time, `StorageFailure` when the disk refuses (nothing was kept), and `CommitInDoubt` when the change
@@ -346,7 +358,7 @@ class Database:
         self.require_writable()
         assert self._queue is not None
         number = yield from self._write(con, self._queue)
-        if self.durability is Durability.GROUP:
+        if durable and self.durability is Durability.GROUP:
             self._queue.wait_durable(number)
         checkpoint_when_due(con, self._queue, busy_timeout_s=self._lock_timeout_s)
 
@@ -445,7 +457,7 @@ class Database:
     def _write(self, con: Connection, queue: CommitQueue) -> Generator[Connection, None, int]:
         queue.acquire()
         try:
-            con.execute("PRAGMA query_only = OFF")
+            con.allow_writes()
             con.execute("BEGIN IMMEDIATE")
             con.depth, con.writing = 1, True
             frames_before = con.wal_frames
@@ -463,7 +475,6 @@ class Database:
                 raise
             finally:
                 con.depth, con.writing = 0, False
-                con.execute("PRAGMA query_only = ON")
             # Until SQLite has reported a commit once, silence does not mean that nothing was written.
             wrote = bool(con.wal_frames) or not con.counts_frames
             con.wal_frames = con.wal_frames or frames_before

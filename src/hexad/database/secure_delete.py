@@ -145,12 +145,13 @@ def _write_anew(db: Database, meta: Meta | None) -> bool:
             return False
         with translated(db.path):
             try:
-                connection.sqlite.execute("PRAGMA query_only = OFF").fetchall()
+                connection.allow_writes()
+                connection.writing = True
                 connection.sqlite.execute("VACUUM").fetchall()
             except apsw.BusyError:
                 return False
             finally:
-                connection.sqlite.execute("PRAGMA query_only = ON").fetchall()
+                connection.writing = False
     if meta is not None:
         meta.put(CLEANED, "vacuum")
     return True

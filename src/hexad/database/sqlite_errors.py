@@ -65,7 +65,7 @@ def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError
                 f"{error.object[:80]!r} holds {error.object[error.start]!r}, half of a character; write it in UTF-8."
             )
         case apsw.ConstraintError():
-            return Conflict(f"The store {path} holds something that contradicts the change: {error}.")
+            return _contradiction(error, path)
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return StoreLocked(
                 f"Another program holds the store {path} and did not let go in time ({error}). "
@@ -107,6 +107,12 @@ def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError
             )
         case _:
             return StorageFailure(f"SQLite could not use {path}: {type(error).__name__}: {error}.")
+
+
+def _contradiction(error: apsw.ConstraintError, path: Path) -> HexadError:
+    if extended_code(error) == apsw.SQLITE_CONSTRAINT_COMMITHOOK:
+        return StorageFailure(f"{path} is readonly outside of a transaction; open one to write.")
+    return Conflict(f"The store {path} holds something that contradicts the change: {error}.")
 
 
 def _extended_name(error: apsw.Error) -> str:

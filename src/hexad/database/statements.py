@@ -63,7 +63,17 @@ class Tracing:
 class Connection:
     """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`."""
 
-    __slots__ = ("_sqlite", "_tracing", "counts_frames", "depth", "path", "trials", "wal_frames", "writing")
+    __slots__ = (
+        "_sqlite",
+        "_tracing",
+        "_writable",
+        "counts_frames",
+        "depth",
+        "path",
+        "trials",
+        "wal_frames",
+        "writing",
+    )
 
     def __init__(self, sqlite: apsw.Connection, path: Path, tracing: Tracing) -> None:
         self._sqlite = sqlite
@@ -74,6 +84,7 @@ class Connection:
         self.trials = 0
         self.wal_frames = 0
         self.counts_frames = False
+        self._writable = False
 
     def execute(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> Rows:
         """Run one statement; iterate over the result for its rows, as tuples."""
@@ -98,6 +109,16 @@ class Connection:
             raise translated_error(error, self.path) from error
         if tracer:
             tracer(sql, self._tracing.clock.monotonic() - start)
+
+    def allow_writes(self) -> None:
+        """End `query_only` for good; what would be committed while `writing` is not set is refused from now on."""
+        if not self._writable:
+            self.execute("PRAGMA query_only = OFF")
+            self._sqlite.set_commit_hook(self._refuses_commit)
+            self._writable = True
+
+    def _refuses_commit(self) -> bool:
+        return not self.writing
 
     def note_frames(self, _sqlite: apsw.Connection, _name: str, frames: int) -> int:
         """SQLite's WAL hook: remember how many frames the WAL has after a commit of this connection."""

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from hexad.core.clock import SystemClock
-from hexad.database import connection
+from hexad.database import connection, files
 from hexad.database.connection import APPLICATION_ID, Database, sqlite_library_is_safe
 from hexad.errors import Conflict, IntegrityError, InvalidInput, StorageFailure
 
@@ -75,7 +75,6 @@ def test_a_new_store_is_private_and_marked_as_ours(db: Database) -> None:
         ("recursive_triggers", 1),
         ("synchronous", 1),
         ("wal_autocheckpoint", 0),
-        ("query_only", 1),
     ],
 )
 def test_every_connection_is_set_up_alike(db: Database, pragma: str, value: object) -> None:
@@ -162,8 +161,30 @@ def test_nothing_can_be_written_outside_a_transaction(db: Database) -> None:
         con.execute("INSERT INTO t VALUES(1, 'one')")
     with pytest.raises(StorageFailure, match="readonly"):
         db.query("INSERT INTO t VALUES(2, 'two')")
+    with pytest.raises(StorageFailure, match="readonly"):
+        with db.read() as con:
+            con.execute("INSERT INTO t VALUES(3, 'three')")
+    fresh = Database.open(db.path, clock=SystemClock())
+    with contextlib.closing(fresh), pytest.raises(StorageFailure, match="readonly"):
+        fresh.query("INSERT INTO t VALUES(4, 'four')")
 
     assert [(1, "one")] == rows(db)
+
+
+def test_a_change_that_does_not_wait_for_the_disk_is_seen_and_synced_by_the_next_that_does(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+    monkeypatch.setattr(files, "fdatasync", lambda fd, path: (synced.append(path), os.fdatasync(fd)))
+    with db.transaction(durable=False) as con:
+        con.execute("INSERT INTO t VALUES(1, 'one')")
+    before = len(synced)
+    seen = rows(db)
+    with db.transaction() as con:
+        con.execute("INSERT INTO t VALUES(2, 'two')")
+
+    assert (0, 1) == (before, len(synced))
+    assert [(1, "one")] == seen
 
 
 def test_a_read_keeps_its_view_while_others_write(db: Database) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 from zlib import crc32
 
+import ormsgpack
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
@@ -41,7 +43,22 @@ _SPREAD: Final = 2_654_435_761
 what was appended to a list, or taken from its beginning, leaves the other pieces as they are. The checksums of
 texts that differ in a number alone are alike in their lower bits."""
 _MSGPACK: Final = "msgpack"
+_PLAIN: Final = (
+    ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_ENUM
+    | ormsgpack.OPT_PASSTHROUGH_SUBCLASS
+    | ormsgpack.OPT_PASSTHROUGH_TUPLE
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
+"""Refuses all but texts, numbers, booleans, None, and lists and objects of them: their bytes tell all values apart."""
+_PACKED_BYTES_LIMIT: Final = 8 << 20
+"""So many bytes of messages are kept as they were serialized: some 20,000 of a usual length."""
 _DELTA_CHANNELS: Final = "counters_since_delta_snapshot"
+
+
+_Packed: TypeAlias = tuple[bytes, bool]
+"""An item of a list as bytes, and whether a piece ends with it."""
 
 
 class HexadCheckpointer(BaseCheckpointSaver[Any]):
@@ -57,6 +74,9 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
     def __init__(self, store: Hexad, *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self._checkpoints = Checkpoints(owned_context(store, by="HexadCheckpointer").db)
+        self._packed: dict[tuple[type, bytes], _Packed] = {}
+        """Messages as they were serialized, by all that their bytes depend on."""
+        self._packed_bytes = 0
 
     # Writing ----------------------------------------------------------------------------------------------------
 
@@ -100,7 +120,11 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store what a task wrote after a checkpoint."""
+        """Store what a task wrote after a checkpoint.
+
+        An interrupt, an error and such, which no checkpoint follows, are on the disk when it returns; all else with
+        the checkpoint that follows.
+        """
         thread, namespace, checkpoint_id = _place(config)
         if checkpoint_id is None:
             raise InvalidInput("The config of writes must have a checkpoint_id.", argument="config")
@@ -121,18 +145,37 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
             CheckpointKey(thread=thread, namespace=namespace, id=checkpoint_id),
             rows,
             replace=all(channel in WRITES_IDX_MAP for channel, _ in writes),
+            durable=any(channel in WRITES_IDX_MAP for channel, _ in writes),
         )
 
     def _pack(self, value: object) -> StateValue:
         """Return a value as bytes; a list as those of its items, some together, where they make up its own."""
         if type(value) is list and len(value) > _SHORT_LIST and type(self.serde) is JsonPlusSerializer:
-            items = [self.serde.dumps_typed(item) for item in value]
-            if all(encoding == _MSGPACK for encoding, _ in items):
-                return StateValue(
-                    encoding=_MSGPACK, pieces=_grouped([data for _, data in items]), count=len(items)
-                )
+            items = [packed for item in value if (packed := self._pack_item(item)) is not None]
+            if len(items) == len(value):
+                return StateValue(encoding=_MSGPACK, pieces=_grouped(items), count=len(items))
         encoding, data = self.serde.dumps_typed(value)
         return StateValue(encoding=encoding, pieces=(data,))
+
+    def _pack_item(self, item: object) -> _Packed | None:
+        """Return an item of a list as bytes, None where they are none of MessagePack.
+
+        A message is serialized once, as long as it stays the same: a conversation is handed over whole at each step.
+        """
+        key = _key_of(item)
+        if key is not None and (packed := self._packed.get(key)) is not None:
+            return packed
+        encoding, data = self.serde.dumps_typed(item)
+        if encoding != _MSGPACK:
+            return None
+        # The checksums of texts that differ in a number alone are alike in their lower bits.
+        packed = data, (crc32(data) * _SPREAD & 0xFFFFFFFF) >> 28 == 0
+        if key is not None:
+            if self._packed_bytes > _PACKED_BYTES_LIMIT:
+                self._packed, self._packed_bytes = {}, 0
+            self._packed[key] = packed
+            self._packed_bytes += len(key[1]) + len(data)
+        return packed
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -320,13 +363,23 @@ def _config(thread_id: object, namespace: str, checkpoint_id: str) -> RunnableCo
     return cast(RunnableConfig, {"configurable": named})
 
 
-def _grouped(items: Collection[bytes]) -> tuple[bytes, ...]:
+def _key_of(item: object) -> tuple[type, bytes] | None:
+    """Return all that the bytes of a message depend on, None for what is no message or holds more than plain values."""
+    if not isinstance(item, BaseMessage) or item.__pydantic_extra__:
+        return None
+    try:
+        return type(item), ormsgpack.packb(item.__dict__, option=_PLAIN)
+    except (TypeError, ValueError):
+        return None
+
+
+def _grouped(items: Collection[_Packed]) -> tuple[bytes, ...]:
     """Return items joined to pieces, cut where their own bytes say so: the same items give the same pieces."""
     pieces: list[bytes] = []
     group: list[bytes] = []
-    for item in items:
-        group.append(item)
-        if (crc32(item) * _SPREAD & 0xFFFFFFFF) >> 28 == 0:
+    for data, is_last in items:
+        group.append(data)
+        if is_last:
             pieces.append(b"".join(group))
             group = []
     return (*pieces, b"".join(group)) if group else tuple(pieces)
