@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,10 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog, AuditLogWriter
+from hexad.database import files
 from hexad.database.connection import Database
+from hexad.database.meta import Meta
+from hexad.experience.stream.frames import FrameWriter
 from hexad.lifecycle.session_capture import open_session
 from programs import command, run
 
@@ -146,7 +150,10 @@ KILLED_IN_ITS_FIRST_COMMIT = """
 import os, signal, sys
 from pathlib import Path
 from hexad import FrozenClock, Hexad
+from hexad.database import files
 from hexad.database.connection import Database
+from hexad.database.meta import Meta
+from hexad.experience.stream.frames import FrameWriter
 db = Database.open(Path(sys.argv[1]), clock=FrozenClock())
 with db.transaction() as con:
     con.execute("PRAGMA cache_size = 1")
@@ -345,6 +352,33 @@ def test_a_lost_log_is_accepted(project: Path) -> None:
         assert [] == hx.xdb.recall(session_id="monday")
     with hexad.open(project, embedder=None, background=False) as hx:
         assert [] == hx.check()
+
+
+def test_the_end_of_a_log_that_was_never_synced_is_not_missed(project: Path) -> None:
+    log = log_of(project, end="closed")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.maintain()
+    end = FrameWriter(0).end(at=0)
+    assert log.read_bytes().endswith(end)
+    os.truncate(log, log.stat().st_size - len(end))  # lost with the power: it is only a help to readers
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        assert 200 == len(hx.xdb.recall(session_id="monday", limit=500))
+
+
+def test_the_length_of_a_log_is_noted_once_it_is_on_the_disk(project: Path) -> None:
+    log = log_of(project, end="killed")
+    calls: list[tuple[str, str]] = []
+    previous = files.set_hook(lambda operation, path: calls.append((operation, path.name)))
+    try:
+        with hexad.open(project, embedder=None, background=False) as hx:
+            hx.maintain()
+            assert Meta(hx._services.db).is_log_noted(log.name)
+    finally:
+        files.set_hook(previous)
+
+    assert ("fdatasync", log.name) in calls
 
 
 @pytest.mark.parametrize("end", ["closed", "killed"])

@@ -104,6 +104,10 @@ class Meta:
         """Note how long a log of the stream is that nobody writes to any more, in bytes."""
         self.update(f"{_FILE}{_LOGS}{name}", str(size))
 
+    def is_log_noted(self, name: str) -> bool:
+        """Whether it is noted how long a log of the stream is."""
+        return self.get(f"{_FILE}{_LOGS}{name}") is not None
+
     def forget_log(self, name: str) -> None:
         """Expect a log of the stream no longer: what it held is in a segment, or it held nothing."""
         with self._db.joined() as con:

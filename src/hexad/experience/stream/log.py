@@ -179,6 +179,17 @@ def lock_if_left(path: Path) -> int | None:
     return fd
 
 
+def sync(path: Path) -> int:
+    """Make a log durable that nobody writes to any more; returns how many bytes it has."""
+    with _reading(path):
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        files.fdatasync(fd, path)
+        return os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+
+
 def begun_at(path: Path) -> int:
     """Return when the log was begun, in microseconds; 0 for one whose beginning cannot be read."""
     with _reading(path), path.open("rb") as file:

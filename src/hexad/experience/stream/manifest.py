@@ -168,10 +168,13 @@ class SegmentManifest:
             con.execute("INSERT OR IGNORE INTO stream_retired_logs VALUES(?, NULL)", (log,))
             self._meta.forget_log(log)
 
-    def note_logs(self, logs: Iterable[tuple[str, int]]) -> None:
-        """Note how long logs are that nobody writes to any more."""
-        for name, size in logs:
-            self._meta.note_log(name, size)
+    def is_noted(self, log: str) -> bool:
+        """Whether it is noted how long a log is."""
+        return self._meta.is_log_noted(log)
+
+    def note_log(self, log: str, size: int) -> None:
+        """Note how long a log is that nobody writes to any more; so much of it must be on the disk."""
+        self._meta.note_log(log, size)
 
     def require_logs(self, directory: Path) -> None:
         """Raise `IntegrityError` where a log of the stream in `directory` is gone, or shorter than it was."""

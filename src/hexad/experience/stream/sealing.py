@@ -30,7 +30,7 @@ from hexad.errors import IntegrityError
 from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 from hexad.experience.stream.filters import TickRanges, placed
 from hexad.experience.stream.frames import HAS_EVENT, SEALED_HEADER_BYTES, Frames
-from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log
+from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log, sync
 from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
 from hexad.experience.stream.rows import RELATION, flat
 from hexad.experience.stream.segment_files import (
@@ -385,9 +385,7 @@ class Sealer:
         with contextlib.ExitStack() as locks:
             left_paths = list(self._abandoned_logs(locks))
             if not (all or self._is_due(left_paths)):
-                # Of a killed program nobody has noted how much it wrote.
-                sizes = [(path.name, path.stat().st_size) for path in left_paths]
-                self.manifest.note_logs(item for item in sizes if item[1] > SEALED_HEADER_BYTES)
+                self._note(left_paths)
                 return StreamReport()
             logs = list(_readable_logs(left_paths, problems, self._engine.cipher))
             self._before(logs)
@@ -412,6 +410,12 @@ class Sealer:
             freed_bytes=freed,
             problems=tuple(problems),
         )
+
+    def _note(self, left_paths: Sequence[Path]) -> None:
+        """Note how long the logs of killed programs are: nobody else did. What of them was never synced is by then."""
+        for path in left_paths:
+            if not self.manifest.is_noted(path.name) and path.stat().st_size > SEALED_HEADER_BYTES:
+                self.manifest.note_log(path.name, sync(path))
 
     def _retire(self, log: Path) -> None:
         self.manifest.retire(log.name)
