@@ -18,6 +18,7 @@ from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog
 from hexad.audit.open import open_ledger
 from hexad.core.erasure import MENTIONS, ErasureReceipt, parse_receipt, parse_selection
+from hexad.database.erasure_book import Erasures
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
 from hexad.services import memory_tables
 from opener import Opener
@@ -532,6 +533,26 @@ def test_what_the_ledger_could_not_take_it_takes_later(hx: Hexad, clock: FrozenC
     assert [] == opened.db.query("SELECT 1 FROM contents WHERE seq = 0")
     opened.close()
     assert {} == readable(hx.path, [b"xqzw"])
+
+
+def test_what_the_ledger_took_before_a_kill_does_not_wait_for_it(
+    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hexad.audit.AuditLogWriter(hx.path, "be", clock=clock) as writer:
+        writer.record("monday", 1, "output", "w", {}, [], subject="xqzw")
+    hx.remember("Somebody.", data_subjects=["xqzw"])
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Erasures, "ledger_took", killed)
+        with pytest.raises(KeyboardInterrupt):
+            hx.forget(subject="xqzw", purge=True, confirm=True)
+    hx.maintain()
+
+    assert () == hx.erasures()[0].pending
+    assert hx.erasures()[0].ledger_seq is not None
 
 
 # Nothing is left ----------------------------------------------------------------------------------------------------

@@ -67,15 +67,17 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
                 ]
                 done += ledger.take(source, made)
             moved = rows[-1][0]
-        meta.put(MOVED, str(moved))
-        meta.put(LEDGER_SIZE, str(ledger.size()))
-        if unknown := erasures.not_on_ledger(moved):
-            records = {
-                unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
-                for seq, detail in ledger.details(ERASURE)
-                if detail.get("id") in unknown
-            }
-            erasures.ledger_took(moved, records)
+        # Together, or what the ledger took before a kill would go on waiting here until there is another note.
+        with meta.database.transaction():
+            meta.put(MOVED, str(moved))
+            meta.put(LEDGER_SIZE, str(ledger.size()))
+            if unknown := erasures.not_on_ledger(moved):
+                records = {
+                    unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
+                    for seq, detail in ledger.details(ERASURE)
+                    if detail.get("id") in unknown
+                }
+                erasures.ledger_took(moved, records)
     finally:
         opened.close()
     return done
