@@ -136,13 +136,19 @@ class Lease:
         if self.is_held:
             return True
         fd = files.open_for_locks(self.path)
-        with files.operation("lock", self.path, "lock"):
-            if _locked_by_other(fd, fcntl.LOCK_EX):
-                os.close(fd)
-                return False
+        try:
+            with files.operation("lock", self.path, "lock"):
+                is_mine = not _locked_by_other(fd, fcntl.LOCK_EX)
+            if is_mine:
+                files.truncate(fd, 0, self.path)
+                files.write_at(fd, _encode(_this_process(self._clock, self._purpose)), 0, self.path)
+        except BaseException:
+            os.close(fd)  # and with it the lock: nobody else would get it as long as this process lasts
+            raise
+        if not is_mine:
+            os.close(fd)
+            return False
         self._fd = fd
-        os.ftruncate(fd, 0)
-        files.write_at(fd, _encode(_this_process(self._clock, self._purpose)), 0, self.path)
         return True
 
     def holder(self) -> Holder | None:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from hexad.core.clock import Clock, FrozenClock, SystemClock
+from hexad.database import files
 from hexad.database.leases import Lease, OpenLock, poll, process_started
-from hexad.errors import StoreLocked
+from hexad.errors import StorageFailure, StoreLocked
 
 LEASE = """
     import sys
@@ -73,6 +74,25 @@ def test_a_lease_is_held_by_one_and_free_after_release(tmp_path: Path) -> None:
     assert first.try_acquire()
     assert not second.try_acquire()
     first.release()
+    assert second.try_acquire()
+    second.release()
+
+
+def test_a_lease_that_cannot_be_noted_is_free(tmp_path: Path) -> None:
+    first, second = make_lease(tmp_path), make_lease(tmp_path)
+
+    def refuse(operation: str, path: Path) -> None:
+        if operation == "write":
+            raise OSError(28, "No space left on device")
+
+    previous = files.set_hook(refuse)
+    try:
+        with pytest.raises(StorageFailure, match=r"maintain\.lock: No space"):
+            first.try_acquire()
+    finally:
+        files.set_hook(previous)
+
+    assert not first.is_held
     assert second.try_acquire()
     second.release()
 
