@@ -107,11 +107,11 @@ TABLE: Mapping[str, set[str] | None] = {
 TABLE_EXCEPTIONS = {
     (
         "hexad.interfaces.cli.app.base",
-        "hexad.core.invisible_text",
+        "hexad.core.prompt_fence",
     ): "people are shown what models are, by the same rules",
     (
         "hexad.interfaces.cli.output.render",
-        "hexad.core.invisible_text",
+        "hexad.core.prompt_fence",
     ): "people are shown what models are, by the same rules",
     (
         "hexad.interfaces.cli.output.render",

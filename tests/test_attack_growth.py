@@ -19,7 +19,7 @@ import pytest
 import attack_texts
 from attack_texts import attacks
 from hexad import errors
-from hexad.core import invisible_text
+from hexad.core import prompt_fence
 from hexad.ingest.sources.formats.code import code_sections
 from hexad.ingest.sources.formats.html import parse_html
 from hexad.ingest.sources.formats.markdown import parse_asciidoc, parse_markdown, parse_rst
@@ -57,8 +57,8 @@ RULES: Final = project_rules("all")
 READERS: dict[str, Callable[[str], object]] = {
     "redact": lambda text: redact(text, rules=RULES, salt=b"salt"),
     "discreet": errors.discreet,
-    "revealed": invisible_text.revealed,
-    "escaped": invisible_text.escaped,
+    "revealed": prompt_fence.revealed,
+    "escaped": prompt_fence.escaped,
     "estimate_pieces": chunking.estimate_pieces,
     "statements": lambda text: list(commitments.statements(text)),
     "code_names": literals.code_names,

@@ -14,7 +14,7 @@ import pytest
 
 import hexad
 from hexad import ContextHook, FrozenClock, Hexad, InvalidInput, NotFound, ProjectContext
-from hexad.spaces.bundles.as_text import defused
+from hexad.core.prompt_fence import defused
 from hexad.testing import ScriptedGenerator
 from hexad.text.tokens import estimate_tokens
 from opener import Opener

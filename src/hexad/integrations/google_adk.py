@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hexad.core.prompt_fence import defused
 from hexad.errors import AccessDenied, NotFound
 from hexad.ingest.messages import TURN, parse_messages
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
@@ -162,15 +163,25 @@ class HexadMemoryService(BaseMemoryService):
             self._hx.forget(id)
 
 
+def _quoted(text: str) -> str:
+    """Return a text as the framework's tools put it among others: no line of it can pass for a turn of its own."""
+    return "\n> ".join(defused(text).splitlines())
+
+
 def _entry(memory: Memory, text: str) -> MemoryEntry:
     said_by = memory.turn.speaker if memory.turn is not None else None
     by_user = memory.trust is Trust.USER
     return MemoryEntry(
         id=memory.id,
-        content=Content(role=_USER if by_user else "model", parts=[Part(text=text)]),
+        content=Content(role=_USER if by_user else "model", parts=[Part(text=_quoted(text))]),
         author=_USER if by_user else said_by or str(memory.metadata.get("agent") or memory.trust.value),
         timestamp=(memory.valid_from or memory.created_at).isoformat(),
-        custom_metadata={"space": memory.space, "kind": memory.kind, "trust": memory.trust.value},
+        custom_metadata={
+            "space": memory.space,
+            "kind": memory.kind,
+            "trust": memory.trust.value,
+            **({"instruction_like": list(memory.instruction_like)} if memory.instruction_like else {}),
+        },
     )
 
 

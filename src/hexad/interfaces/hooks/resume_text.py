@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.prompt_fence import defused
 from hexad.text.graphemes import beginning
 
 if TYPE_CHECKING:
@@ -56,4 +57,4 @@ def _left(working_set: WorkingSet | None) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return beginning(text, _LINE_CHARS)
+    return beginning(defused(text), _LINE_CHARS)

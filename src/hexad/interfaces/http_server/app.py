@@ -21,6 +21,7 @@ from hexad.client.verbs import VERBS, Verb, python_call
 from hexad.client.wire import MEDIA_TYPE, encode
 from hexad.core.as_json import plain
 from hexad.core.clock import Clock
+from hexad.core.prompt_fence import fenced_json
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.interfaces.http_server.bodies import MalformedRequest, arguments_of_body, arguments_of_query
@@ -100,7 +101,8 @@ class Desk:
                 value = ask(arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body))
                 if is_exact:
                     return json.dumps(encode(value)).encode("ascii")
-                return json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False).encode()
+                text = json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False)
+                return fenced_json(text).encode()
 
             try:
                 content = await self.store.pool.run(verb, work)

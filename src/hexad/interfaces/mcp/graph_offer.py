@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import hexad
+from hexad.core.prompt_fence import fenced_json
 from hexad.interfaces.mcp.knowledge_graph import SPACE, Graph, GraphEntity, GraphRelation, KnowledgeGraph
 from hexad.interfaces.mcp.open_store import OpenStore
 from hexad.interfaces.mcp.prompts import PromptSchema
@@ -149,7 +150,7 @@ class GraphOffer:
         """Return the graph."""
         if uri != GRAPH_URI:
             raise hexad.NotFound(f"There is no resource {uri!r}; {GRAPH_URI} is the one that there is.")
-        return json.dumps(self._read().to_dict(), ensure_ascii=False, indent=2)
+        return fenced_json(json.dumps(self._read().to_dict(), ensure_ascii=False, indent=2))
 
     def complete(self, uri: str, argument: str, value: str) -> list[str]:
         """Return nothing: there is nothing to complete."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import hexad
+from hexad.core.prompt_fence import defused
 from hexad.interfaces.mcp.open_store import OpenStore
 from hexad.interfaces.mcp.session_tool import what_was_left
 from hexad.interfaces.mcp.tools import context
@@ -74,7 +75,7 @@ def _why(store: OpenStore, arguments: Mapping[str, str]) -> str:
     topic = arguments["topic"]
     hx = store.get()
     explanation = hx.governance.why(topic, space=store.space)
-    return f"Why is {topic} as it is?\n\n{_DATA}\n\n{explanation}"
+    return f"Why is {topic} as it is?\n\n{_DATA}\n\n{defused(str(explanation))}"
 
 
 def _ignore(done: int) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 import hexad
+from hexad.core.prompt_fence import fenced_json
 from hexad.interfaces.mcp.answers import without_blanks
 from hexad.interfaces.mcp.open_store import OpenStore
 
@@ -90,4 +91,4 @@ def _parted(uri: str) -> tuple[str, str]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return fenced_json(json.dumps(value, ensure_ascii=False, indent=2))

@@ -18,6 +18,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 import hexad
+from hexad.core.prompt_fence import defused_values
 from hexad.interfaces.mcp.messages import error_message
 from hexad.interfaces.mcp.prompts import PromptSchema
 from hexad.interfaces.mcp.resources import ListedResource
@@ -147,6 +148,10 @@ class _Answers:
             return _failed(
                 f"{type(error).__name__}: {hexad.HexadError(str(error))}. The server goes on; nothing is half done."
             )
+        # A context is fenced as it is made; everything else a client may put before a model as it stands.
+        answer = {
+            name: value if name == tool.text else defused_values(value) for name, value in answer.items()
+        }
         shown = answer if tool.text is None else answer[tool.text]
         text = (
             shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, separators=(",", ":"))

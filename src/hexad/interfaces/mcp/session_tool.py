@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hexad
+from hexad.core.prompt_fence import fenced_json
 from hexad.interfaces.mcp.answers import without_blanks
 from hexad.interfaces.mcp.open_store import OpenStore
 
@@ -65,7 +66,7 @@ def what_was_left(hx: Hexad) -> str:
     answer = _show(hx, None)
     if answer["session"] is None:
         return ""
-    return json.dumps(answer["session"], ensure_ascii=False, indent=2)
+    return fenced_json(json.dumps(answer["session"], ensure_ascii=False, indent=2))
 
 
 def _start(hx: Hexad, arguments: dict[str, Any]) -> WorkingSet:

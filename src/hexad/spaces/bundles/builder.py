@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from hexad.core.json_types import JSONObject
+from hexad.core.prompt_fence import sealed
 from hexad.database.codec import to_micros
 from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, ProviderError
@@ -27,7 +28,7 @@ from hexad.search.recall.current_first import (
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.recall.results import follow, more_linked
 from hexad.search.recall.successors import put_current_first
-from hexad.spaces.bundles.as_text import global_summary, item_text, sealed
+from hexad.spaces.bundles.as_text import global_summary, item_text
 from hexad.spaces.bundles.bundle import SUPERSEDED_BY, TOPIC_RELEVANCE, Bundle, BundleOptions, KindList
 from hexad.spaces.bundles.options import check_kind, check_topic
 from hexad.spaces.bundles.orderings.all import Ordered, Orderings

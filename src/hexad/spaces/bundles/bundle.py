@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Final, overload
 
 from hexad.core.clock import format_time
-from hexad.core.invisible_text import escaped
 from hexad.core.json_types import JSONObject, JSONValue
+from hexad.core.prompt_fence import fenced_json
 from hexad.memory.link import Linked
 from hexad.memory.memory import Memory
 from hexad.memory.policy import Backend
@@ -112,7 +112,7 @@ class Bundle(_Sections, Mapping[str, JSONValue]):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the bundle as JSON text, the same bytes for the same state."""
-        return escaped(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
+        return fenced_json(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
 
     def __getitem__(self, key: str) -> JSONValue:
         return self.to_dict()[key]
@@ -141,7 +141,7 @@ class KindList(_Sections, Sequence[JSONObject]):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the list as JSON text, the same bytes for the same state."""
-        return escaped(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
+        return fenced_json(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False))
 
     @overload
     def __getitem__(self, index: int) -> JSONObject: ...

@@ -10,11 +10,12 @@ from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONObject
+from hexad.core.prompt_fence import quoted, sealed
 from hexad.errors import NotFound
 from hexad.memory.decision import PROJECT_SPACE
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space
-from hexad.spaces.bundles.as_text import PREAMBLE, global_summary, item_text, linked_text, quoted, sealed
+from hexad.spaces.bundles.as_text import PREAMBLE, global_summary, item_text, linked_text
 from hexad.spaces.bundles.builder import Bundles
 from hexad.spaces.bundles.bundle import Bundle, BundleOptions, ProjectContext
 from hexad.spaces.bundles.options import check_topic

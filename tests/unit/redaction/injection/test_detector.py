@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from hexad.core.prompt_fence import framed, visible
 from hexad.redaction.injection.detector import KINDS, instructions_in
-from hexad.spaces.bundles.as_text import framed, visible
 
 pytestmark = pytest.mark.row("A138", "A148")
 

@@ -22,7 +22,7 @@ import click
 
 import hexad
 from hexad.config import find_store, load_settings, store_above
-from hexad.core.invisible_text import escaped
+from hexad.core.prompt_fence import escaped, fenced_json
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -381,7 +381,7 @@ def _show_help(ctx: click.Context) -> None:
 def print_json(value: object) -> None:
     """Print one JSON document on stdout."""
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False)
-    click.echo(escaped(text))  # what nobody sees must not steer a terminal either; the values stay
+    click.echo(fenced_json(text))  # what nobody sees must not steer a terminal either; the values stay
 
 
 def note(text: str) -> None:

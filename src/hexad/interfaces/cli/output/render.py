@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hexad.core.as_json import plain
-from hexad.core.invisible_text import revealed
+from hexad.core.prompt_fence import revealed
 from hexad.interfaces.cli.app.base import on_terminal, print_json, state
 
 if TYPE_CHECKING:
