@@ -16,13 +16,22 @@ CREATE TABLE changes (
 
 
 def bump(con: Connection, family: str) -> int:
-    """Count one change of `family`, as part of the writing transaction that made it; returns its number."""
+    """Count one change of `family`, as part of the writing transaction that made it; returns its number.
+
+    The first change of a transaction is written to the table, and the last one before it ends.
+    """
+    if (number := con.counts.get(family)) is not None:
+        con.counts[family] = number + 1
+        con.unwritten.add(family)
+        return number + 1
     row = con.execute(
         "INSERT INTO changes(family, n) VALUES(?, 1) ON CONFLICT(family) DO UPDATE SET n = n + 1 RETURNING n",
         (family,),
     ).fetchone()
     assert row is not None
     assert isinstance(row[0], int)
+    if con.writing:  # who else runs SQL does not say when a transaction ends
+        con.counts[family] = row[0]
     return row[0]
 
 
@@ -50,6 +59,7 @@ class ChangeReader:
             # `data_version` is deaf to this connection's own changes, which `total_changes` counts.
             stamp = (self._database.data_version(), con.total_changes)
             if stamp != self._seen.stamp:
+                con.write_counts()
                 rows = con.execute("SELECT family, n FROM changes").fetchall()
                 self._seen.numbers = {str(name): n for name, n in rows if isinstance(n, int)}
                 # What an open write transaction counted may be rolled back, and nothing would tell.

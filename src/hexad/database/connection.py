@@ -17,7 +17,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -362,19 +362,14 @@ class Database:
             self._queue.wait_durable(number)
         checkpoint_when_due(con, self._queue, busy_timeout_s=self._lock_timeout_s)
 
-    @contextmanager
-    def joined(self) -> Iterator[Connection]:
+    def joined(self) -> AbstractContextManager[Connection]:
         """Run the block as part of the transaction around it, or as one of its own where there is none.
 
         For a step that its caller does not carry on without: an exception undoes the level around it, and no
         savepoint is paid for (one text was sixteen of them, a tenth of the time to store it).
         """
         con = self._connection()
-        if con.depth and con.writing:
-            yield con
-            return
-        with self.transaction() as con:
-            yield con
+        return con if con.depth and con.writing else self.transaction()
 
     def prepare_and_act(
         self,
@@ -460,6 +455,7 @@ class Database:
             con.allow_writes()
             con.execute("BEGIN IMMEDIATE")
             con.depth, con.writing = 1, True
+            con.begin_counts()
             frames_before = con.wal_frames
             con.wal_frames = 0
             try:
@@ -489,6 +485,7 @@ class Database:
                 f"SQLite undid the whole transaction on {self.path} after an earlier error in it; "
                 "nothing was kept. Let that error end the block instead of continuing after it."
             )
+        con.write_counts()
         try:
             con.sqlite.execute("COMMIT")
         except apsw.IOError as error:
@@ -506,10 +503,12 @@ class Database:
         con.depth += 1
         name = f"level_{con.depth}"
         try:
+            con.write_counts()
             con.execute(f"SAVEPOINT {name}")
             try:
                 yield
             except BaseException:
+                con.begin_counts()
                 if con.in_transaction:
                     con.execute(f"ROLLBACK TO {name}")
                     con.execute(f"RELEASE {name}")

@@ -61,16 +61,21 @@ class Tracing:
 
 
 class Connection:
-    """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`."""
+    """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`.
+
+    `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table.
+    """
 
     __slots__ = (
         "_sqlite",
         "_tracing",
         "_writable",
+        "counts",
         "counts_frames",
         "depth",
         "path",
         "trials",
+        "unwritten",
         "wal_frames",
         "writing",
     )
@@ -85,6 +90,15 @@ class Connection:
         self.wal_frames = 0
         self.counts_frames = False
         self._writable = False
+        self.counts: dict[str, int] = {}
+        self.unwritten: set[str] = set()
+
+    def __enter__(self) -> Connection:
+        """Begin a block that is a part of the transaction that is open."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """End such a block; what it raised goes to whoever opened the transaction."""
 
     def execute(self, sql: str, params: Sequence[SQLValue] | dict[str, SQLValue] = ()) -> Rows:
         """Run one statement; iterate over the result for its rows, as tuples."""
@@ -109,6 +123,17 @@ class Connection:
             raise translated_error(error, self.path) from error
         if tracer:
             tracer(sql, self._tracing.clock.monotonic() - start)
+
+    def begin_counts(self) -> None:
+        """Forget what an earlier transaction, or a part of this one that is undone, counted."""
+        self.counts.clear()
+        self.unwritten.clear()
+
+    def write_counts(self) -> None:
+        """Write to the table what the open transaction counted: before it is read, kept, or may be undone in part."""
+        for family in sorted(self.unwritten):
+            self.execute("UPDATE changes SET n = ? WHERE family = ?", (self.counts[family], family))
+        self.unwritten.clear()
 
     def allow_writes(self) -> None:
         """End `query_only` for good; what would be committed while `writing` is not set is refused from now on."""

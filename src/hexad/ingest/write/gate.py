@@ -182,15 +182,19 @@ class Gate:
         return named, known
 
     def near_duplicates(
-        self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime
+        self, no: int, text: str, mark: Fingerprint, *, space_no: int, at: datetime, new: bool = False
     ) -> Sequence[NearMemory]:
-        """Store the fingerprint of memory `no` and link it to its near-duplicates; returns them, nearest first."""
+        """Store the fingerprint of memory `no` and link it to its near-duplicates; returns them, nearest first.
+
+        A `new` memory has neither yet.
+        """
         duplicates = self._stores.duplicates
-        duplicates.unlink(no, NEAR_DUPLICATE)
+        if not new:
+            duplicates.unlink(no, NEAR_DUPLICATE)
         candidates = [
             row for row in duplicates.candidates(space_no, mark.bands, limit=_CANDIDATES) if row[0] != no
         ]
-        duplicates.put_bands(no, mark.bands)
+        duplicates.put_bands(no, mark.bands, new=new)
         if not candidates:
             return ()
         near: list[NearMemory] = []

@@ -18,7 +18,7 @@ from hexad.core.ids import IdSource
 from hexad.core.retry import TryAgain, retry
 from hexad.core.tracing import span
 from hexad.errors import Conflict
-from hexad.ingest.write.enrich import new_chunks
+from hexad.ingest.write.enrich import is_plain, new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
 from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
 from hexad.ingest.write.gate import Gate, GateVerdict
@@ -94,7 +94,11 @@ class Pipeline:
         return retry(attempt, times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE))
 
     def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
-        prepared = [self.prepare(draft) for draft in drafts]
+        with self._policies.looked_up_once():
+            prepared = [self.prepare(draft) for draft in drafts]
+        for write in prepared:
+            if is_plain(write.draft):
+                self._updates.read_ahead(write.draft.text)
         with self._stores.db.transaction():
             self.require_current(prepared)
             return self.store(prepared)
@@ -208,15 +212,14 @@ class Pipeline:
             if held_memory is not None:
                 return held_memory
             memory, write = quarantined(memory, objection), _waiting(write, objection)
-        if self._may_pin(write) and not memory.pinned:
+        if policies.auto_pin and self._may_pin(write) and not memory.pinned:
             judged_memory = self._judged(write, memory)
             if draft.kind is None and not policies.model_may_pin:
                 # No text pins itself by what it begins with.
                 judged_memory = replace(judged_memory, kind=DEFAULT_KIND)
-            memory = replace(memory, pinned=pins(policies, judged_memory))
-        no = self._stores.memories.insert(
-            replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=source_no
-        )
+            if pins(policies, judged_memory):
+                memory = replace(memory, pinned=True)
+        no = self._stores.memories.insert(_active(memory), space_no=space_no, source_no=source_no)
         self._stores.meta.note_arrival(no, written=memory.updated_at, now=write.now)
         return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
 
@@ -301,9 +304,7 @@ class Pipeline:
         if same(old, new, write):
             return self._unchanged(no, write, old, new)
         self._catalog.remove(no)
-        self._stores.memories.replace(
-            no, replace(new, status=Status.ACTIVE), space_no=space_no, source_no=source_no
-        )
+        self._stores.memories.replace(no, _active(new), space_no=space_no, source_no=source_no)
         return self._index(no, carried(write, old, new), new, Outcome.UPDATED, policies, space_no=space_no)
 
     def _insert_waiting(
@@ -326,9 +327,7 @@ class Pipeline:
             reasons=(OVERWRITES, *(found_objection.reasons if found_objection else ())), of=old.id
         )
         memory = quarantined(memory, objection)
-        no = self._stores.memories.insert(
-            replace(memory, status=Status.ACTIVE), space_no=space_no, source_no=None
-        )
+        no = self._stores.memories.insert(_active(memory), space_no=space_no, source_no=None)
         return self._index(
             no, _waiting(write, objection), memory, Outcome.CREATED, policies, space_no=space_no
         )
@@ -366,35 +365,43 @@ class Pipeline:
         space_no: int,
     ) -> Memory:
         chunks = new_chunks(write.draft, write.meaning, memory_id=memory.id)
+        new = outcome is Outcome.CREATED
         replaced = self._updates.link(
             no,
             memory,
             space_no=space_no,
-            changed=outcome is not Outcome.CREATED,
+            changed=not new,
             now=write.now,
             sources=write.draft.derived_from,
         )
         self._catalog.add(no, memory, chunks)
-        self._standing.mark(no, memory)
-        found_near = self._gate.near_duplicates(no, memory.raw, write.mark, space_no=space_no, at=write.now)
+        self._standing.mark(no, memory, new=new)
+        found_near = self._gate.near_duplicates(
+            no, memory.raw, write.mark, space_no=space_no, at=write.now, new=new
+        )
         near = [each for each in found_near if each.id not in write.draft.derived_from]
         roles = audience(policies, memory)
-        if roles is not None or outcome is not Outcome.CREATED:  # a new memory is everybody's
+        if roles is not None or not new:  # a new memory is everybody's
             self._stores.audiences.assign(no, roles)
         if memory.status is not Status.ACTIVE:
             self._stand(no, memory.status, at=memory.updated_at)
-        memory = replace(memory, chunks=tuple(new.chunk for new in chunks))
-        receipt = replace(
-            self._receipt(write, outcome), near_duplicates=tuple(near), supersedes=tuple(replaced)
-        )
+        notes = write.notes
         if replaced:
             other = replaced[0].id if len(replaced) == 1 else "ID"
             note = (
                 "Recall ranks it before what it seems to supersede, and keeps both. "
                 f"If both hold, run `hexad memory unlink {memory.id} {other}`."
             )
-            receipt = replace(receipt, notes=(*receipt.notes, note))
-        return replace(memory, receipt=receipt)
+            notes = (*notes, note)
+        receipt = Receipt(
+            outcome=outcome,
+            redacted=write.clean.removed,
+            semantic=write.semantic,
+            notes=notes,
+            near_duplicates=tuple(near),
+            supersedes=tuple(replaced),
+        )
+        return replace(memory, chunks=tuple(chunk.chunk for chunk in chunks), receipt=receipt)
 
     def _stand(self, no: int, status: Status, *, at: datetime) -> None:
         """Bring a memory to where the draft says it stands."""
@@ -423,6 +430,11 @@ class Pipeline:
         return Receipt(
             outcome=outcome, redacted=write.clean.removed, semantic=write.semantic, notes=write.notes
         )
+
+
+def _active(memory: Memory) -> Memory:
+    """Return a memory as it is stored and indexed first, wherever it stands then."""
+    return memory if memory.status is Status.ACTIVE else replace(memory, status=Status.ACTIVE)
 
 
 def _waiting(write: PreparedDraft, objection: Objection) -> PreparedDraft:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
@@ -17,6 +19,7 @@ from hexad.memory.draft import Draft
 from hexad.memory.memory import Citation
 from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.store import Stores
+from hexad.memory.tables.spaces import Space
 from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
 from hexad.redaction.secrets.blocks import is_env_path
 from hexad.text.normalize import clean, slug, slugs
@@ -385,6 +388,12 @@ _REMEMBERED: Final = 256
 """Different policies kept parsed; a store has few."""
 
 
+class _FoundSpaces(threading.local):
+    """What one thread found of spaces in `PolicyBook.looked_up_once`; None outside of it."""
+
+    spaces: dict[str, Space | None] | None = None
+
+
 class PolicyBook:
     """Looks up what the owner of a space has decided."""
 
@@ -393,6 +402,19 @@ class PolicyBook:
         self._redactor = redactor
         self._parsed: dict[str, Policies] = {}
         self._rules: dict[str, RedactionRules] = {}
+        self._found = _FoundSpaces()
+
+    @contextmanager
+    def looked_up_once(self) -> Iterator[None]:
+        """Look each space up once in the block, on this thread: for drafts that are prepared one after the other.
+
+        What somebody decides meanwhile is not seen in it.
+        """
+        self._found.spaces = {}
+        try:
+            yield
+        finally:
+            self._found.spaces = None
 
     def admit(self, space: str) -> None:
         """Raise `AccessDenied` for a space that is not open to whoever opened the store."""
@@ -404,7 +426,7 @@ class PolicyBook:
 
     def project(self, space: str) -> str | None:
         """Return the project that a space says it is of; None where it says none that could be a memory's."""
-        found_space = self._stores.spaces.find(space)
+        found_space = self._find(space)
         project = None if found_space is None else found_space.metadata.get("project")
         return project if isinstance(project, str) and is_name(project, NAME_LIMIT) else None
 
@@ -434,5 +456,13 @@ class PolicyBook:
         return self._rules[key]
 
     def _written(self, name: str) -> Mapping[str, JSONValue]:
-        space = self._stores.spaces.find(name)
+        space = self._find(name)
         return space.policies if space is not None else {}
+
+    def _find(self, name: str) -> Space | None:
+        spaces = self._found.spaces
+        if spaces is None:
+            return self._stores.spaces.find(name)
+        if name not in spaces:
+            spaces[name] = self._stores.spaces.find(name)
+        return spaces[name]

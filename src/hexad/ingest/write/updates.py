@@ -39,6 +39,10 @@ class UpdateLinker:
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
         self._claims = lru_cache(maxsize=_CLAIMS_KEPT)(claims)
 
+    def read_ahead(self, text: str) -> None:
+        """Read what a text claims while nobody waits: `link`, which is called in a transaction, has it read then."""
+        self._claims(text)
+
     def link(
         self,
         no: int,

@@ -33,10 +33,11 @@ class NearDuplicates:
         self._db = db
         self._roles = roles
 
-    def put_bands(self, memory_no: int, bands: Sequence[int]) -> None:
-        """Replace the fingerprint of a memory."""
+    def put_bands(self, memory_no: int, bands: Sequence[int], *, new: bool = False) -> None:
+        """Replace the fingerprint of a memory; a `new` one has none yet."""
         with self._db.joined() as con:
-            con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
+            if not new:
+                con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
             con.executemany(
                 "INSERT OR IGNORE INTO minhash_bands(band, memory_no) VALUES(?,?)",
                 [(band, memory_no) for band in bands],
@@ -46,13 +47,18 @@ class NearDuplicates:
         """Return `(row number, id, text)` of active memories of a space that share a band, oldest first."""
         if not bands:
             return []
+        marks = ",".join("?" * len(bands))
+        found = self._db.query(
+            f"SELECT memory_no FROM minhash_bands WHERE band IN ({marks}) LIMIT ?", (*bands, limit)
+        )
+        if not found:  # as with most texts
+            return []
         seen, roles = seen_sql("m", self._roles)
         # With `+`, SQLite does not go over the whole space to find a few rows of known number (test_query_growth).
         rows = self._db.query(
             "SELECT m.no, m.id, m.raw FROM memories m WHERE +m.status = 'active' AND +m.space_no = ? AND m.no IN"
-            " (SELECT memory_no FROM minhash_bands WHERE band IN (SELECT value FROM json_each(?)) LIMIT ?)"
-            f"{seen} ORDER BY m.no",
-            (space_no, json.dumps(list(bands)), limit, *roles),
+            f" (SELECT value FROM json_each(?)){seen} ORDER BY m.no",
+            (space_no, json.dumps([row[0] for row in found]), *roles),
         )
         return [(no, memory_id, raw) for no, memory_id, raw in rows]
 

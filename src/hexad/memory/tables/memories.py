@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -419,7 +419,9 @@ class Memories(MemoryNames):
                 " SELECT DISTINCT j.value, m.no FROM memories m, json_each(m.tags) j"
             )
 
-    def _put_tags(self, no: int, tags: Iterable[str]) -> None:
+    def _put_tags(self, no: int, tags: Collection[str]) -> None:
+        if not tags:
+            return
         with self._db.joined() as con:
             con.executemany(
                 "INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]

@@ -35,12 +35,14 @@ class Standing:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def mark(self, no: int, memory: Memory) -> None:
-        """Note whether a memory, as it is now, says what holds for answers to come."""
+    def mark(self, no: int, memory: Memory, *, new: bool = False) -> None:
+        """Note whether a memory, as it is now, says what holds for answers to come; a `new` one has no mark yet."""
         turn = memory.turn
         named = set() if turn is None else {turn.speaker, str(memory.metadata.get(ROLE, ""))}
         spoken = not ASKING.isdisjoint(name.casefold() for name in named)
         holds = spoken and any(standing_sentences(memory.raw))
+        if new and not holds:
+            return
         with self._db.joined() as con:
             if holds:
                 con.execute("INSERT OR IGNORE INTO standing(memory_no) VALUES(?)", (no,))

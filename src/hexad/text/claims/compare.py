@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -49,7 +48,7 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
             continue
         for now in newer:
             if was.verb == now.verb == "" and was.value and _stems(was.value) <= told:
-                now = replace(now, changes=True)  # it names the older value beside its own
+                now = now._replace(changes=True)  # it names the older value beside its own
             update = _past_update(was, now) if was.past or now.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
@@ -79,7 +78,7 @@ def _update(was: Claim, now: Claim) -> Update | None:
     if _apart(was, now) or not _one_subject(was, now):
         return None
     if now.age == "new" and not was.age:
-        now = replace(now, changes=True)
+        now = now._replace(changes=True)
     if (update := _former(was, now)) is not None:
         return update
     if now.negative or was.negative:
@@ -119,7 +118,7 @@ def _past_update(was: Claim, now: Claim) -> Update | None:
     """Compare two things that were done: of "it was sold to Ann" and "it was sold to Ben" the later may count."""
     if not (was.past and now.past) or was.preposition != now.preposition or stem(was.verb) != stem(now.verb):
         return None
-    update = _update(replace(was, past=False), replace(now, past=False))
+    update = _update(was._replace(past=False), now._replace(past=False))
     return None if update is None else Update(update.reason, WEAK)
 
 

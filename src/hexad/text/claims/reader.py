@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -76,8 +75,7 @@ _AFTER_VERB: Final = english.PREPOSITIONS | english.DETERMINERS | english.PRONOU
 _RELATIONS: Final = frozenset[str]().union(*english.RELATIONS.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(NamedTuple):
     """What a clause says to be so. `former` is what it says to be so no more; `around` are words said just before.
 
     `changes` is whether its own words say that it was otherwise before; `person` whether it is about who speaks; `gone`
@@ -90,7 +88,7 @@ class Claim:
     qualifiers: frozenset[str] = frozenset()
     former: tuple[frozenset[str], ...] = ()
     around: frozenset[str] = frozenset()
-    words: frozenset[str] = field(default=frozenset())
+    words: frozenset[str] = frozenset()
     changes: bool = False
     person: bool = False
     pronoun: bool = False
@@ -211,8 +209,7 @@ def claims(text: str) -> tuple[Claim, ...]:
             said = frozenset(token.stem for token in clause if token.content)
             if claim is not None and (claim.verb or len(spans) <= _LABELLED_LINES):
                 found.append(
-                    replace(
-                        claim,
+                    claim._replace(
                         around=around | claim.around,
                         words=said,
                         before=before,
@@ -320,7 +317,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     if claim is None:
         return None
     gone = ended and bool(there & _EXISTS) and not there & english.PREPOSITIONS
-    return replace(claim, ended=ended, gone=gone, around=opening)
+    return claim._replace(ended=ended, gone=gone, around=opening)
 
 
 def _without_opening(head: list[Token]) -> list[Token]:

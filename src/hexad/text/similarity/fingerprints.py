@@ -25,7 +25,7 @@ _SEED: Final = 20_240_229  # any constant does; changing it orphans every stored
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|[\u3002\uff61\uff01\uff1f\n\u2028\u2029]")
-_BAND: Final = struct.Struct(f">B{ROWS}I")
+_BAND_BYTES: Final = 4 * ROWS
 
 _MARKERS: Final = r"[\s>*+#|\u2022\u00b7\u2013\u2014-]*"
 _SCORE: Final = r"(?:(?:score|relevance|similarity) ?[:=]? ?)?(?:[01]?\.[0-9]{1,4}|1)(?: ?[)\]])?"
@@ -81,14 +81,12 @@ def bands(signature: tuple[int, ...]) -> tuple[int, ...]:
 
     Each band's number holds its position, so one column can keep them all. Empty for the empty signature.
     """
-    return tuple(
-        int.from_bytes(
-            hashlib.blake2b(_BAND.pack(band, *signature[start : start + ROWS]), digest_size=8).digest(),
-            "big",
-            signed=True,
-        )
-        for band, start in enumerate(range(0, len(signature), ROWS))
-    )
+    rows = struct.pack(f">{len(signature)}I", *signature)
+    digests = [
+        hashlib.blake2b(bytes((band,)) + rows[start : start + _BAND_BYTES], digest_size=8).digest()
+        for band, start in enumerate(range(0, len(rows), _BAND_BYTES))
+    ]
+    return struct.unpack(f">{len(digests)}q", b"".join(digests))
 
 
 def jaccard(left: Collection[str], right: Collection[str]) -> float:

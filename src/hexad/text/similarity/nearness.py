@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
-from hexad.text.similarity.short_texts import ShortText, short_text, similarity
+from hexad.text.similarity.short_texts import ShortText, short_mark, short_text, similarity
 
 NEAR: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
@@ -27,8 +27,8 @@ class ComparedText:
 
 def near_marks(text: str) -> tuple[int, ...]:
     """Return signed 64-bit numbers of a text: texts that share one are worth comparing, others are hardly near."""
-    short = short_text(text)
-    return bands(minhash(text)) + (() if short is None else (short.mark,))
+    short = short_mark(text)
+    return bands(minhash(text)) + (() if short is None else (short,))
 
 
 def nearness(text: ComparedText, other: ComparedText) -> float:

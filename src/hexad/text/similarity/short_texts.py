@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,10 +66,26 @@ class ShortText:
     @property
     def mark(self) -> int:
         """A signed 64-bit number that is the same for all texts that may be near this one."""
-        key = "\0".join(sorted(self.words)).encode("utf-8", "surrogatepass")
-        return int.from_bytes(
-            hashlib.blake2b(key, digest_size=8, person=b"short text").digest(), "big", signed=True
-        )
+        return _mark_of(self.words)
+
+
+def _mark_of(words: Iterable[str]) -> int:
+    key = "\0".join(sorted(words)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(
+        hashlib.blake2b(key, digest_size=8, person=b"short text").digest(), "big", signed=True
+    )
+
+
+def short_mark(text: str) -> int | None:
+    """Return the mark of `short_text(text)`, None where that is None, without what only a comparison needs."""
+    if len(text) > CHARACTERS_LIMIT:
+        return None
+    words = [
+        token.stem + token.unit
+        for token in _telling(tokens_of(text))
+        if token.stem not in _HOLLOW and token.content
+    ]
+    return None if len(words) < _WORDS_LEAST else _mark_of(words)
 
 
 def short_text(text: str) -> ShortText | None:

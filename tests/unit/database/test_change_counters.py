@@ -1,0 +1,91 @@
+"""Change counters: what one transaction counts in memory is in the table whenever anybody reads, keeps or undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hexad import FrozenClock
+from hexad.database.change_counters import DDL, ChangeReader, bump
+from hexad.database.connection import Database
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    database = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    with database.transaction() as con:
+        con.execute(DDL)
+    yield database
+    database.close()
+
+
+def written(db: Database) -> dict[str, int]:
+    return dict(db.query("SELECT family, n FROM changes"))
+
+
+def test_each_change_of_a_transaction_has_a_number_of_its_own(db: Database) -> None:
+    with db.transaction() as con:
+        numbers = [bump(con, "memories"), bump(con, "memories"), bump(con, "vectors"), bump(con, "memories")]
+
+    assert [1, 2, 1, 3] == numbers
+    assert {"memories": 3, "vectors": 1} == written(db)
+
+
+def test_a_reader_inside_of_the_transaction_sees_what_it_counted_so_far(db: Database) -> None:
+    reader = ChangeReader(db)
+
+    with db.transaction() as con:
+        bump(con, "memories")
+        bump(con, "memories")
+
+        assert 2 == reader.current("memories")
+        bump(con, "memories")
+        assert 3 == reader.current("memories")
+
+
+def test_what_a_part_of_a_transaction_counted_is_undone_with_it(db: Database) -> None:
+    with db.transaction() as con:
+        bump(con, "memories")
+        bump(con, "memories")
+        with pytest.raises(RuntimeError), db.transaction() as inner:
+            bump(inner, "memories")
+            bump(inner, "memories")
+            raise RuntimeError
+        number = bump(con, "memories")
+
+    assert 3 == number
+    assert {"memories": 3} == written(db)
+
+
+def test_what_a_part_of_a_transaction_counted_is_kept_with_it(db: Database) -> None:
+    with db.transaction() as con:
+        bump(con, "memories")
+        with db.transaction() as inner:
+            bump(inner, "memories")
+            bump(inner, "memories")
+
+    assert {"memories": 3} == written(db)
+
+
+def test_what_an_undone_transaction_counted_is_forgotten(db: Database) -> None:
+    with pytest.raises(RuntimeError), db.transaction() as con:
+        bump(con, "memories")
+        bump(con, "memories")
+        raise RuntimeError
+
+    with db.transaction() as con:
+        assert 1 == bump(con, "memories")
+    assert {"memories": 1} == written(db)
+
+
+def test_two_connections_never_count_the_same_change(db: Database, tmp_path: Path) -> None:
+    other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    numbers = []
+    for database in (db, other, db, other):
+        with database.transaction() as con:
+            numbers += [bump(con, "memories"), bump(con, "memories")]
+    other.close()
+
+    assert list(range(1, 9)) == numbers
