@@ -18,8 +18,10 @@ from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog
 from hexad.audit.open import open_ledger
 from hexad.core.erasure import MENTIONS, ErasureReceipt, parse_receipt, parse_selection
+from hexad.database import files
 from hexad.database.erasure_book import Erasures
-from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
+from hexad.database.secure_delete import empty_log
+from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound, StorageFailure
 from hexad.services import memory_tables
 from opener import Opener
 from programs import command
@@ -649,13 +651,30 @@ def test_what_another_reads_is_pending_until_maintain_completes_it(opened: Opene
     assert receipt.verify()
 
 
+def test_the_log_is_emptied_although_a_sync_of_it_failed_before(hx: Hexad) -> None:
+    hx.remember("Somebody.", id="gone")
+
+    def refuse(operation: str, path: Path) -> None:
+        if operation == "fdatasync" and path.name == "memory.db-wal":
+            raise OSError(5, "Input/output error")
+
+    previous = files.set_hook(refuse)
+    try:
+        with pytest.raises(StorageFailure, match="may not survive"):
+            hx.remember("Something.")
+    finally:
+        files.set_hook(previous)
+
+    assert empty_log(hx._services.db)
+    assert 0 == (hx.path / "memory.db-wal").stat().st_size
+
+
 def test_an_erasure_that_fails_in_a_file_is_pending_and_says_why(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hx = opened(embedder=None)
     hx.remember("Xq0001Canary was here.", data_subjects=["ada"])
     path = hx.spaces.write_file("default")
-    from hexad.database import files
 
     def refuse(operation: str, at: Path) -> None:
         if operation == "rename" and at == path:

@@ -86,10 +86,14 @@ _DRAIN_MS: Final = 500
 def empty_log(db: Database) -> bool:
     """Copy the write-ahead log into the database and cut it to nothing, where nobody reads from it.
 
-    False when somebody does, or writes for longer: then it holds what was there before.
+    False when somebody does, or writes for longer: then it holds what was there before. Raises `StorageFailure` where
+    a sync of it failed, and fails again.
     """
     if not _wal_bytes(db):
         return True
+    if db._queue is not None and db._queue.poisoned:
+        with db.transaction():
+            pass  # whoever writes next makes the log durable first; nobody else may come for long
     with _turn(db) as con:
         if con is None:
             return False
