@@ -514,6 +514,33 @@ def test_on_a_full_disk_always_refuses_and_later_goes_on(project, monkeypatch, d
         assert [] == hx.check()
 
 
+def test_what_failed_to_be_synced_is_gone_from_the_disk_before_it_is_written_again(hx, xdb):
+    xdb.record("output", "before")
+    xdb.flush()
+    calls = []
+
+    def fail_twice(operation, path):
+        if path.suffix == ".log":
+            calls.append((operation, path.name))
+            if calls[-1] == ("fdatasync", calls[0][1]) and calls.count(calls[-1]) <= 2:
+                raise OSError(errno.EIO, "Input/output error")
+
+    previous = files.set_hook(fail_twice)
+    try:
+        xdb.record("output", "again")  # written here, or by the thread that writes what waits
+        with pytest.raises(StorageFailure):
+            xdb.flush()
+        xdb.flush()
+    finally:
+        files.set_hook(previous)
+
+    # The cut is on the disk before the records are in another log: lost power cannot bring them twice.
+    assert ["write", "fdatasync", "write", "fdatasync"] == [operation for operation, _ in calls[:4]]
+    assert ("fdatasync", calls[0][1]) == calls[4]
+    assert calls[0][1] != calls[-1][1]
+    assert ["before", "again"] == [record.content for record in xdb.recall()]
+
+
 def test_on_a_full_disk_a_group_waits_until_there_is_room(hx, xdb, disk):
     xdb.record("output", "before")
     xdb.flush()

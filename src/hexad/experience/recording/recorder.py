@@ -89,6 +89,7 @@ class Recorder:
         self._batch = _Waiting()
         self._ticks: dict[int, _Ticks] = {}
         self._log: LogWriter | None = None
+        self._doubtful: LogWriter | None = None  # a log that may still show what it failed to write
         self._trouble: StorageFailure | None = None
         self._loop = BackgroundLoop("hexad-recorder", self._pause_after_step, delay_s=GROUP_S)
         self._registered = self._closed = False
@@ -258,6 +259,9 @@ class Recorder:
                 raise
 
     def _append(self, write: Callable[[LogWriter], None]) -> None:
+        if self._doubtful is not None:
+            self._doubtful.settle()
+            self._doubtful = None
         if self._log is None:
             self._log = LogWriter(
                 self._directory,
@@ -268,6 +272,8 @@ class Recorder:
         try:
             write(self._log)
         except BaseException:
+            if self._log.is_cut_in_doubt:
+                self._doubtful = self._log
             self._log = None
             raise
         if self._log.full:
@@ -344,5 +350,7 @@ class Recorder:
         finally:
             self._loop.stop()
             forget(ExitPhase.RECORDS, self)
+            if self._doubtful is not None:
+                self._doubtful.close(clean=False)
             if unused:
                 self._sessions.give_back(unused)

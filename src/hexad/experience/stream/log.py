@@ -54,6 +54,8 @@ class LogWriter:
         self._frames = FrameWriter(begun_at, cipher)
         self._fd = files.create_locked(self.path, self._frames.header, lock=_lock)
         self._size = len(self._frames.header)
+        self.is_cut_in_doubt = False
+        """Whether something that failed was taken back, and syncing that failed."""
 
     @property
     def full(self) -> bool:
@@ -99,9 +101,21 @@ class LogWriter:
         try:
             files.truncate(self._fd, self._size, self.path)
         except StorageFailure as second:
-            raise RowsInDoubt(f"{error} What was written could not be taken back: {second}") from error
-        finally:
             self.close(clean=False)
+            raise RowsInDoubt(f"{error} What was written could not be taken back: {second}") from error
+        self.is_cut_in_doubt = self._sync
+        with contextlib.suppress(StorageFailure):
+            self.settle()
+
+    def settle(self) -> None:
+        """Make sure that what was taken back does not come again with lost power, and give the log away. Idempotent.
+
+        Only then may the same records be written to another log. Raises `StorageFailure`, and may be called again.
+        """
+        if self.is_cut_in_doubt:
+            files.fdatasync(self._fd, self.path)
+            self.is_cut_in_doubt = False
+        self.close(clean=False)
 
     def close(self, *, clean: bool = True) -> None:
         """Give the log away: whoever seals next may take it. Idempotent."""
