@@ -86,7 +86,13 @@ def ensure_dir(path: Path, *, mode: int = PRIVATE_DIR_MODE) -> None:
     for directory in reversed(missing):
         with operation("mkdir", directory, "create the directory"):
             directory.mkdir(mode=mode, exist_ok=True)
-        sync_dir(directory.parent)
+        try:
+            sync_dir(directory.parent)
+        except StorageFailure:
+            # Or the next call would find it, and nobody would sync its name any more.
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+            raise
 
 
 def sync_dir(path: Path) -> None:

@@ -30,6 +30,27 @@ def test_a_file_is_synced_before_it_gets_its_name_and_its_directory_after(
     assert 0o600 == stat.S_IMODE((tmp_path / "a").stat().st_mode)
 
 
+def test_a_directory_whose_name_could_not_be_synced_is_made_again(tmp_path: Path) -> None:
+    synced: list[Path] = []
+
+    def fail_once(operation: str, path: Path) -> None:
+        if operation == "fsync_dir":
+            synced.append(path)
+            if len(synced) == 1:
+                raise OSError(errno.EIO, "Input/output error")
+
+    previous = files.set_hook(fail_once)
+    try:
+        with pytest.raises(StorageFailure, match="Cannot sync the directory"):
+            files.ensure_dir(tmp_path / "a")
+        files.ensure_dir(tmp_path / "a")
+    finally:
+        files.set_hook(previous)
+
+    assert [tmp_path, tmp_path] == synced
+    assert (tmp_path / "a").is_dir()
+
+
 def test_a_mode_is_kept_whatever_the_umask(tmp_path: Path) -> None:
     previous = os.umask(0o077)
     try:
