@@ -46,6 +46,9 @@ frameworks:  ## The public suites of frameworks, in an environment of their own:
 	build/frameworks/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,agent-framework,google-adk,langchain,llama-index,openai-agents]' langchain-tests langgraph-checkpoint-sqlite
 	build/frameworks/bin/python -m pytest -p no:xdist -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function tests/test_agent_framework.py tests/test_google_adk.py tests/test_langchain*.py tests/test_langgraph*.py tests/test_llama_index.py tests/test_openai_agents.py tests/test_integrations.py $(ARGS)
 
+simulate: $(STAMP)  ## 10,000 lives of stores over a simulated clock, disk and scheduler, with seeds of their own: a night
+	$(BIN)/python tests/simulation --runs 10000 $(ARGS)
+
 stress: $(STAMP)  ## The long forms: kills, lost power, I/O faults, damaged files, many examples
 	$(BIN)/python -m pytest -m long -p no:xdist --timeout 0 --junitxml build/stress.xml $(ARGS)
 	$(BIN)/python docs/assurance.py --counted build/stress.xml
