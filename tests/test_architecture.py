@@ -178,6 +178,7 @@ EARLY = {
     "anyio": ("hexad.interfaces.mcp",),
     "agents": ("hexad.integrations.openai_agents",),
     "agent_framework": ("hexad.integrations.agent_framework",),
+    "crewai": ("hexad.integrations.crewai",),
     "google": ("hexad.integrations.google_adk",),
     "llama_index": ("hexad.integrations.llama_index",),
     "pydantic_ai": ("hexad.integrations.pydantic_ai", "hexad.providers.generators.hosted"),

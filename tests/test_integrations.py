@@ -24,6 +24,7 @@ except ImportError as error:
     [
         ("agent_framework", ["agent_framework"]),
         ("anthropic", ["anthropic"]),
+        ("crewai", ["crewai"]),
         ("google_adk", ["google", "google.adk"]),
         ("langchain", ["langchain_core"]),
         ("langgraph", ["langgraph", "langchain_core"]),
