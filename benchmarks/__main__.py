@@ -110,6 +110,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "relevance": ("relevance", _module("relevance")),
     "code-graph": ("code_graph", _module("code_graph")),
     "exact-tokens": ("exact_tokens", _module("exact_tokens")),
+    "package-questions": ("package_questions", _module("package_questions")),
     "citations": ("citations", _module("citations")),
     "plain-updates": ("plain_updates", _module("plain_updates")),
     "messages": ("messages", _module("messages")),

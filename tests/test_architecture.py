@@ -70,7 +70,8 @@ INNER_ORDERS = {
     ),
     "spaces": ("access", "bundles", "quarantine", "retention", "files", "api", "service", "component"),
     "layers": (
-        "contract", "scoring", "router", "feedback", "session", "governance", "project", "recalled_layers", "user", "code_graph",
+        "contract", "scoring", "router", "feedback", "session", "governance", "project", "code_passages", "recalled_layers",
+        "user", "code_graph",
         "context", "component",
     ),
 }  # fmt: skip

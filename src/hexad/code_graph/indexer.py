@@ -13,7 +13,7 @@ from typing import Final
 
 from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.languages import languages, patterns, read_code
-from hexad.code_graph.modules import PythonFiles, is_test_path
+from hexad.code_graph.modules import PythonFiles
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
 from hexad.code_graph.slices import SlicedFile, can_slice, slices
 from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, FileRow, NewFile
@@ -29,6 +29,7 @@ from hexad.ingest.sources.read import read
 from hexad.memory.source import Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
 from hexad.redaction.masking import Masking
+from hexad.text.paths import is_test_path
 
 BATCH_FILES: Final = 200
 """So many files are written in one transaction."""

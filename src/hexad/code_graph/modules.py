@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from hexad.code_graph.facts import FileFacts
 
 _PYTHON: Final = (".py", ".pyi")
-_TEST_PARTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})
 _ASIDE: Final = frozenset({"test", "tests", "example", "examples", "docs", "doc", "samples", "benchmarks"})
 
 
@@ -23,28 +22,6 @@ class ImportTarget(NamedTuple):
     path: str | None
     name: str = ""
     outside: str = ""
-
-
-def is_test_path(path: str) -> bool:
-    """Whether a file holds tests, by its folders and its name.
-
-    >>> is_test_path("tests/unit/test_walk.py"), is_test_path("src/contest.py"), is_test_path("web/cart.spec.ts")
-    (True, False, True)
-    """
-    *folders, name = path.lower().split("/")
-    if _TEST_PARTS & set(folders):
-        return True
-    stem = name.partition(".")[0]
-    return (
-        stem.startswith("test_")
-        or stem.endswith(("_test", "_tests"))
-        or ".test." in name
-        or ".spec." in name
-        or (
-            name.endswith(".java")
-            and path.rpartition("/")[2].removesuffix(".java").endswith(("Test", "Tests"))
-        )
-    )
 
 
 class PythonFiles:

@@ -7,22 +7,26 @@ spelled like code looked up, and what lies next to the code that a recall found 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from math import sqrt
 from typing import Final
 
-from hexad.code_graph.queries import CodeQueries
+from hexad.code_graph.queries import CodeQueries, node_of
 from hexad.code_graph.questions import AskedOfCode, asked_of_code, names_like_code
 from hexad.code_graph.tables.graph import CodeGraphTables
 from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
 from hexad.database.codec import from_micros
 from hexad.errors import NotFound
+from hexad.layers.code_passages import definition_of_span
 from hexad.layers.contract import MemoryItem, MemoryQuery
+from hexad.layers.scoring import relevance_of
 from hexad.memory.layer_names import MemoryLayer
 from hexad.memory.memory import Citation, Trust
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
 from hexad.redaction.injection.detector import instructions_in
+from hexad.search.recall.code_ranking import CODE
 
 ANSWERED: Final = 0.9
 """Relevance of what answers a question about code surely."""
@@ -34,9 +38,11 @@ _EXPANDED: Final = 2
 """Of the code that a recall found, so many passages are followed."""
 _EACH: Final = 3
 _LIKELY: Final = 0.5
+"""What has so much of the best one's score is followed."""
+_LOOKED_AT: Final = 20
+"""So many of those who call something are looked at for tests."""
 _LINES_MOST: Final = 60
 _SECONDS_A_DAY: Final = 86_400.0
-CODE: Final = "code"
 
 
 class CodeGraphLayer:
@@ -92,7 +98,8 @@ class CodeGraphLayer:
             answer = self._asked(AskedOfCode(CodeQuestion.DEFINITION, name), limit=_EACH)
             for hit in () if answer is None else answer.hits:
                 yield self._item(hit, answer, NAMED, query.now)
-        code = [found for found in hits if found.memory.kind == CODE and found.relevance >= _LIKELY]
+        least = _LIKELY * max((found.score for found in hits), default=0.0)
+        code = [found for found in hits if found.memory.kind == CODE and found.score >= max(least, 0.0)]
         for passage in code[:_EXPANDED]:
             yield from self._beside(passage, query.now)
 
@@ -106,27 +113,56 @@ class CodeGraphLayer:
             return None
 
     def _beside(self, hit: Hit, now: datetime) -> Iterator[MemoryItem]:
-        """Give what calls and is called by the definitions in a passage, and what tests them."""
+        """Give what the definition of a passage calls, with what that takes, who calls it, and which tests cover it."""
         identity = self._stores.memories.identify(memory_id=hit.id)
         file_no = None if identity is None else self._tables.file_of_memory(identity.no)
-        if file_no is None:
+        if file_no is None or hit.chunk is None:
             return
-        first, last = (hit.chunk.first_line, hit.chunk.last_line) if hit.chunk is not None else (1, 10**9)
         path = self._tables.nodes([file_no])[file_no].path
-        inside = [
-            node
-            for node in self._tables.members(file_no)
-            if first <= node.line <= last and node.kind in ("function", "method", "class", "property")
-        ]
-        for node in inside[:1]:
-            queries = CodeQueries(
-                self._tables, spaces=self._spaces(), text=f"{path}::{node.qualified}", limit=_EACH
+        definition = definition_of_span(
+            self._tables.members(file_no), hit.chunk.first_line, hit.chunk.last_line
+        )
+        if definition is None:
+            return
+        own = definition.nodes[0]
+        queries = CodeQueries(
+            self._tables, spaces=self._spaces(), text=f"{path}::{own.qualified}", limit=_LOOKED_AT
+        )
+        try:
+            callees, callers = (
+                queries.answer(question, to=None, depth=1).hits
+                for question in (CodeQuestion.CALLEES, CodeQuestion.CALLERS)
             )
-            for question in (CodeQuestion.CALLERS, CodeQuestion.CALLEES):
-                answer = queries.answer(question, to=None, depth=1)
-                for found in answer.hits:
-                    if found.node.path != path:
-                        yield self._item(found, answer, hit.relevance * BESIDE * found.confidence, now)
+        except NotFound:  # its memory is hidden
+            return
+        tests = [found for found in callers if found.node.is_test] or self._tests_of(file_no)
+        users = [found for found in callers if not found.node.is_test]
+        lines = [
+            f"{verb} {_shown(found.node)}"
+            for verb, around in (("calls", callees), ("tested by", tests), ("called by", users))
+            for found in around[:_EACH]
+        ]
+        if lines:
+            item = self._item(
+                CodeHit(node=node_of(own), relation="holds", line=own.line),
+                None,
+                relevance_of(hit.score) * BESIDE,
+                now,
+            )
+            text = "\n".join([item.text, *lines])
+            yield replace(item, text=text, instruction_like=instructions_in(text))
+
+    def _tests_of(self, file_no: int) -> list[CodeHit]:
+        """Return the files of tests that use a file, the surest first."""
+        edges = self._tables.edges({file_no}, kinds={"tests"}, back=True)
+        hidden = self._tables.hidden_files()
+        nodes = self._tables.nodes([edge.from_no for edge in edges if edge.from_no not in hidden])
+        edges.sort(key=lambda edge: (-edge.confidence, -edge.weight, edge.from_no))
+        return [
+            CodeHit(node=node_of(nodes[edge.from_no]), relation="tested by")
+            for edge in edges
+            if edge.from_no in nodes
+        ]
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Return a definition with its code, where its text was ingested, and with what is around it."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from threading import Lock, local
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.background_loop import SideCalls
 from hexad.errors import ProviderError
@@ -146,13 +146,26 @@ class _SharedQuestion:
         self.hits: Hits | None = None
 
 
+class ShowPassages(Protocol):
+    """Makes of items, each of a hit, what a context shows of code and documentation; what says nothing is left out."""
+
+    def __call__(
+        self, hits: Sequence[Hit], items: Sequence[MemoryItem], query: MemoryQuery
+    ) -> list[MemoryItem]:
+        """Return the items that are left, in their order."""
+
+
 class RecalledLayer:
     """Implements `LayerSource` for memories by where they came from: hybrid recall, narrowed to that origin."""
 
-    def __init__(self, name: MemoryLayer, shared: SharedRecall, stores: Stores) -> None:
+    def __init__(
+        self, name: MemoryLayer, shared: SharedRecall, stores: Stores, *, code: ShowPassages | None = None
+    ) -> None:
+        """`code` puts definitions in the place of spans of code."""
         self._name = name
         self._shared = shared
         self._stores = stores
+        self._code = code
 
     @property
     def name(self) -> MemoryLayer:
@@ -186,6 +199,8 @@ class RecalledLayer:
             ]
         words = understand(query.text, now=query.now).wanted
         items = [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
+        if self._code is not None:
+            items = self._code(hits, items, query)
         if self._name is MemoryLayer.GOVERNANCE and query.as_of is None:
             found_ids = {item.memory_id for item in items}
             named = (item for item in self._naming(words, filters, query) if item.memory_id not in found_ids)

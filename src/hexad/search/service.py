@@ -21,7 +21,7 @@ from hexad.search.fulltext import FullText
 from hexad.search.recall.candidate_search import CandidateSearch
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import CheckCitations, Recaller, Rings, Successions
+from hexad.search.recall.recaller import CheckCitations, Passages, Recaller, Rings, Successions
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hexad.memory.tables.ranking_columns import StandingText
+    from hexad.memory.tables.ranking_columns import RankingRow, StandingText
     from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.search.recall.fusion import Fusion
     from hexad.search.recall.overdue_facts import OverdueFact
@@ -103,7 +103,7 @@ class SearchService:
             clock=context.clock,
             boost=None if context.settings.router.get("feedback") is False else _boost,
             rings=rings,
-            successions=Successions(_overdue, _likely_successors, _fitting),
+            successions=Successions(_overdue, _likely_successors, _fitting, _code_first),
             background=context.background and not context.db.readonly,
         )
         self.recaller.reranking, self.recaller.citations = reranking, citations
@@ -178,6 +178,19 @@ def _likely_successors(
     from hexad.search.recall.likely_successors import likely_successors
 
     return likely_successors(question, texts, order, weak)
+
+
+def _code_first(
+    question: str,
+    order: Sequence[int],
+    places: Mapping[int, RankingRow],
+    fusion: Fusion,
+    passages: Passages,
+) -> None:
+    """Bring code before what speaks of it: loaded where there is code among the candidates."""
+    from hexad.search.recall.code_ranking import put_code_first
+
+    put_code_first(question, order, places, fusion, passages)
 
 
 def _fitting(

@@ -203,6 +203,32 @@ def _names_of(heading: str) -> list[tuple[str, ...]]:
     return names
 
 
+def names_defined(heading: str) -> tuple[str, ...]:
+    """Return the last parts of what a heading defines: `Map.get(key) · put(key)` defines `get` and `put`.
+
+    >>> names_defined("Map.get(self, key) · put(self, key)"), names_defined("Guide > Install")
+    (('get', 'put'), ())
+    """
+    return tuple(names[-1] for names in _names_of(heading) if names)
+
+
+def is_mentioned(name: str, text: str) -> bool:
+    """Whether a text speaks of a name of code: as code, or where no plain word is written so.
+
+    >>> is_mentioned("echo", "Use `echo` or `click.echo()`."), is_mentioned("echo", "There is an echo in here.")
+    (True, False)
+    """
+    quoted = re.escape(name)
+    if "_" in name.strip("_") or _MIXED.search(name):
+        return re.search(rf"\b{quoted}\b", text) is not None
+    return (
+        re.search(
+            rf"`[^`\n]{{0,80}}\b{quoted}\b|\b{quoted}\(|\.{quoted}\b|::[ \t]*(?:\w+\.)*{quoted}\b", text
+        )
+        is not None
+    )
+
+
 def _is_named(parts: Sequence[str], names: Sequence[str], around: str) -> bool:
     shared = min(len(parts), len(names))
     if tuple(parts[-shared:]) != tuple(names[-shared:]):

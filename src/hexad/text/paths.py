@@ -22,6 +22,10 @@ _DEVICES: Final = frozenset(
     ["CON", "PRN", "AUX", "NUL", *(f"{device}{number}" for device in ("COM", "LPT") for number in range(10))]
 )
 
+CHANGELOG_STEMS: Final = frozenset(["changelog", "changes", "history", "news", "releases", "release-notes"])
+CHANGELOG_FOLDERS: Final = frozenset(["changelog", "changelogs"])
+_TEST_PARTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})
+
 
 def normalize_path(path: str) -> str:
     """Return a memory's path `project/module/topic` without outer, doubled or `.` segments.
@@ -178,3 +182,36 @@ def space_of_file_name(file_name: str) -> str:
             f"Invalid space file name {file_name!r}: '/' is written as '%2F' in a file's name."
         )
     return validate_space(file_name.replace("%2F", "/"))
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file holds tests, by its folders and its name.
+
+    >>> is_test_path("tests/unit/test_walk.py"), is_test_path("src/contest.py"), is_test_path("web/cart.spec.ts")
+    (True, False, True)
+    """
+    *folders, name = path.lower().split("/")
+    if _TEST_PARTS & set(folders):
+        return True
+    stem = name.partition(".")[0]
+    return (
+        stem.startswith("test_")
+        or stem.endswith(("_test", "_tests"))
+        or ".test." in name
+        or ".spec." in name
+        or (
+            name.endswith(".java")
+            and path.rpartition("/")[2].removesuffix(".java").endswith(("Test", "Tests"))
+        )
+    )
+
+
+def is_changelog_path(path: str) -> bool:
+    """Whether a file tells what changed from version to version, by its name and its folders.
+
+    >>> is_changelog_path("docs/CHANGES.rst"), is_changelog_path("src/changes/apply.py"), is_changelog_path("a.log")
+    (True, False, False)
+    """
+    *folders, name = path.lower().split("/")
+    stem = name.partition(".")[0].replace("_", "-").replace(" ", "-")
+    return stem in CHANGELOG_STEMS or not CHANGELOG_FOLDERS.isdisjoint(folders)

@@ -428,6 +428,11 @@ class CodeGraphTables:
         row = self.db.query_one("SELECT file_no FROM code_files WHERE memory_no = ?", (memory_no,))
         return None if row is None else row[0]
 
+    def import_lines(self, file_no: int) -> list[int]:
+        """Return the lines on which a file imports something, in order."""
+        row = self.db.query_one("SELECT facts FROM code_files WHERE file_no = ?", (file_no,))
+        return [] if row is None else sorted({each.line for each in FileFacts.from_json(row[0]).imports})
+
     # Reading ------------------------------------------------------------------------------------------------------
 
     def is_empty(self) -> bool:

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from hexad.text.normalize import slug
-from hexad.text.paths import PATH_LIMIT
+from hexad.text.paths import CHANGELOG_FOLDERS, CHANGELOG_STEMS, PATH_LIMIT
 
 _LANGUAGES: Final = {
     "python": "py pyi pyw",
@@ -84,9 +84,8 @@ _NOTES: Final = frozenset(["text", "csv"])
 
 _DECISION_FOLDERS: Final = frozenset(["adr", "adrs", "decision", "decisions", "decision-records", "rfcs"])
 _GUIDE_FOLDERS: Final = frozenset(["doc", "docs", "documentation", "guide", "guides", "handbook", "wiki"])
-_LOG_FOLDERS: Final = frozenset(["logs", "changelog", "changelogs"])
+_LOG_FOLDERS: Final = CHANGELOG_FOLDERS | {"logs"}
 _NUMBERED: Final = re.compile(r"\d{3,5}[-_]\w")
-_LOG_STEMS: Final = frozenset(["changelog", "changes", "history", "news", "releases", "release-notes"])
 _GUIDE_STEMS: Final = frozenset(
     ["readme", "contributing", "install", "usage", "faq", "tutorial", "architecture"]
 )
@@ -143,7 +142,7 @@ def _kind(stem: str, folders: list[str], language: str | None) -> str:
     name = slug(stem)
     if is_prose and (_DECISION_FOLDERS & set(folders) or name.startswith("adr-")):
         return "decision" if _NUMBERED.match(stem) or name not in _GUIDE_STEMS else "guide"
-    if language == "log" or (is_prose and (name in _LOG_STEMS or _LOG_FOLDERS & set(folders))):
+    if language == "log" or (is_prose and (name in CHANGELOG_STEMS or _LOG_FOLDERS & set(folders))):
         return "log"
     if is_prose and name in _NOTE_STEMS:
         return "note"

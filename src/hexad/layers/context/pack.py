@@ -23,6 +23,7 @@ from hexad.layers.context.toon import encode
 from hexad.layers.contract import EvidenceBlock, FusedContext, LeftOut, MemoryItem, Plan, ScoredItem
 from hexad.layers.scoring import order, rank
 from hexad.memory.layer_names import MemoryLayer, QueryClass
+from hexad.search.recall.code_ranking import CODE
 from hexad.search.recall.current_first import asks_past
 from hexad.text.tokens import TokenCounter
 
@@ -406,6 +407,15 @@ questions: 0.5 tells more of it whole and loses some altogether, 0.85 leaves twi
 """
 
 
+CODE_SUMMARY_WORTH: Final = 0.3
+"""What the signature of a definition is worth beside its code: it says that it is there, and nothing can be edited."""
+
+
+def _summary_worth(block: EvidenceBlock) -> float:
+    is_code = block.item.kind == CODE and block.item.layer is MemoryLayer.VECTOR
+    return CODE_SUMMARY_WORTH if is_code else SUMMARY_WORTH
+
+
 def weaker_blocks(
     blocks: Sequence[EvidenceBlock], at: int, need: int, *, without: Collection[int]
 ) -> list[int] | None:
@@ -414,14 +424,16 @@ def weaker_blocks(
     None where they have too few, or are worth more than the whole adds: the n-th block is worth 1/n.
     """
     weaker: list[int] = []
-    worth = (1 - SUMMARY_WORTH) / (at + 1)
+    worth = (1 - _summary_worth(blocks[at])) / (at + 1)
     for place in range(len(blocks) - 1, at, -1):
         if need <= 0:
             break
         if place not in without:
             weaker.append(place)
             need -= blocks[place].tokens
-            worth -= (SUMMARY_WORTH if blocks[place].shown == "summary" else 1.0) / (place + 1)
+            worth -= (_summary_worth(blocks[place]) if blocks[place].shown == "summary" else 1.0) / (
+                place + 1
+            )
     return weaker if need <= 0 <= worth else None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hexad.core.arguments import word_list
 from hexad.database.store_context import StoreContext
 from hexad.layers.code_graph import CodeGraphLayer
+from hexad.layers.code_passages import CodePassages
 from hexad.layers.context.api import ContextFilters, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
 from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
@@ -154,6 +154,10 @@ class ContextService:
         tables = self._code_graph().tables
         return CodeGraphLayer(tables, self._stores, found=self._shared.hits if found else None)
 
+    def _vector_layer(self) -> LayerSource:
+        passages = CodePassages(self._code_graph().tables, self._stores)
+        return RecalledLayer(MemoryLayer.VECTOR, self._shared, self._stores, code=passages.shown)
+
     def _graph_source(self) -> LayerSource | None:
         return None if self._code_graph().tables.is_empty() else self._graph_layer()
 
@@ -174,5 +178,5 @@ class ContextService:
                 recalled(MemoryLayer.GOVERNANCE), Decisions(db, roles=roles)
             ),
             MemoryLayer.GRAPH: self._graph_source,
-            MemoryLayer.VECTOR: partial(recalled, MemoryLayer.VECTOR),
+            MemoryLayer.VECTOR: self._vector_layer,
         }

@@ -223,6 +223,15 @@ class Memories(MemoryNames):
         total = self._db.query_one(f"SELECT count(*) FROM memories m WHERE m.status = 'active'{seen}", params)
         return (total[0] if total else 0), waits[0], waits[1]
 
+    def passages_of(self, chunk_numbers: Collection[int]) -> dict[int, tuple[str, str]]:
+        """Return the heading and the text of chunks of active memories, by their numbers."""
+        rows = self._db.query(
+            "SELECT c.no, c.heading, t.body FROM chunk_texts t JOIN chunks c ON c.no = t.no"
+            " WHERE c.no IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(chunk_numbers)),),
+        )
+        return {no: (heading, body) for no, heading, body in rows}
+
     def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
         """Return the stored chunks of these memories, by row number, in order."""
         chunks: dict[int, list[StoredChunk]] = {}

@@ -18,7 +18,10 @@ from hexad.memory.tables.rows import filter_sql, seen_sql
 
 
 class RankingRow(NamedTuple):
-    """What is known of a memory without reading its text. The turn's fields are None outside conversations."""
+    """What is known of a memory without reading its text. The turn's fields are None outside conversations.
+
+    `file` is the id that its source gave it, None for what was told.
+    """
 
     no: int
     id: str
@@ -29,6 +32,8 @@ class RankingRow(NamedTuple):
     session_no: int | None
     position: int | None
     speaker_no: int | None
+    kind: str
+    file: str | None
 
 
 STANDING_MOST: Final = 64
@@ -55,7 +60,8 @@ class Places:
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
-            " t.speaker_no FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            " t.speaker_no, m.kind, iif(m.source_no IS NULL, NULL, m.source_id)"
+            " FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
             (json.dumps(sorted(numbers)), *roles),
         )

@@ -9,7 +9,7 @@ best turn of their session, and who speaks; beside turns a text that is none cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final, NamedTuple
@@ -37,6 +37,9 @@ class FusionWeights:
         1.0  # a text that itself asks is a weaker answer, a long one less: it also says something
     )
     question_words: int = 10
+    aside: float = (
+        0.4  # of the best score: what tests and changelogs lose to code where a question asks for neither
+    )
     short: float = 0.35  # so is a turn of few words: times the logarithm of its share of `short_words`
     short_words: int = 25
     # Below so many rows neither a gap nor a peak means anything.
@@ -119,10 +122,7 @@ class Fusion:
             self._deviation = max(spread.deviation, floor)
         self._sentences: Mapping[int, float] = {}
         self._added: Sequence[float] = ()
-        self._boosted: Mapping[int, float] = {}
-        self._lifted: Mapping[int, float] = {}
-        self._placed: Mapping[int, float] = {}
-        self._sunk: Mapping[int, float] = {}
+        self._moved: dict[str, Mapping[int, float]] = {}
         self.scores = [self._score(index) for index in range(len(candidates))]
 
     def weigh_sentences(self, nearest: Mapping[int, float]) -> None:
@@ -161,29 +161,47 @@ class Fusion:
         So no verdicts lift what is far behind, and none hides what is far ahead.
         """
         room = share * max(0.0, *self.scores) if self.scores else 0.0
-        self._boosted = {place: strength * room for place, strength in strengths.items()}
+        self._moved["feedback"] = {place: strength * room for place, strength in strengths.items()}
         self.scores = [self._score(index) for index in range(len(self._candidates))]
 
     def sink(self, shares: Mapping[int, float], *, most: float) -> None:
         """Move down what the code has outgrown: by `most` of the best score where all that it cites has changed."""
         room = most * max(0.0, *self.scores) if self.scores else 0.0
-        self._sunk = {place: -share * room for place, share in shares.items() if share}
-        for place, amount in self._sunk.items():
+        self._moved["citations"] = {place: -share * room for place, share in shares.items() if share}
+        for place, amount in self._moved["citations"].items():
             self.scores[place] += amount
+
+    def put_aside(self, places: Collection[int]) -> None:
+        """Move down what only stands around what is asked for, by a part of the best score."""
+        amount = self._weights.aside * max(0.0, *self.scores) if self.scores else 0.0
+        self._moved["aside"] = dict.fromkeys(places, -amount)
+        for place in places:
+            self.scores[place] -= amount
+
+    def put_before(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Bring the first of each pair directly before the second, where it stands behind it."""
+        raised: dict[int, float] = {}
+        for place, other in pairs:
+            need = self.scores[other] + _STEP - self.scores[place]
+            if need > 0:
+                raised[place] = raised.get(place, 0.0) + need
+                self.scores[place] += need
+        if raised:
+            self._moved["definition"] = raised
 
     def lift(self, amounts: Mapping[int, float]) -> None:
         """Add to what takes the place of an older memory as much as brings it before that one."""
-        self._lifted = amounts
+        self._moved["successor"] = amounts
         for index, amount in amounts.items():
             self.scores[index] += amount
 
     def place(self, indexes: Sequence[int], *, below: float) -> None:
         """Bring candidates, in their order, directly below a score; those that are above it stay."""
         wanted = {index: below - _STEP * (rank + 1) for rank, index in enumerate(indexes)}
-        self._placed = {
+        self._moved["standing"] = {
             index: score - self.scores[index] for index, score in wanted.items() if score > self.scores[index]
         }
-        for index, amount in self._placed.items():
+        for index, amount in self._moved["standing"].items():
             self.scores[index] += amount
 
     def parts(self, index: int) -> dict[str, float]:
@@ -209,14 +227,9 @@ class Fusion:
             parts["question"] = -weights.question * share
         if self._added:
             parts["association"] = self._added[index]
-        if index in self._boosted:
-            parts["feedback"] = self._boosted[index]
-        if index in self._sunk:
-            parts["citations"] = self._sunk[index]
-        if index in self._lifted:
-            parts["successor"] = self._lifted[index]
-        if index in self._placed:
-            parts["standing"] = self._placed[index]
+        for name, amounts in self._moved.items():
+            if index in amounts:
+                parts[name] = amounts[index]
         if candidate.session is not None and candidate.words < weights.short_words:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts

@@ -95,6 +95,7 @@ SEQUENCE_SHARE: Final = 0.3
 
 CHECKED: Final = 30
 """So many of the best candidates have what they cite held against the working tree."""
+CODE: Final = "code"
 OUTGROWN: Final = 0.25
 """So much of the best score a memory loses of whose citations none stands as it was."""
 
@@ -148,12 +149,31 @@ class FindOverdue(Protocol):
         """Return them by row number, of the looks of facts with their spaces' numbers."""
 
 
+Passages = Callable[[Sequence[int]], Mapping[int, tuple[str, str]]]
+"""From places in the order of candidates to the heading and the text of the span of each that answers best."""
+
+
+class PutCodeFirst(Protocol):
+    """Brings code before what speaks of it."""
+
+    def __call__(
+        self,
+        question: str,
+        order: Sequence[int],
+        places: Mapping[int, RankingRow],
+        fusion: Fusion,
+        passages: Passages,
+    ) -> None:
+        """Move the candidates in `order`, of which some are code."""
+
+
 class Successions(NamedTuple):
-    """How a recall finds what came in the place of a candidate, and what holds for the answer."""
+    """How a recall finds what came in the place of a candidate, what holds for the answer, which code comes first."""
 
     overdue: FindOverdue
     likely: LikelyLinks
     fitting: FindFitting
+    code_first: PutCodeFirst
 
 
 class CheckCitations(Protocol):
@@ -382,6 +402,7 @@ class Recaller:
             weights=MENTION_WEIGHTS if counts else DEFAULT_WEIGHTS,
         )
         fusion.weigh_sentences(of_sentences(self._stores, found_candidates.vector, order, fusion.scores))
+        self._put_code_first(found_candidates, order, places, fusion)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._rings(order)
@@ -407,6 +428,24 @@ class Recaller:
             for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
+
+    def _put_code_first(
+        self,
+        candidates: Candidates,
+        order: Sequence[int],
+        places: Mapping[int, RankingRow],
+        fusion: Fusion,
+    ) -> None:
+        """Bring code before the tests, changelogs and guides that speak of it."""
+        if not any(places[no].kind == CODE for no in order):
+            return
+
+        def passages(seats: Sequence[int]) -> Mapping[int, tuple[str, str]]:
+            chunks = {seat: best_chunk(candidates, order[seat], fusion.parts(seat)) for seat in seats}
+            known = self._stores.memories.passages_of(set(chunks.values()))
+            return {seat: known[no] for seat, no in chunks.items() if no in known}
+
+        self._successions.code_first(candidates.terms.question, order, places, fusion, passages)
 
     def _check_citations(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> None:
         """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""

@@ -200,6 +200,10 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
+    if parts.get("definition"):
+        why.append("it defines what a text that answers names")
+    if parts.get("aside"):
+        why.append("a test or a changelog, which the question does not ask for")
     if parts.get("standing"):
         why.append("it says what its user wants of answers, and comes near this request")
     if parts.get("date"):

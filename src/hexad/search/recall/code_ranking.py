@@ -1,0 +1,113 @@
+"""Code before what stands around it: a test uses what it tests, a changelog tells what became of it, a guide names it.
+
+They have the words of a question about how something behaves, and often more of them than the code that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from heapq import nlargest
+from typing import Final
+
+from hexad.memory.tables.ranking_columns import RankingRow
+from hexad.search.recall.fusion import Fusion
+from hexad.text.literals import exact_tokens, is_joined_numbers, is_mentioned, names_defined
+from hexad.text.paths import is_changelog_path, is_test_path
+
+CODE: Final = "code"
+CHANGELOG: Final = "log"
+_OF_CHANGES: Final = re.compile(
+    r"\b(?:chang(?:e|es|ed|elogs?)|releas\w*|versions?|deprecat\w*|introduc\w*|new in|upgrad\w*|migrat\w*|since"
+    r"|previous\w*|former\w*|used to|any ?more|no longer|history|regression)\b",
+    re.IGNORECASE,
+)
+_OF_TESTS: Final = re.compile(r"\b(?:un)?tests?(?:ed|ing|s)?\b|\btest_", re.IGNORECASE)
+
+
+MENTIONING: Final = 5
+"""Of the best, so many that are no code are looked through for names of the code behind them."""
+DEFINING: Final = 40
+"""Among so many of the best is the code that may be named."""
+LIKELY: Final = 0.5
+"""Code that has less than this share of the score of what names it is not what that is about."""
+_NAME_LEAST: Final = 4
+"""A shorter name stands in texts of anything."""
+
+
+def asks_of_changes(question: str) -> bool:
+    """Whether a question is about what became of something, which a changelog tells, and not about how it is.
+
+    >>> asks_of_changes("what changed in 8.2?"), asks_of_changes("how is the total computed?")
+    (True, False)
+    """
+    return _OF_CHANGES.search(question) is not None or any(map(is_joined_numbers, exact_tokens(question)))
+
+
+def is_changelog(kind: str, file: str | None) -> bool:
+    """Whether a memory of this kind is a changelog, by the file that it is of."""
+    return kind == CHANGELOG and file is not None and is_changelog_path(file)
+
+
+def aside_of(question: str, order: Sequence[int], places: Mapping[int, RankingRow]) -> list[int]:
+    """Return the places in `order` of tests and changelogs that a question does not ask for; none where no code is."""
+    files = [(place, places[no]) for place, no in enumerate(order) if places[no].file is not None]
+    tests = [place for place, row in files if row.kind == CODE and is_test_path(row.file or "")]
+    if len(tests) == sum(row.kind == CODE for _, row in files):
+        return []
+    aside = [] if _OF_TESTS.search(question) else tests
+    if not asks_of_changes(question):
+        aside = [*aside, *(place for place, row in files if is_changelog(row.kind, row.file))]
+    return aside
+
+
+def put_code_first(
+    question: str,
+    order: Sequence[int],
+    places: Mapping[int, RankingRow],
+    fusion: Fusion,
+    passages: Callable[[Sequence[int]], Mapping[int, tuple[str, str]]],
+) -> None:
+    """Bring code before the tests, changelogs and guides that speak of it, unless a question asks for these.
+
+    `passages` gives the heading and the text of the spans that answer best, by their places in `order`.
+    """
+    if aside := aside_of(question, order, places):
+        fusion.put_aside(aside)
+    fusion.put_before(defined_before(question, order, places, fusion.scores, passages))
+
+
+def defined_before(
+    question: str,
+    order: Sequence[int],
+    places: Mapping[int, RankingRow],
+    scores: Sequence[float],
+    passages: Callable[[Sequence[int]], Mapping[int, tuple[str, str]]],
+) -> list[tuple[int, int]]:
+    """Return which code comes before which text: the place of a definition, and of the best text that names it.
+
+    What defines a name comes before what uses it, where both come near a question that asks for neither tests nor
+    changes.
+    """
+    best = nlargest(DEFINING, range(len(order)), key=scores.__getitem__)
+    files = [place for place in best if places[order[place]].file is not None]
+    code = [place for place in files if _is_code(places[order[place]])]
+    others = [place for place in files if not _is_code(places[order[place]])][:MENTIONING]
+    if not code or not others or asks_of_changes(question) or _OF_TESTS.search(question):
+        return []
+    texts = passages([*code, *others])
+    pairs = []
+    for place in code:
+        heading, _ = texts.get(place, ("", ""))
+        names = [name for name in names_defined(heading) if len(name) >= _NAME_LEAST and name[:2] != "__"]
+        for other in others:
+            _, text = texts.get(other, ("", ""))
+            near = scores[place] >= LIKELY * scores[other] > 0
+            if near and scores[place] < scores[other] and any(is_mentioned(name, text) for name in names):
+                pairs.append((place, other))
+                break
+    return pairs
+
+
+def _is_code(row: RankingRow) -> bool:
+    return row.kind == CODE and not is_test_path(row.file or "")
