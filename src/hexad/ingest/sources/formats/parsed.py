@@ -1,4 +1,4 @@
-"""What a format's reader makes of a text."""
+"""What a format's reader makes of a text: sections, and definitions that become sections."""
 
 from __future__ import annotations
 
@@ -20,3 +20,17 @@ class Parsed:
     title: str | None = None
     time: datetime | None = None
     tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A named stretch of lines, counted from 0; `end` is the line after its last.
+
+    `children` lie inside it, in order, and become sections of their own: the methods of a class.
+    """
+
+    name: str
+    start: int
+    end: int
+    children: tuple[Definition, ...] = ()
+    signature: str = ""

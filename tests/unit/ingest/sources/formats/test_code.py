@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hexad
+from hexad.ingest.sources.formats import syntax
 from hexad.ingest.sources.formats.code import BRACES, FLAT, code_sections
 from source_sections import assert_sections_cover, outline
 
@@ -149,10 +150,39 @@ SAMPLES = {
 
 @pytest.mark.row("A038")
 @pytest.mark.parametrize("language", sorted(SAMPLES))
-def test_other_languages_are_cut_where_their_definitions_end(language):
+@pytest.mark.parametrize("parsers", ["none", "installed"])
+def test_other_languages_are_cut_where_their_definitions_end(language, parsers, monkeypatch):
     text, expected = SAMPLES[language]
+    if parsers == "none":
+        monkeypatch.setattr(syntax, "is_readable", lambda _language: False)
+    elif language in syntax.GRAMMARS and not syntax.is_readable(language):
+        pytest.skip("the extra `code` is not installed")
 
     assert expected == outline(text, code_sections(text, language=language))
+
+
+@pytest.mark.skipif(not syntax.is_readable("typescript"), reason="the extra `code` is not installed")
+def test_a_parser_sees_what_lines_do_not_show():
+    script = "@Ann({\n  a: `}`,\n})\nexport class A {\n  b = async () => {\n    go();\n  };\n}\n\n// Why.\nconst c = {\n  d() {\n  },\n};\n"
+    header = "namespace n {\nclass A {\n  int b() { return 1; }\n};\n}\n"
+
+    assert [
+        ("A", 1, 4),
+        ("A.b", 5, 7),
+        ("A", 8, 8),
+        ("", 9, 9),
+        ("c", 10, 11),
+        ("c.d", 12, 13),
+        ("c", 14, 14),
+    ] == outline(script, code_sections(script, language="typescript"))
+    assert ("n.A.b", 3, 3) in outline(header, code_sections(header, language="c"))
+
+
+@pytest.mark.skipif(not syntax.is_readable("go"), reason="the extra `code` is not installed")
+def test_a_broken_text_keeps_the_definitions_that_can_be_read():
+    text = "package a\n\nfunc b() {\n\tc()\n}\n\nfunc d() int {\n\treturn +\n}\n\nfunc e() {\n}\n"
+
+    assert {"b", "e"} <= {section.heading for section in code_sections(text, language="go")}
 
 
 def test_a_language_that_is_not_known_has_no_sections():
