@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -210,6 +212,82 @@ def test_the_dashboard_and_the_alerts_ask_for_what_a_server_has(tmp_path: Path) 
 
     assert len(asked) > 10
     assert set() == asked - there
+
+
+HOUR = 60  # minutes; a sample each
+FINE: dict[str, str] = {
+    'up{job="hexad"}': f"1x{2 * HOUR}",
+    'hexad_http_requests_total{status="200"}': f"0+9x{2 * HOUR}",
+    'hexad_http_requests_total{status="500"}': f"3x{2 * HOUR}",
+    "hexad_queue_age_seconds": f"30x{2 * HOUR}",
+    "hexad_queue_failed": f"0x{2 * HOUR}",
+    "hexad_embeddings_pending": f"{2 * HOUR}-1x{2 * HOUR}",
+    "hexad_embeddings_failed": f"0x{2 * HOUR}",
+    "hexad_disk_free_bytes": f"50000000000x{2 * HOUR}",
+    "hexad_store_size_bytes": f"1000000+1000x{2 * HOUR}",
+    "hexad_ledger_size_bytes": f"1000+100x{2 * HOUR}",
+    'hexad_operation_seconds_bucket{operation="search_memory",le="0.1"}': f"0+90x{2 * HOUR}",
+    'hexad_operation_seconds_bucket{operation="search_memory",le="2.5"}': f"0+91x{2 * HOUR}",
+    'hexad_operation_seconds_bucket{operation="search_memory",le="+Inf"}': f"0+91x{2 * HOUR}",
+}
+BROKEN: dict[str, dict[str, str]] = {
+    "HexadDoesNotAnswer": {'up{job="hexad"}': f"1x{HOUR} 0x{HOUR}"},
+    "HexadFails": {'hexad_http_requests_total{status="500"}': f"3x{HOUR} 3+2x{HOUR}"},
+    "HexadQueueStands": {"hexad_queue_age_seconds": f"0+60x{2 * HOUR}"},
+    "HexadSourcesFailed": {"hexad_queue_failed": f"0x{HOUR} 1x{HOUR}"},
+    "HexadEmbeddingStands": {"hexad_embeddings_pending": f"5x{2 * HOUR}"},
+    "HexadEmbeddingFailed": {"hexad_embeddings_failed": f"0x{HOUR} 2x{HOUR}"},
+    "HexadDiskFull": {"hexad_store_size_bytes": f"1000000x{HOUR} 30000000000x{HOUR}"},
+    "HexadLedgerShrank": {"hexad_ledger_size_bytes": f"9000x{2 * HOUR - 5} 400x5"},
+    "HexadSlow": {
+        'hexad_operation_seconds_bucket{operation="search_memory",le="0.1"}': f"0+50x{2 * HOUR}",
+    },
+}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
+def test_each_alert_fires_when_its_promise_breaks_and_is_silent_before(tmp_path: Path) -> None:
+    rules = DOCS / "alerts.yml"
+    alerts = re.findall(r"- alert: (\w+)", rules.read_text(encoding="utf-8"))
+    tests: list[dict[str, object]] = []
+    for broken in [None, *BROKEN]:
+        series = {**FINE, **({} if broken is None else BROKEN[broken])}
+        tests.append(
+            {
+                "interval": "1m",
+                "input_series": [{"series": name, "values": values} for name, values in series.items()],
+                "promql_expr_test": [
+                    {
+                        "expr": f'count(ALERTS{{alertname="{alert}",alertstate="firing"}}) or vector(0)',
+                        "eval_time": "2h",
+                        "exp_samples": [{"labels": "{}", "value": int(alert == broken)}],
+                    }
+                    for alert in alerts
+                ],
+            }
+        )
+    file = tmp_path / "alerts_test.yml"
+    file.write_text(json.dumps({"rule_files": [str(rules)], "evaluation_interval": "1m", "tests": tests}))
+    done = subprocess.run(
+        ["promtool", "test", "rules", str(file)], check=False, capture_output=True, text=True
+    )
+
+    assert set(BROKEN) == set(alerts)
+    assert (0, "") == (done.returncode, done.stderr), done.stdout + done.stderr
+
+
+def test_a_queue_that_nobody_works_on_grows_old(tmp_path: Path) -> None:
+    clock = hexad.FrozenClock(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    (tmp_path / "note.md").write_text("The kettle is red.")
+    with hexad.open(tmp_path, embedder=None, background=False, clock=clock) as hx:
+        ages = [hx.status().queue_age_s]
+        hx.enqueue(tmp_path / "note.md")
+        clock.advance(minutes=40)
+        ages.append(hx.status().queue_age_s)
+        hx.maintain()
+        ages.append(hx.status().queue_age_s)
+
+    assert [0, 2400, 0] == ages
 
 
 def test_a_listener_that_raises_breaks_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -41,6 +41,7 @@ class StoreStatus:
     embeddings_failed: int
     queue_waiting: int
     queue_failed: int
+    queue_age_s: int  # how long the source waits that waits longest
     sizes: Mapping[str, int] = field(default_factory=dict)
     keys: str = ""
     holders: tuple[str, ...] = ()

@@ -158,12 +158,14 @@ _DERIVED: Final = (
 def _count_memories(context: StoreContext) -> Mapping[str, int]:
     stores = Stores(context.db, roles=context.actor.roles)
     waiting, failed = stores.queue.counts()
+    since, now = stores.queue.waits_since(), context.db.clock.now()
     return {
         "memories": stores.memories.count(),
         "archived": stores.memories.count(status=Status.ARCHIVED),
         "quarantined": 0 if stores.roles is not None else stores.memories.count(status=Status.QUARANTINED),
         "queue_waiting": waiting,
         "queue_failed": failed,
+        "queue_age_s": 0 if since is None else max(0, int((now - since).total_seconds())),
     }
 
 

@@ -27,6 +27,11 @@ class Measured:
 
 _STATE: Final[tuple[tuple[str, str, Callable[[StoreStatus], float]], ...]] = (
     ("hexad_queue_waiting", "Sources that wait for their turn.", lambda status: status.queue_waiting),
+    (
+        "hexad_queue_age_seconds",
+        "How long the source waits that waits longest.",
+        lambda status: status.queue_age_s,
+    ),
     ("hexad_queue_failed", "Sources that could not be ingested.", lambda status: status.queue_failed),
     (
         "hexad_embeddings_pending",

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from hexad.core.json_types import JSONValue
-from hexad.database.codec import dump, optional_time, parse, to_micros
+from hexad.database.codec import dump, from_micros, optional_time, parse, to_micros
 from hexad.database.connection import Database
 from hexad.memory.tables.rows import seen_sql
 
@@ -223,3 +223,8 @@ class IngestQueue:
             "SELECT count(*) FILTER (WHERE error IS NULL), count(error) FROM ingest_queue"
         )
         return row if row else (0, 0)
+
+    def waits_since(self) -> datetime | None:
+        """Return since when the source waits that waits longest; None where none does."""
+        row = self._db.query_one("SELECT min(enqueued_at) FROM ingest_queue WHERE error IS NULL")
+        return None if row is None or row[0] is None else from_micros(row[0])

@@ -310,7 +310,7 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
         ),
         ("embedder", embedder),
         ("generator", status.generator or "none: texts are made locally"),
-        ("queue", f"{status.queue_waiting:,} waiting, {status.queue_failed:,} failed"),
+        ("queue", _queue(status)),
         ("keys", status.keys),
         ("upkeep", _upkeep(status)),
         ("user", status.user_layer or "no user layer"),
@@ -325,6 +325,11 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
         yield from _entry_lines(click.style("note".ljust(10), fg="yellow"), remark, room)
     if not diagnosis.integrity and not diagnosis.remarks:
         yield click.style("All is well.", fg="green")
+
+
+def _queue(status: StoreStatus) -> str:
+    since = f" for up to {status.queue_age_s // 60:,} min" if status.queue_age_s >= 60 else ""
+    return f"{status.queue_waiting:,} waiting{since}, {status.queue_failed:,} failed"
 
 
 def _upkeep(status: StoreStatus) -> str:
