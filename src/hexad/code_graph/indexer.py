@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hexad.code_graph.facts import FileFacts
+from hexad.code_graph.history import common_changes
 from hexad.code_graph.languages import languages, patterns, read_code
 from hexad.code_graph.modules import PythonFiles
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
@@ -77,6 +78,7 @@ class CodeIndexer:
                 if progress is not None and thing.source_id is not None:
                     progress(Progress(done=done, total=None, current=thing.source_id))
             run.drop_unmet(only=None if spec.kind is SourceKind.FOLDER else safe_id(spec.path.name))
+        self._count_changes(run)
         if run.has_changed:
             self.slice_root(run.root_no)
         run.report.seconds = self._clock.monotonic() - started
@@ -110,6 +112,29 @@ class CodeIndexer:
                 run.take_empty(source_id)
             run.drop(self.tables.gone_memories(run.root_no, source_no))
             run.drop_empty(empty)
+        self._count_changes(run)
+
+    def _count_changes(self, run: _IndexRun) -> None:
+        """Count which files of a root changed together in the commits that came since this was done last."""
+        key = f"code_history {run.root_no}"
+        known = self._stores.meta.get(key) if self.tables.has_history(run.root_no) else None
+        changes = common_changes(Path(run.report.root), since=known)
+        if changes is None:
+            return
+        files = {path: row.no for path, row in self.tables.files(run.root_no).items()}
+        times: Counter[tuple[int, int]] = Counter()
+        for path, count in changes.counts.items():
+            if (no := files.get(path)) is not None:
+                times[no, no] += count
+        for (first, second), count in changes.pairs.items():
+            if first in files and second in files:
+                low, high = sorted((files[first], files[second]))
+                times[low, high] += count
+        with self.tables.db.transaction():
+            if changes.anew:
+                self.tables.drop_history(run.root_no)
+            self.tables.add_history(times)
+            self._stores.meta.put(key, changes.head)
 
     @contextmanager
     def _run(self, base: Path, space: str) -> Iterator[_IndexRun]:

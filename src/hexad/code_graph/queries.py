@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, CodeNodeRow
+from hexad.code_graph.tables.graph import CHANGES_WITH, CodeEdgeRow, CodeGraphTables, CodeNodeRow
 from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
 from hexad.errors import NotFound
 
 FILES: Final = frozenset({"imports"})
 SYMBOLS: Final = frozenset({"calls", "references"})
 _ALL: Final = frozenset({"imports", "calls", "references", "tests", "belongs_to"})
+CHANGED_WITH: Final = "changed with"
+TOGETHER_LEAST: Final = 3
+"""Two files that changed together in fewer commits may have done so by accident."""
+TOGETHER_SHARE: Final = 0.3
+"""So much of a file's commits another one has to be in."""
 _BACK: Final = {
     "imports": "imported by",
     "calls": "called by",
     "references": "referenced by",
     "tests": "tested by",
     "belongs_to": "holds",
+    CHANGES_WITH: CHANGED_WITH,
 }
 _STEP: Final = 0.6
 """What an edge leaves of how much a change matters."""
@@ -294,13 +300,37 @@ class CodeQueries:
         own = {node.file_no for node in targets}
         for no in own:
             by_file.pop(no, None)
+        by_history = {no: how for no, how in self._changed_with(own).items() if no not in by_file}
+        by_file |= by_history
         tests = sum(node.is_test for node in self._tables.nodes(by_file).values())
         notes = (
             [f"{_files(len(by_file) - tests)} and {_files(tests)} of tests may be touched."]
             if by_file
             else []
         )
+        if by_history:
+            notes.append(f"{len(by_history)} of them by history alone: they changed in the same commits.")
         return self._hits(by_file, back=True), notes
+
+    def _changed_with(self, files: Collection[int]) -> dict[int, Reached]:
+        """Return the files that changed in most of the commits in which some of `files` did, by how many."""
+        kinds = {CHANGES_WITH}
+        edges = [*self._tables.edges(files, kinds=kinds), *self._tables.edges(files, kinds=kinds, back=True)]
+        totals = {edge.from_no: edge.weight for edge in edges if edge.from_no == edge.to_no}
+        reached: dict[int, Reached] = {}
+        for edge in edges:
+            via, no = (
+                (edge.from_no, edge.to_no)
+                if edge.from_no in totals and edge.from_no in files
+                else (edge.to_no, edge.from_no)
+            )
+            if no in files or no in self._hidden or via not in totals or edge.weight < TOGETHER_LEAST:
+                continue
+            share = edge.weight / totals[via]
+            if share >= TOGETHER_SHARE:
+                how = Reached(edge=edge, via=via, distance=1, score=_STEP * share, confidence=share)
+                self._better(reached, no, how)
+        return reached
 
     @staticmethod
     def _better(best: dict[int, Reached], no: int, how: Reached) -> None:
@@ -355,7 +385,12 @@ class CodeQueries:
         kinds = _ALL
         out = self._walk(numbers, kinds - {"belongs_to"}, 1, back=False)
         into = self._walk(numbers, kinds, 1, back=True)
-        hits = [*self._hits(into, back=True), *self._hits(out, back=False)]
+        together = self._changed_with({node.no for node in targets if node.node_type == "file"})
+        hits = [
+            *self._hits(into, back=True),
+            *self._hits(out, back=False),
+            *self._hits({no: how for no, how in together.items() if no not in into | out}, back=True),
+        ]
         return sorted(hits, key=lambda hit: (hit.relation != "holds", -hit.confidence, -hit.weight)), []
 
     # Walking ------------------------------------------------------------------------------------------------------

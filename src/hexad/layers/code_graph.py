@@ -12,7 +12,7 @@ from datetime import datetime
 from math import sqrt
 from typing import Final
 
-from hexad.code_graph.queries import CodeQueries, node_of
+from hexad.code_graph.queries import CHANGED_WITH, CodeQueries, node_of
 from hexad.code_graph.questions import AskedOfCode, asked_of_code, names_like_code
 from hexad.code_graph.tables.graph import CodeGraphTables
 from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
@@ -245,6 +245,8 @@ def _sentence(hit: CodeHit, answer: CodeAnswer | None) -> str:
     line = f", line {hit.line}" if hit.line else ""
     steps = f", {hit.distance} steps away" if hit.distance > 1 else ""
     about = hit.via or answer.target
+    if hit.relation == CHANGED_WITH:
+        return f"{shown} changed with {about} in {hit.weight:.0f} commits"
     if answer.question is CodeQuestion.IMPACT:
         kind = "test" if hit.node.is_test else "file"
         return f"{shown}: a {kind} that a change of {answer.target} may touch, by way of {about}{line}{steps}"

@@ -14,6 +14,8 @@ from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.memory.tables.rows import seen_sql
 
 _BATCH: Final = 5_000
+CHANGES_WITH: Final = "changes_with"
+"""Between files of the same commits: `weight` is in how many. No file says so: `file_no` is 0."""
 
 
 class RootRow(NamedTuple):
@@ -432,6 +434,35 @@ class CodeGraphTables:
         """Return the lines on which a file imports something, in order."""
         row = self.db.query_one("SELECT facts FROM code_files WHERE file_no = ?", (file_no,))
         return [] if row is None else sorted({each.line for each in FileFacts.from_json(row[0]).imports})
+
+    # What changes together ----------------------------------------------------------------------------------------
+
+    def has_history(self, root_no: int) -> bool:
+        """Whether anything is noted of how a root's files change."""
+        sql = (
+            "SELECT 1 FROM code_nodes n JOIN code_edges e ON e.from_no = n.no AND e.edge_type = ?"
+            " WHERE n.root_no = ? AND n.node_type = 'file' LIMIT 1"
+        )
+        return self.db.query_one(sql, (CHANGES_WITH, root_no)) is not None
+
+    def drop_history(self, root_no: int) -> None:
+        """Forget how a root's files change."""
+        with self.db.joined() as con:
+            con.execute(
+                "DELETE FROM code_edges WHERE edge_type = ? AND from_no IN"
+                " (SELECT no FROM code_nodes WHERE root_no = ? AND node_type = 'file')",
+                (CHANGES_WITH, root_no),
+            )
+
+    def add_history(self, times: Mapping[tuple[int, int], int]) -> None:
+        """Add how often two files changed together, the lower number first; a file with itself is how often it did."""
+        with self.db.joined() as con:
+            con.executemany(
+                "INSERT INTO code_edges(from_no, to_no, edge_type, weight, line, confidence, file_no)"
+                " VALUES(?, ?, ?, ?, 0, 1, 0) ON CONFLICT(from_no, to_no, edge_type)"
+                " DO UPDATE SET weight = weight + excluded.weight",
+                [(first, second, CHANGES_WITH, float(count)) for (first, second), count in times.items()],
+            )
 
     # Reading ------------------------------------------------------------------------------------------------------
 
