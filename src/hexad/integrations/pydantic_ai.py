@@ -1,18 +1,34 @@
-"""A memory for agents of Pydantic AI: a capability over a Hexad store (extra `pydantic-ai`)."""
+"""Pydantic AI over a Hexad store (extra `pydantic-ai`): a memory for agents, and a store of conversations."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.arguments import parse_text
+from hexad.errors import Conflict, NotFound
+from hexad.ingest.messages import TURN
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
-from hexad.integrations.open_store import require_open_store
+from hexad.integrations.open_store import in_thread, require_open_store
+from hexad.integrations.turns import HELD_BACK, TRUSTED_AS
+from hexad.memory.draft import Draft
+from hexad.memory.memory import Memory, Status, Trust, Turn
 
 try:
+    from pydantic import TypeAdapter
     from pydantic_ai import messages as said
     from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.conversation_store import (
+        ConversationConflict,
+        ConversationEntry,
+        ConversationRecord,
+        ConversationStore,
+    )
     from pydantic_ai.tools import RunContext
 except ModuleNotFoundError as error:
     raise ImportError(
@@ -26,7 +42,18 @@ if TYPE_CHECKING:
 
     from hexad.engine import Hexad
 
-__all__ = ["HexadMemory"]
+__all__ = ["HexadConversationStore", "HexadMemory"]
+
+_FIELD: Final = "pydantic_ai"
+_CONVERSATION: Final = "conversation"
+_RECORDS: Final = TypeAdapter(ConversationRecord)
+_WORDED: Final = (
+    said.UserPromptPart,
+    said.ToolReturnPart,
+    said.RetryPromptPart,
+    said.TextPart,
+    said.ThinkingPart,
+)
 
 
 @dataclass
@@ -134,3 +161,215 @@ def _words(content: object) -> str:
         return "\n".join(filter(None, map(_words, content)))
     text = getattr(content, "content", None)
     return text if isinstance(text, str) else ""
+
+
+class HexadConversationStore(ConversationStore):
+    """Conversations with their branches and forks: `UIAdapter(…, conversation_store=HexadConversationStore(hx))`.
+
+    A message is a turn that recalls find, stored once however many branches and forks hold it. Turns pass redaction and
+    the gate as every memory does: a secret comes back as its placeholder, and a message that a review holds back
+    without its words. They are about `user`, or else the scope that the conversation was saved with, so that
+    `hx.forget(subject=…)` erases them; `hx.forget(session=conversation_id, …)` erases a conversation. What `delete`
+    takes is archived. The store works in a thread; threads and programs may share it.
+    """
+
+    def __init__(self, store: Hexad, *, space: str = "default", user: str | None = None) -> None:
+        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used."""
+        self._hx = require_open_store(store, by="HexadConversationStore")
+        self._space, self._user = space, parse_text(user, "user")
+        if not self._hx._services.db.readonly and space not in {made.name for made in self._hx.spaces.list()}:
+            with suppress(Conflict):  # another program was first
+                self._hx.spaces.create(space)
+
+    async def read_record(self, conversation_id: str) -> ConversationRecord | None:
+        """Return what is kept of a conversation besides its messages; None where there is none."""
+        return await in_thread(lambda: self._record(conversation_id))
+
+    async def read_records(
+        self, *, scope: str | None = None, limit: int | None = None
+    ) -> Sequence[ConversationRecord]:
+        """Return the conversations of a scope, or all, the last saved first."""
+        records = await in_thread(self._records)
+        chosen = [record for record in records if scope is None or record.scope == scope]
+        return sorted(chosen, key=lambda record: record.updated_at, reverse=True)[:limit]
+
+    async def write_record(
+        self,
+        record: ConversationRecord,
+        *,
+        new_entries: Sequence[ConversationEntry] = (),
+        expected_revision: str | None,
+    ) -> None:
+        """Store a record and the messages that are new in one transaction, durably.
+
+        Raises `ConversationConflict` where somebody else changed the conversation, and then changes nothing.
+        """
+        await in_thread(lambda: self._write(record, new_entries, expected_revision))
+
+    async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
+        """Archive a conversation and those of its messages that no fork of it has.
+
+        Raises `ConversationConflict` where somebody else changed it.
+        """
+        await in_thread(lambda: self._delete(conversation_id, expected_revision))
+
+    async def read_entry(self, entry_id: str) -> ConversationEntry:
+        """Return the entry of this id; raises `LookupError` where there is none."""
+        memory = await in_thread(lambda: self._memory(self._id(TURN, entry_id)))
+        if memory is None:
+            raise LookupError(f"No message of the store has the id {entry_id!r}.")
+        return _entry(memory)
+
+    async def read_history(self, head_id: str | None, *, limit: int | None = None) -> list[ConversationEntry]:
+        """Return the entries up to one, or the last of them; a message that was forgotten is left out.
+
+        It begins after a message that was erased.
+        """
+        return await in_thread(lambda: self._history(head_id, limit))
+
+    # In a thread ------------------------------------------------------------------------------------------------
+
+    def _id(self, kind: str, name: str) -> str:
+        named = json.dumps([self._space, _FIELD, name]).encode()
+        return f"{kind}_{blake2b(named, digest_size=16).hexdigest()}"
+
+    def _memory(self, memory_id: str) -> Memory | None:
+        try:
+            memory = self._hx._services.stores.memories.get(memory_id)
+        except NotFound:
+            return None
+        return memory if isinstance(memory.metadata.get(_FIELD), dict) else None
+
+    def _record(self, conversation_id: str) -> ConversationRecord | None:
+        memory = self._memory(self._id(_CONVERSATION, conversation_id))
+        if memory is None or memory.status is Status.ARCHIVED:
+            return None
+        return _RECORDS.validate_python(memory.metadata[_FIELD])
+
+    def _records(self) -> list[ConversationRecord]:
+        found = self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)
+        return [_RECORDS.validate_python(each.metadata[_FIELD]) for each in found if _FIELD in each.metadata]
+
+    def _history(self, head_id: str | None, limit: int | None = None) -> list[ConversationEntry]:
+        entries: list[ConversationEntry] = []
+        with self._hx._services.db.read():
+            while head_id is not None and (limit is None or len(entries) < limit):
+                memory = self._memory(self._id(TURN, head_id))
+                if memory is None:
+                    break
+                entry = _entry(memory)
+                if memory.status is not Status.ARCHIVED:
+                    entries.append(entry)
+                head_id = entry.parent_id
+        return entries[::-1]
+
+    def _write(
+        self, record: ConversationRecord, entries: Sequence[ConversationEntry], expected: str | None
+    ) -> None:
+        services = self._hx._services
+        services.handouts.flush()
+        writer = services.ingest().writer
+        subject = self._user or record.scope
+        subjects = None if subject is None else (subject,)
+        drafts = [self._draft(record, entry, subjects) for entry in entries]
+        new = {entry.id for entry in entries}
+
+        def attempt() -> list[Memory]:
+            prepared = [writer.prepare(draft) for draft in (*drafts, self._record_draft(record, subjects))]
+            with services.db.transaction():
+                stored, head = self._record(record.conversation_id), record.head_id
+                if (None if stored is None else stored.revision) != expected:
+                    raise ConversationConflict(record.conversation_id)
+                if head is not None and head not in new and not self._has(head):
+                    raise ConversationConflict(record.conversation_id)
+                writer.require_current(prepared)
+                first = max(self._positions(record.conversation_id), default=-1) + 1
+                placed = []
+                for position, write in enumerate(prepared[:-1], first):
+                    assert write.draft.turn is not None
+                    turn = replace(write.draft.turn, position=position)
+                    placed.append(write.with_draft(replace(write.draft, turn=turn), write.meaning))
+                return writer.store([*placed, prepared[-1]])
+
+        writer.retried(attempt)
+        services.wake()
+
+    def _has(self, entry_id: str) -> bool:
+        memory = self._memory(self._id(TURN, entry_id))
+        return memory is not None and memory.status is not Status.ARCHIVED
+
+    def _positions(self, conversation_id: str) -> dict[int, Any]:
+        stores = self._hx._services.stores
+        space = stores.spaces.find(self._space)
+        return {} if space is None else dict(stores.memories.turns_of(conversation_id, space_no=space.no))
+
+    def _draft(
+        self, record: ConversationRecord, entry: ConversationEntry, subjects: tuple[str, ...] | None
+    ) -> Draft:
+        spoken = [*_spoken([entry.message])]
+        roles = {message["role"] for message in spoken}
+        speaker = next((role for role in ("tool", "user") if role in roles), "assistant")
+        message = json.loads(said.ModelMessagesTypeAdapter.dump_json([entry.message]))[0]
+        conversation = record.conversation_id
+        return Draft(
+            id=self._id(TURN, entry.id),
+            text="\n".join(message["content"] for message in spoken) or f"({entry.message.kind})",
+            kind=TURN,
+            space=self._space,
+            trust=TRUSTED_AS.get(speaker, Trust.AGENT),
+            turn=Turn(conversation=conversation, session=conversation, position=0, speaker=speaker),
+            data_subjects=subjects,
+            metadata={_FIELD: {"id": entry.id, "parent_id": entry.parent_id, "message": message}},
+        )
+
+    def _record_draft(self, record: ConversationRecord, subjects: tuple[str, ...] | None) -> Draft:
+        """Return the record as a memory of the conversation's session, and no turn of its conversation."""
+        own = record.conversation_id
+        return Draft(
+            id=self._id(_CONVERSATION, own),
+            text=f"Conversation {own}",
+            kind=_CONVERSATION,
+            space=self._space,
+            trust=Trust.AGENT,
+            turn=Turn(conversation=f"{own} (record)", session=own, position=0, speaker="store"),
+            data_subjects=subjects,
+            metadata={_FIELD: _RECORDS.dump_python(record, mode="json")},
+        )
+
+    def _delete(self, conversation_id: str, expected: str) -> None:
+        with self._hx._services.db.transaction():
+            record = self._record(conversation_id)
+            if record is None or record.revision != expected:
+                raise ConversationConflict(conversation_id)
+            others = [each for each in self._records() if each.conversation_id != conversation_id]
+            there = {each.conversation_id for each in others}
+            used = {id for each in others if each.forked_from is not None for id in self._reached(each)}
+            for memory_id in self._reached(record) - used:
+                memory = self._memory(memory_id)
+                if memory is not None and memory.turn is not None and memory.turn.conversation not in there:
+                    self._hx.forget(memory_id)
+            self._hx.forget(self._id(_CONVERSATION, conversation_id))
+
+    def _reached(self, record: ConversationRecord) -> set[str]:
+        """Return the ids of the memories of a conversation's history and of the branches that it left."""
+        return {
+            self._id(TURN, entry.id)
+            for head in (record.head_id, *record.branches)
+            for entry in self._history(head)
+        }
+
+
+def _entry(memory: Memory) -> ConversationEntry:
+    stored = memory.metadata[_FIELD]
+    assert isinstance(stored, dict), memory.id
+    message: Any
+    (message,) = said.ModelMessagesTypeAdapter.validate_json(json.dumps([stored["message"]]))
+    if memory.status is Status.QUARANTINED:
+        parts = [
+            replace(part, content=HELD_BACK) if isinstance(part, _WORDED) else part for part in message.parts
+        ]
+        message = replace(message, parts=parts)
+    parent = stored["parent_id"]
+    return ConversationEntry(
+        id=str(stored["id"]), parent_id=None if parent is None else str(parent), message=message
+    )
