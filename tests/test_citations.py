@@ -242,3 +242,85 @@ def test_citations_go_with_an_export_and_come_back(project: Path, tmp_path: Path
         )
 
     assert again.citations == memory.citations
+
+
+# Branches ---------------------------------------------------------------------------------------------------------------
+
+ADDED = "\n\ndef flush_valve(pressure: float) -> bool:\n    return pressure > 3.5\n"
+
+
+def recalled(folder: Path) -> list[str]:
+    with hexad.open(folder, embedder=None, background=False) as hx:
+        return [hit.text for hit in hx.recall("when is the valve flushed", min_relevance=0.0)]
+
+
+def cite_on_branch(project: Path, *, commits: bool) -> None:
+    """Cite a function of the branch `flushing`, committed before it is cited or after, and go back to the first one."""
+    git(project, "branch", "-M", "main")
+    (project / ".git" / "info" / "exclude").write_text(".hexad\n")
+    git(project, "checkout", "-qb", "flushing")
+    file = project / "src" / "gate.py"
+    file.write_text(file.read_text() + ADDED)
+    if commits:
+        git(project, "commit", "-qam", "flush")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("The valve is flushed above 3.5 bar.", cites=["src/gate.py::flush_valve"])
+    if not commits:
+        git(project, "commit", "-qam", "flush")
+    git(project, "checkout", "-q", "main")
+
+
+@pytest.mark.parametrize("commits", [True, False], ids=["committed", "committed later"])
+def test_a_memory_of_a_branch_is_recalled_where_that_is_checked_out_or_merged(
+    project: Path, commits: bool
+) -> None:
+    cite_on_branch(project, commits=commits)
+    assert [] == recalled(project)
+
+    git(project, "checkout", "-q", "flushing")
+    assert ["The valve is flushed above 3.5 bar."] == recalled(project)
+
+    git(project, "checkout", "-q", "main")
+    git(project, "merge", "-q", "--no-ff", "-m", "merged", "flushing")
+    assert ["The valve is flushed above 3.5 bar."] == recalled(project)
+
+
+def test_what_was_merged_by_squashing_is_recalled_after_its_branch_is_gone(project: Path) -> None:
+    cite_on_branch(project, commits=True)
+    git(project, "merge", "-q", "--squash", "flushing")
+    git(project, "commit", "-qm", "flush")
+    git(project, "branch", "-qD", "flushing")
+
+    assert (CitationState.VERIFIED, "src/gate.py:26-27") == state_of(project, "when is the valve flushed")
+
+
+def test_what_is_left_out_is_told_and_is_not_stale(project: Path) -> None:
+    cite_on_branch(project, commits=True)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hits = hx.recall("when is the valve flushed", min_relevance=0.0, explain=True)
+        assert ["it cites code of the branch flushing, which is not merged here"] == [
+            dropped.reason for dropped in hits.dropped
+        ]
+        assert "Left out: 1 memory cites code of flushing, not merged here." in hits.notes
+        assert "flushed" not in hx.context("when is the valve flushed", wait=True).render()
+
+
+def test_a_place_that_was_changed_after_the_merge_is_changed_and_no_branch_has_it(project: Path) -> None:
+    cite_on_branch(project, commits=True)
+    git(project, "merge", "-q", "flushing")
+    file = project / "src" / "gate.py"
+    file.write_text(file.read_text().replace("3.5", "4.0"))
+    git(project, "commit", "-qam", "more pressure")
+
+    assert CitationState.CHANGED is state_of(project, "when is the valve flushed")[0]
+
+
+def test_a_linked_work_tree_recalls_what_its_own_branch_has(project: Path, tmp_path_factory) -> None:
+    cite_on_branch(project, commits=True)
+    other = tmp_path_factory.mktemp("trees") / "flushing"
+    git(project, "worktree", "add", "-q", str(other), "flushing")
+    (project / ".hexad").rename(other / ".hexad")
+
+    assert ["The valve is flushed above 3.5 bar."] == recalled(other)
+    git(other, "checkout", "-q", "--detach", "main")
+    assert [] == recalled(other)

@@ -20,7 +20,7 @@ from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import language_of
 from hexad.ingest.sources.formats.code import definitions_in
 from hexad.ingest.sources.formats.parsed import Definition
-from hexad.ingest.sources.git_command import git_output
+from hexad.ingest.sources.git_command import current_branch, git_output
 from hexad.ingest.sources.git_history import commits_of_file, commits_of_lines, head_commit
 from hexad.memory.decision import FileHistory, without_place
 from hexad.memory.memory import CheckedCitation, Citation, CitationState
@@ -55,8 +55,9 @@ class _File:
 def parse_citation(text: str) -> Citation:
     """Return what `src/a.py:10-20` or `src/a.py::Map.get` cites; raises `InvalidInput` where it cites nothing.
 
-    >>> parse_citation("src/a.py:10-20"), parse_citation("src/a.py::Map.get").symbol
-    (Citation(path='src/a.py', symbol=None, content_hash=None, commit=None, lines='10-20', marks=None), 'Map.get')
+    >>> cited = parse_citation("src/a.py:10-20")
+    >>> cited.path, cited.lines, parse_citation("src/a.py::Map.get").symbol
+    ('src/a.py', '10-20', 'Map.get')
     """
     path, _, symbol = text.strip().partition("::")
     match = None if symbol else _LINES.fullmatch(path)
@@ -86,6 +87,7 @@ class Citations:
         self._root = root.resolve()
         self._files: dict[Path, tuple[tuple[int, int], _File]] = {}
         self._renamed: dict[tuple[str, str, int], str | None] = {}
+        self._branches: dict[tuple[Citation, int], str | None] = {}
 
     def cite(self, texts: Iterable[str]) -> tuple[Citation, ...]:
         """Return citations of what stands there now, with its commit where git knows one.
@@ -99,7 +101,8 @@ class Citations:
             )
         cited = [self._anchored(text) for text in asked]
         commit = self._commit() if cited else None
-        return tuple(replace(citation, commit=commit) for citation in cited)
+        branch = None if commit is None else current_branch(self._root)
+        return tuple(replace(citation, commit=commit, branch=branch) for citation in cited)
 
     def check(self, citations: Sequence[Citation]) -> tuple[CheckedCitation, ...]:
         """Return what became of those citations that keep hashes; others cannot be checked."""
@@ -172,6 +175,12 @@ class Citations:
     # Where it stands ---------------------------------------------------------------------------------------------
 
     def _check(self, citation: Citation) -> CheckedCitation:
+        checked = self._in_work_tree(citation)
+        if checked.stale and (branch := self._branch_of(citation)) is not None:
+            return CheckedCitation(citation=citation, state=CitationState.ON_BRANCH, branch=branch)
+        return checked
+
+    def _in_work_tree(self, citation: Citation) -> CheckedCitation:
         path, file = citation.path, self._file(citation.path)
         if file is None and (new := self._new_path(citation)) is not None:
             path, file = new, self._file(new)
@@ -202,8 +211,7 @@ class Citations:
             return None
         if text is None:
             return None
-        lines = tuple(line.rstrip() for line in text.rstrip("\n").split("\n"))
-        file = _File(text, lines, tuple(map(_mark, lines)))
+        file = _file_of(text)
         if len(self._files) >= FILES_KEPT:
             self._files.pop(next(iter(self._files)))
         self._files[place] = ((stat.st_mtime_ns, stat.st_size), file)
@@ -213,16 +221,87 @@ class Citations:
         """Return where git says that a file went since it was cited."""
         if citation.commit is None or citation.commit.startswith("-"):
             return None
-        try:
-            changed = (self._root / ".git" / "index").stat().st_mtime_ns
-        except OSError:
-            changed = 0  # a linked work tree: its index is elsewhere
+        changed = self._changed_at()
         key = (citation.commit, citation.path, changed)
         if not changed or key not in self._renamed:
             if len(self._renamed) >= FILES_KEPT:
                 self._renamed.clear()
             self._renamed[key] = self._ask_git(citation.commit, citation.path)
         return self._renamed[key]
+
+    def _changed_at(self) -> int:
+        """Return when the repository's index was written last; 0 where it is elsewhere, in a linked work tree."""
+        try:
+            return (self._root / ".git" / "index").stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    # On which branch it stands -----------------------------------------------------------------------------------
+
+    def _branch_of(self, citation: Citation) -> str | None:
+        """Return the branch that has what was cited and was not merged into what is checked out; None without one."""
+        if citation.commit is None or citation.commit.startswith("-"):
+            return None
+        changed = self._changed_at()
+        key = (citation, changed)
+        if not changed or key not in self._branches:
+            if len(self._branches) >= FILES_KEPT:
+                self._branches.clear()
+            self._branches[key] = self._ask_for_branch(citation, citation.commit)
+        return self._branches[key]
+
+    def _ask_for_branch(self, citation: Citation, commit: str) -> str | None:
+        """Ask git: what was committed when it was cited is of the branches that have this commit.
+
+        What was written and not committed by then is of the branch on which it was, if that has it by now.
+        """
+        if not self._is_in_head(commit):
+            holding = self._branches_with(commit)
+            return citation.branch if citation.branch in holding else next(iter(holding), None)
+        branch = citation.branch
+        if branch is None or branch.startswith("-") or self._stood_in(citation, commit):
+            return None
+        name = f"refs/heads/{branch}"
+        if self._is_in_head(name) or not self._stood_in(citation, name):
+            return None
+        return branch
+
+    def _is_in_head(self, commit: str) -> bool:
+        """Whether a commit is an ancestor of what is checked out, or is not there at all."""
+        try:
+            git_output(
+                self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"
+            )
+        except InvalidInput:
+            return True
+        try:
+            git_output(self._root, "merge-base", "--is-ancestor", commit, "HEAD")
+        except InvalidInput:
+            return False
+        return True
+
+    def _branches_with(self, commit: str) -> list[str]:
+        """Return the branches that have a commit, those of this repository first; none for one that was rewritten."""
+        try:
+            said = git_output(
+                self._root,
+                *("for-each-ref", f"--contains={commit}", "--format=%(refname:lstrip=2)"),
+                *("refs/heads", "refs/remotes"),
+            )
+        except InvalidInput:
+            return []
+        return said.decode("utf-8", "replace").split()
+
+    def _stood_in(self, citation: Citation, commit: str) -> bool:
+        """Whether a commit has what was cited, as it was."""
+        try:
+            text = decoded(git_output(self._root, "show", "--end-of-options", f"{commit}:./{citation.path}"))
+        except InvalidInput:
+            return False
+        if text is None:
+            return False
+        state, _ = _found(citation, _file_of(text), citation.path)
+        return state in (CitationState.VERIFIED, CitationState.MOVED)
 
     def _ask_git(self, commit: str, path: str) -> str | None:
         """Follow a file's renames: at once, or, where it was rewritten as well, commit by commit."""
@@ -243,6 +322,11 @@ class Citations:
             return []
         names = [name.lstrip("\n") for name in said.split("\0")]
         return [(names[at + 1], names[at + 2]) for at in range(0, len(names) - 2, 3)]
+
+
+def _file_of(text: str) -> _File:
+    lines = tuple(line.rstrip() for line in text.rstrip("\n").split("\n"))
+    return _File(text, lines, tuple(map(_mark, lines)))
 
 
 def _found(citation: Citation, file: _File, path: str) -> tuple[CitationState, tuple[int, int] | None]:

@@ -282,6 +282,7 @@ def _citations(record: _Fields) -> tuple[Citation, ...] | None:
                 commit=fields.name("commit"),
                 lines=fields.name("lines"),
                 marks=fields.name("marks"),
+                branch=fields.name("branch"),
             )
         )
     return tuple(citations)

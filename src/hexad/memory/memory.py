@@ -113,13 +113,12 @@ class Citation:
     commit: str | None = None
     lines: str | None = None  # "10-20", as they stood when it was cited
     marks: str | None = None  # a short hash of each line, by which it is found again
+    branch: str | None = None  # that was checked out when it was cited
 
     def to_dict(self) -> dict[str, str | None]:
-        """Return it as JSON; without lines and marks where it has none."""
+        """Return it as JSON; without lines, marks and branch where it has none."""
         row = {name: getattr(self, name) for name in CITATION_FIELDS}
-        return {
-            name: value for name, value in row.items() if value is not None or name not in ("lines", "marks")
-        }
+        return {name: value for name, value in row.items() if value is not None or name not in _OPTIONAL}
 
     def __str__(self) -> str:
         if self.symbol is not None:
@@ -127,25 +126,34 @@ class Citation:
         return self.path if self.lines is None else f"{self.path}:{self.lines}"
 
 
-CITATION_FIELDS: Final = ("path", "symbol", "content_hash", "commit", "lines", "marks")
+CITATION_FIELDS: Final = ("path", "symbol", "content_hash", "commit", "lines", "marks", "branch")
+_OPTIONAL: Final = frozenset({"lines", "marks", "branch"})
 
 
 class CitationState(StrEnum):
-    """What became of a cited place: it stands as it was, elsewhere, otherwise, or not any more."""
+    """What became of a cited place: it stands as it was, at another place, otherwise, not any more, or on a branch.
+
+    On a branch means that the current checkout does not have it, since it was not merged there.
+    """
 
     VERIFIED = "verified"
     MOVED = "moved"
     CHANGED = "changed"
     GONE = "gone"
+    ON_BRANCH = "on-branch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCitation:
-    """A citation beside the working tree. `place` is where it stands now, `path:first-last`; None if gone."""
+    """A citation beside the working tree. `place` is where it stands now, `path:first-last`; None if gone.
+
+    `branch` is the one that has it, where the current checkout does not.
+    """
 
     citation: Citation
     state: CitationState
     place: str | None = None
+    branch: str | None = None
 
     @property
     def stale(self) -> bool:
@@ -154,11 +162,13 @@ class CheckedCitation:
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return it as JSON."""
-        return {"cited": str(self.citation), "state": self.state.value, "place": self.place}
+        branch: dict[str, JSONValue] = {} if self.branch is None else {"branch": self.branch}
+        return {"cited": str(self.citation), "state": self.state.value, "place": self.place, **branch}
 
     def __str__(self) -> str:
         at = f" to {self.place}" if self.state is CitationState.MOVED else ""
-        return f"cites {self.citation}: {self.state.value}{at}"
+        state = f"on the branch {self.branch}" if self.branch is not None else self.state.value
+        return f"cites {self.citation}: {state}{at}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

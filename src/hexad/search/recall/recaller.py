@@ -49,6 +49,7 @@ from hexad.search.recall.results import (
     Seeds,
     as_sequence,
     best_chunk,
+    branch_of,
     by_time,
     cut,
     dropped_for,
@@ -618,6 +619,9 @@ class Recaller:
                 reason = f"its score is below {SEQUENCE_SHARE} of the best one's"
             elif candidate.no in candidates.overdue:
                 reason = f"it is over: {candidates.overdue[candidate.no].by} holds by now"
+            elif branch := branch_of(candidates.citations.get(candidate.no, ())):
+                reason = f"it cites code of the branch {branch}, which is not merged here"
+                candidates.branches.append(branch)
             elif (
                 options.near
                 and (options.unasked or candidate.relevance < NEAR_RELEVANCE)
@@ -642,6 +646,10 @@ class Recaller:
         self, options: RecallOptions, candidates: Candidates, failure: Unembedded | None
     ) -> tuple[str, ...]:
         modes = self._mode_notes(options, candidates, failure)
+        if candidates.branches:
+            count, names = len(candidates.branches), " and ".join(sorted(set(candidates.branches)))
+            left = "1 memory cites" if count == 1 else f"{count} memories cite"
+            modes = (f"Left out: {left} code of {names}, not merged here.", *modes)
         missing = () if options.near else missing_literals(candidates)
         if not missing:
             return modes

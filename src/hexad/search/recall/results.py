@@ -74,6 +74,7 @@ class Candidates:
     standing: Sequence[StandingText] = ()
     vector: NDArray[np.float32] | None = None  # of the question
     citations: Mapping[int, tuple[CheckedCitation, ...]] = field(default_factory=dict)  # by memory
+    branches: list[str] = field(default_factory=list)  # of what was left out since it is of them
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -222,6 +223,13 @@ def heard(place: RankingRow, named: Collection[int], askers: Collection[int]) ->
     if place.speaker_no is None or place.speaker_no in askers:
         return 0
     return 1 if place.speaker_no in named else -bool(askers)
+
+
+def branch_of(citations: Sequence[CheckedCitation]) -> str | None:
+    """Return the branch that all cited places are on which can be checked, where that is not checked out nor merged."""
+    if not citations or any(each.branch is None for each in citations):
+        return None
+    return citations[0].branch
 
 
 def is_near(candidates: Candidates, no: int, floor: float) -> bool:

@@ -297,6 +297,7 @@ def _citations(row: Mapping[str, JSONValue]) -> tuple[Citation, ...]:
                 commit=_text(item, "commit"),
                 lines=_text(item, "lines"),
                 marks=_text(item, "marks"),
+                branch=_text(item, "branch"),
             )
         )
     return tuple(citations)
