@@ -95,7 +95,9 @@ class Life:
 
     def check(self) -> None:
         """Each token is in the stream or in one REPLY record; the window is what is live, and the summary."""
-        summary = self.hx.xdb.context().summary  # a window that was made smaller is compacted when it is asked for
+        summary = (
+            self.hx.xdb.context().summary
+        )  # a window that was made smaller is compacted when it is asked for
         found = self.hx.xdb.recall(limit=100_000)
         (info,) = self.hx.xdb.sessions()
         stream = [record for record in found if record.fidelity is not Fidelity.COLD]

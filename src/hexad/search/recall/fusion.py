@@ -123,7 +123,7 @@ class Fusion:
         self._sentences: Mapping[int, float] = {}
         self._added: Sequence[float] = ()
         self._moved: dict[str, Mapping[int, float]] = {}
-        self.scores = [self._score(index) for index in range(len(candidates))]
+        self.scores = self._scores()
 
     def weigh_sentences(self, nearest: Mapping[int, float]) -> None:
         """Add to candidates that have a sentence nearer to the question than they are: it stands among others there.
@@ -153,7 +153,7 @@ class Fusion:
             )
             added.append(share * (total / weight if weight else least))
         self._added = added
-        self.scores = [self._score(index) for index in range(len(self._candidates))]
+        self.scores = self._scores()
 
     def boost(self, strengths: Mapping[int, float], *, share: float) -> None:
         """Move candidates up or down by what was said of them: from -1 to 1, of `share` of the best score.
@@ -162,7 +162,7 @@ class Fusion:
         """
         room = share * max(0.0, *self.scores) if self.scores else 0.0
         self._moved["feedback"] = {place: strength * room for place, strength in strengths.items()}
-        self.scores = [self._score(index) for index in range(len(self._candidates))]
+        self.scores = self._scores()
 
     def sink(self, shares: Mapping[int, float], *, most: float) -> None:
         """Move down what the code has outgrown: by `most` of the best score where all that it cites has changed."""
@@ -246,8 +246,27 @@ class Fusion:
             return self._sessions[session] / self._best
         return (1 + self._lexical[index] / self._best) / 2 if self._sessions else None
 
-    def _score(self, index: int) -> float:
-        return sum(self.parts(index).values())
+    def _scores(self) -> list[float]:
+        """Return the sums of all candidates' parts; those that hardly any has are looked up where there are any."""
+        weights = self._weights
+        rare = bool(self._sentences or self._added or self._moved)
+        scores: list[float] = []
+        for index, candidate in enumerate(self._candidates):
+            if rare or candidate.speaker or candidate.dated or candidate.exact or candidate.defines:
+                scores.append(sum(self.parts(index).values()))
+                continue
+            # As in `parts`, in its order: a sum of floats is that of an order.
+            score = self._lexical_weight * (self._lexical[index] / self._best)
+            if self._z is not None:
+                score += weights.vector * self.peak * self._z[index]
+            if (spoken := self._spoken[index]) is not None:
+                score += self._session_weight * spoken
+            if candidate.asks:
+                score += -weights.question * min(1.0, weights.question_words / max(candidate.words, 1))
+            if candidate.session is not None and candidate.words < weights.short_words:
+                score += weights.short * log(max(candidate.words, 1) / weights.short_words)
+            scores.append(score)
+        return scores
 
 
 def rarity(count: int, rows: int) -> float:

@@ -419,14 +419,10 @@ class Recaller:
         texts = [places[current.get(order[index], order[index])].content_hash for index in best]
         ahead = leads([fusion.scores[index] for index in best], texts)
         words = max((candidate.bm25 for candidate in candidates), default=0.0) or 1.0
+        relevances = evidence.relevances(ahead, [candidates[index].bm25 / words for index in best])
         ranked = [
-            RankedHit(
-                order[index],
-                fusion.scores[index],
-                index,
-                evidence.relevance(lead=lead, rank=rank, share=candidates[index].bm25 / words),
-            )
-            for rank, (index, lead) in enumerate(zip(best, ahead, strict=True))
+            RankedHit(order[index], fusion.scores[index], index, relevance)
+            for index, relevance in zip(best, relevances, strict=True)
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
 
@@ -526,29 +522,37 @@ class Recaller:
             askers |= self._stores.places.users_among(order)
         dates = found_candidates.terms.dates
         named_literals = len(found_candidates.terms.phrases) + len(found_candidates.terms.tokens)
+        lexical, literals, defined = (
+            found_candidates.lexical,
+            found_candidates.literals,
+            found_candidates.defined,
+        )
+        best: Mapping[int, tuple[float, int]] = {}
+        crowding: Mapping[int, float] = {}
+        if (answer := found_candidates.answer) is not None:
+            best, crowding = answer.best, answer.crowding
         candidates: list[Candidate] = []
         for no in order:
             place = places[no]
+            session, position = place.session_no, place.position
             around: tuple[int, ...] = ()
-            if place.session_no is not None and place.position is not None:
-                before = seats.get((place.session_no, place.position - 1))
-                after = seats.get((place.session_no, place.position + 1))
+            if session is not None and position is not None:
+                before, after = seats.get((session, position - 1)), seats.get((session, position + 1))
                 around = tuple([seat for seat in (before, after) if seat is not None])
-            match, answer = found_candidates.lexical.get(no), found_candidates.answer
-            near = answer.best.get(no) if answer is not None else None
+            match, near = lexical.get(no), best.get(no)
             candidates.append(
                 Candidate(
-                    bm25=match.bm25 if match is not None else 0.0,
-                    cosine=near[0] if near is not None else None,
-                    crowding=answer.crowding.get(no, 0.0) if answer is not None else 0.0,
-                    neighbours=around,
-                    session=place.session_no,
-                    speaker=heard(place, speakers, askers),
-                    dated=dates is not None and dates.covers(from_micros(place.happened_at)),
-                    asks=bool(place.asks),
-                    words=place.words,
-                    exact=sum(found_candidates.literals.get(no, {}).values()) / max(named_literals, 1),
-                    defines=found_candidates.defined[no].weight if no in found_candidates.defined else 0.0,
+                    match.bm25 if match is not None else 0.0,
+                    near[0] if near is not None else None,
+                    crowding.get(no, 0.0),
+                    around,
+                    session,
+                    heard(place, speakers, askers),
+                    dates is not None and dates.covers(from_micros(place.happened_at)),
+                    bool(place.asks),
+                    place.words,
+                    sum(literals[no].values()) / max(named_literals, 1) if no in literals else 0.0,
+                    defined[no].weight if no in defined else 0.0,
                 )
             )
         return candidates

@@ -98,11 +98,26 @@ class Evidence:
         `lead` is how far its score stands above the next one's where it is the first (`rank` 0), else above the
         first one's, and so below 0. `share` is its own bm25 as a share of the best one's.
         """
-        sure, ahead = (max(-_MOST, min(_MOST, value)) for value in (self.log_odds, lead))
+        return self._relevance(lead, rank, share, sure=_bounded(self.log_odds))
+
+    def relevances(self, leads: Sequence[float], shares: Sequence[float]) -> list[float]:
+        """Return `relevance` of all hits of an answer, the best first."""
+        sure = _bounded(self.log_odds)
+        return [
+            self._relevance(lead, rank, share, sure=sure)
+            for rank, (lead, share) in enumerate(zip(leads, shares, strict=True))
+        ]
+
+    def _relevance(self, lead: float, rank: int, share: float, *, sure: float) -> float:
+        ahead = _bounded(lead)
         if self.best_cosine is None:
             return _logistic(0.53 * ahead - 0.37 * log(1 + rank) + 0.31 * sure - 2.45)
         near = 0.15 * ahead if rank else 0.49 * ahead
         return _logistic(near - 0.98 * log(1 + rank) + 0.27 * sure + 0.84 * self.share * share - 3.01)
+
+
+def _bounded(value: float) -> float:
+    return _MOST if value > _MOST else -_MOST if value < -_MOST else value
 
 
 def leads(scores: Sequence[float], texts: Sequence[str]) -> list[float]:

@@ -191,7 +191,7 @@ def keep_best(
     cosines: NDArray[np.float32],
     limit: int,
 ) -> None:
-    """Note the best of some rows in `best`, enough for `limit` memories."""
+    """Note the best of some rows in `best`, enough for `limit` memories of them."""
     import numpy as np
 
     # A memory has several vectors: take enough rows for `limit` different memories.
@@ -201,7 +201,20 @@ def keep_best(
         if 0 < candidate_count < len(rows)
         else np.arange(len(rows))
     )
-    _note(best, segment, rows[top], cosines[top])
+    top = top[np.argsort(-cosines[top], kind="stable")]
+    # Falling, so that the rest can be left: a cosine that is equal to the last one counts, its memory may come first.
+    memories: set[int] = set()
+    least = -np.inf
+    numbers = segment.memory_no[rows[top]].tolist()
+    count = 0
+    for number, cosine in zip(numbers, cosines[top].tolist(), strict=True):
+        if len(memories) == limit and cosine < least:
+            break
+        if len(memories) < limit:
+            memories.add(number)
+            least = cosine
+        count += 1
+    _note(best, segment, rows[top[:count]], cosines[top[:count]])
 
 
 def score_named(
@@ -224,10 +237,10 @@ def _note(
 ) -> None:
     memories = segment.memory_no[rows].tolist()
     chunks = segment.chunk_no[rows].tolist()
-    for place, (memory, chunk, cosine) in enumerate(zip(memories, chunks, cosines.tolist(), strict=True)):
+    for memory, chunk, cosine, row in zip(memories, chunks, cosines.tolist(), rows.tolist(), strict=True):
         known = best.get(memory)
-        if known is None or (cosine, -chunk) > (known[0], -known[1]):
-            best[memory] = (cosine, chunk, segment, int(rows[place]))
+        if known is None or cosine > known[0] or (cosine == known[0] and chunk < known[1]):
+            best[memory] = (cosine, chunk, segment, row)
 
 
 def crowding_of(pool: Best) -> dict[int, float]:
