@@ -434,6 +434,13 @@ def test_a_receipt_can_be_checked_and_a_changed_one_cannot(kept: Hexad) -> None:
     assert not replace(read, key="00" * 32).verify()
 
 
+@pytest.mark.parametrize("field", ["mac", "selection_mac"])
+def test_a_receipt_whose_proof_is_no_ascii_is_not_right(kept: Hexad, field: str) -> None:
+    said = kept.forget(subject="bob", purge=True, confirm=True).to_dict()
+
+    assert not parse_receipt({**said, field: "é" * 64}).verify()
+
+
 @pytest.mark.parametrize(
     "bad",
     [

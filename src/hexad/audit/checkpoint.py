@@ -8,7 +8,6 @@ name, and Base64 of four bytes that name the key and the signature. Keys are Ed2
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -289,7 +288,7 @@ class Verifier:
         key_id, second, encoded = rest.partition("+")
         try:
             key = base64.b64decode(encoded, validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # binascii's own among them
             raise _no_key(text) from error
         if not (plus and second and name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_BYTES:
             raise _no_key(text)
@@ -359,12 +358,13 @@ def _signed(text: str, name: str, encoded: str, verifier: Verifier) -> bool:
 
     try:
         signature = base64.b64decode(encoded, validate=True)
-    except binascii.Error as error:
-        raise IntegrityError(f"The signature of {name} is no Base64.") from error
+        signed = text.encode()
+    except ValueError as error:
+        raise IntegrityError(f"The signature of {name} is no Base64, or what it signs is no text.") from error
     if name != verifier.name or signature[:_ID_BYTES] != verifier.key_id:
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(verifier.public_key).verify(signature[_ID_BYTES:], text.encode())
+        Ed25519PublicKey.from_public_bytes(verifier.public_key).verify(signature[_ID_BYTES:], signed)
     except InvalidSignature as error:
         raise IntegrityError(
             f"The signature of {name} is false: the note was changed, or the key is another."
@@ -380,7 +380,7 @@ def _checkpoint(text: str) -> Checkpoint:
         )
     try:
         root = base64.b64decode(lines[1], validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise IntegrityError(f"{lines[1][:80]!r} is no tree hash.") from error
     if len(root) != HASH_BYTES:
         raise IntegrityError(f"{lines[1][:80]!r} is no tree hash of {HASH_BYTES} bytes.")

@@ -79,18 +79,28 @@ def encode(value: object) -> JSONValue:
 
 def decode(value: Any) -> Any:
     """Return what `encode` was given; raises `IntegrityError` for what it never makes."""
+    try:
+        return _decoded(value)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise IntegrityError(
+            f"The server sent what Hexad never sends ({type(error).__name__}: {str(error)[:200]}). "
+            "Check that its address is that of a server of the same version."
+        ) from error
+
+
+def _decoded(value: Any) -> Any:
     if isinstance(value, list):
-        return [decode(item) for item in value]
+        return [_decoded(item) for item in value]
     if not isinstance(value, dict):
         return value
     kind = next(iter(value), "")
     if not kind.startswith(_MARK):
-        return {key: decode(item) for key, item in value.items()}
+        return {key: _decoded(item) for key, item in value.items()}
     if kind == "$type":
-        fields = {name: decode(item) for name, item in value.items() if name != kind}
+        fields = {name: _decoded(item) for name, item in value.items() if name != kind}
         return _made(_class_of(value[kind]), fields)
     if kind == "$steps":
-        return Timesteps(map(decode, value[kind]), value["notes"])
+        return Timesteps(map(_decoded, value[kind]), value["notes"])
     return _marked(kind, value[kind])
 
 
@@ -106,15 +116,15 @@ def _made(kind: type, fields: dict[str, Any]) -> Any:
 def _marked(kind: str, content: Any) -> Any:
     match kind:
         case "$enum":
-            return _class_of(content[0])(decode(content[1]))
+            return _class_of(content[0])(_decoded(content[1]))
         case "$tuple":
-            return tuple(decode(item) for item in content)
+            return tuple(_decoded(item) for item in content)
         case "$time":
             return datetime.fromisoformat(content)
         case "$map":
-            return {decode(key): decode(item) for key, item in content}
+            return {_decoded(key): _decoded(item) for key, item in content}
         case "$set":
-            return frozenset(decode(item) for item in content)
+            return frozenset(_decoded(item) for item in content)
         case "$float":
             return float(content)
         case "$seconds":

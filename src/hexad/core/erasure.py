@@ -334,9 +334,9 @@ class ErasureReceipt:
         if self.key is None or self.selection is None or self.mac is None:
             return False
         key = bytes.fromhex(self.key)
-        return hmac.compare_digest(
+        return _is_mac(
             self.selection_mac, selection_mac(key, self.id, self.at, self.selection, purge=self.purge)
-        ) and hmac.compare_digest(self.mac, _receipt_mac(self))
+        ) and _is_mac(self.mac, _receipt_mac(self))
 
     def signed(self, key: bytes) -> ErasureReceipt:
         """Return the receipt with its key and the HMAC over all that does not change any more."""
@@ -417,6 +417,11 @@ def parse_receipt(given: Mapping[str, JSONValue] | str) -> ErasureReceipt:
 def selection_mac(key: bytes, erasure: str, at: datetime, selection: Selection, *, purge: bool) -> str:
     """Return the HMAC that stands on the ledger for what was selected."""
     return _mac(key, {"id": erasure, "at": format_time(at), "purge": purge, "selection": selection.to_dict()})
+
+
+def _is_mac(stated: str, right: str) -> bool:
+    # As bytes: of texts it takes those of ASCII alone, and this one came from anywhere.
+    return hmac.compare_digest(stated.encode("utf-8", "replace"), right.encode())
 
 
 def _receipt_mac(receipt: ErasureReceipt) -> str:

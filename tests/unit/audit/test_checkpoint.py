@@ -74,6 +74,8 @@ def test_signatures_of_others_are_left_aside_but_one_of_ours_must_be_there() -> 
         (lambda note: note.replace("\n\n", "\n"), "no signed note"),
         (lambda note: note.rstrip("\n"), "no signed note"),
         (lambda note: note + "x" * (1 << 20), "no checkpoint"),
+        (lambda note: note[:-3] + "A" + note[-1:], "no Base64"),
+        (lambda note: "\udc80" + note, "no text"),
     ],
 )
 def test_a_note_that_was_changed_is_worth_nothing(change, message: str) -> None:
@@ -112,7 +114,14 @@ def test_an_origin_that_is_no_line_is_refused(origin: str) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    ["", "k", "k+00000000+AAAA", "k+c74f20a3+!!", "k+00000000+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"],
+    [
+        "",
+        "k",
+        "k+00000000+AAAA",
+        "k+c74f20a3+!!",
+        "k+c74f20a3+é",
+        "k+00000000+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
+    ],
 )
 def test_what_is_no_key_is_refused(given: str) -> None:
     with pytest.raises(InvalidInput):

@@ -71,6 +71,12 @@ def test_a_number_that_is_none_comes_back():
         {"$enum": ["Popen", 1]},
         {"$what": 1},
         {"$type": "Citation", "colour": "red"},
+        {"$time": "2)026-01-01"},
+        {"$bytes": "eA"},
+        {"$seconds": "1"},
+        {"$map": [[{"$set": [[]]}]]},
+        {"$steps": []},
+        {"$seconds": 1e300},
     ],
 )
 def test_what_no_server_of_ours_sends_makes_nothing(sent: Any):
