@@ -97,7 +97,8 @@ class Life:
         may_fail: bool = True,
     ) -> Path:
         """Run programs until they are done or the power goes; return where the files are that are there then."""
-        self.scheduler = Scheduler(Random(self.chance.random()))
+        begun_s = self.scheduler.time_s + self.chance.choice((1, 100, 100_000)) if self.digests else 0.0
+        self.scheduler = Scheduler(Random(self.chance.random()), begun_s=begun_s)
         self.disk = Disk(root, self.scheduler, is_lying=self.is_lying)
         moment = int(within ** (0.3 + 0.7 * self.chance.random())) * self.chance.choice((1, 1, 1, 10))
         chance = Random(self.chance.random())
@@ -421,6 +422,8 @@ class Looker:
             held[memory.id] = memory.raw if is_live else archived(memory.raw)
         texts: list[str] = []
         for session in hx.xdb.sessions():
+            if not self.maintain and session.id.startswith("erased-"):
+                continue  # an erasure that is not finished yet
             for step in hx.xdb.recall(session_id=session.id, limit=10_000):
                 held[f"{session.id}/{step.content}"] = step.content
                 texts.append(step.content)

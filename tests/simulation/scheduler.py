@@ -46,9 +46,9 @@ class Scheduler:
 
     current: Scheduler | None = None
 
-    def __init__(self, chance: Random) -> None:
+    def __init__(self, chance: Random, *, begun_s: float = 0.0) -> None:
         self.chance = chance
-        self.time_s = 0.0
+        self.time_s = begun_s
         self.steps = 0
         self._switching = chance.choice((0.0, 0.02, 0.1, 0.3, 0.7))
         self._tasks: list[Task] = []

@@ -1,0 +1,7 @@
+class Gate
+  def open
+    <<~A
+      x
+    A
+  end
+end

@@ -1,0 +1,3 @@
+CREATE TABLE gate(id INTEGER, -- the id
+ at TEXT);
+CREATE VIEW v AS SELECT 1;
