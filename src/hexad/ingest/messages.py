@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from hexad.core.arguments import is_number, listed, parse_time, quoted
 from hexad.core.clock import format_time
-from hexad.errors import InvalidInput, InvalidMemory, LimitExceeded
+from hexad.core.tracing import log
+from hexad.errors import BudgetExceeded, InvalidInput, InvalidMemory, LimitExceeded, ProviderError
 from hexad.ingest.sources.conversations import TIMES, content_text, with_tool_calls
 from hexad.ingest.sources.timestamps import read_time, readings, two_readings
+from hexad.ingest.write.extraction.extractor import SpaceGenerator
+from hexad.ingest.write.extraction.model_statements import (
+    OPERATION,
+    ReadStatement,
+    build_prompt,
+    parse_statements,
+)
 from hexad.ingest.write.extraction.turn_extraction import CORRECTION, extracts
 from hexad.ingest.write.pipeline import Pipeline
 from hexad.ingest.write.prepare import PreparedDraft
@@ -73,8 +81,13 @@ class _PreparedTurn:
 class MessageIntake:
     """Writes conversations, through the one way in."""
 
-    def __init__(self, stores: Stores, writer: Pipeline) -> None:
-        self._stores, self._writer = stores, writer
+    def __init__(
+        self,
+        stores: Stores,
+        writer: Pipeline,
+        generator_for: Callable[[str | None], SpaceGenerator | None],
+    ) -> None:
+        self._stores, self._writer, self._generator_for = stores, writer, generator_for
 
     def remember(self, messages: object, options: Draft, *, conversation: str | None = None) -> list[Memory]:
         """Store the turns that are new and what they say that should last; see `Hexad.remember`.
@@ -94,6 +107,45 @@ class MessageIntake:
             )
         self._stores.db.require_writable()
         return self._writer.retried(lambda: self._attempt(turns, options, conversation))
+
+    def harvest(self, turns: Sequence[Memory], kept: Sequence[Memory]) -> list[Memory]:
+        """Store what the text generator reads in turns of people that should last, and return what is new.
+
+        `kept` is what the rules read in them. Nothing where no generator is set; where it fails or its budget is used
+        up, a warning is logged and the rules' reading stands. What is stored is trusted as an agent's. Call it without
+        holding a lock.
+        """
+        said = [turn for turn in turns if turn.turn is not None and turn.trust is Trust.USER]
+        generator = self._generator_for(None)
+        if generator is None or not said:
+            return []
+        texts = [turn.raw for turn in said]
+        try:
+            reply = generator.generate(
+                build_prompt(texts, [memory.raw for memory in kept]), space=said[0].space, operation=OPERATION
+            )
+        except (ProviderError, BudgetExceeded) as error:
+            log.warning("What was said was read by rules alone: %s", error)
+            return []
+        read = [(said[each.turn], each) for each in parse_statements(reply.text, texts)]
+        drafts = [(turn, _harvested(turn, each, reply.model)) for turn, each in read]
+
+        def attempt() -> list[Memory]:
+            prepared = [(turn, self._writer.prepare(draft)) for turn, draft in drafts]
+            with self._stores.db.transaction():
+                self._writer.require_current([write for _, write in prepared])
+                made = [(turn, write, self._writer.store([write])[0]) for turn, write in prepared]
+                for turn, write, memory in made:
+                    no = self._stores.memories.number
+                    self._stores.links.put(no(memory.id), no(turn.id), DERIVED_FROM, at=write.now)
+            return [memory for _, _, memory in made]
+
+        stored = self._writer.retried(attempt) if drafts else []
+        return [
+            memory
+            for memory in stored
+            if memory.receipt is not None and memory.receipt.outcome is Outcome.CREATED
+        ]
 
     def _attempt(self, messages: Sequence[Message], options: Draft, conversation: str | None) -> list[Memory]:
         turns = [self._prepared(message, options) for message in messages]
@@ -209,6 +261,27 @@ def _continues(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn], 
     """Whether turns from a position on are the stored ones, as far as there are any; one that was purged may be."""
     overlap = [(turn, known[at]) for at, turn in enumerate(turns, first) if at in known]
     return (bool(overlap) or not known) and all(turn.is_stored_as(stored) for turn, stored in overlap)
+
+
+def _harvested(turn: Memory, statement: ReadStatement, model: str) -> Draft:
+    assert turn.turn is not None
+    return Draft(
+        text=statement.text,
+        kind=statement.kind,
+        space=turn.space,
+        trust=Trust.AGENT,  # a model's reading of it
+        valid_from=turn.valid_from,
+        gated=True,
+        derived_from=(turn.id,),
+        data_subjects=turn.data_subjects or None,
+        metadata={
+            **turn.metadata,
+            TURN: turn.id,
+            "conversation": turn.turn.conversation,
+            "speaker": turn.turn.speaker,
+            "read_by": model,
+        },
+    )
 
 
 def _with_role(draft: Draft, message: Message) -> Draft:

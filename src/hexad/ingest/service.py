@@ -59,7 +59,7 @@ class IngestService:
             stores, MaintenanceLog(stores.meta, actor=context.actor.describe()), salt=context.salt
         )
         self.intake = StructuredIntake(self.writer)
-        self.messages = MessageIntake(stores, self.writer)
+        self.messages = MessageIntake(stores, self.writer, generator_for)
         self.retagger = Retagger(stores, catalog, self.redactor, rules=self.writer.rules_of)
         self.ingestor = Ingestor(
             stores,

@@ -17,7 +17,7 @@ from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, parse_messages
 from hexad.layers.contract import FusedContext
 from hexad.lifecycle import opening
-from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Trust
+from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Status, Trust
 from hexad.text.summary.summarize import compressed
 
 MAX_TOKENS: Final = 1_500
@@ -39,8 +39,9 @@ class AgentMemory:
     """The memory of one agent that speaks with one user, in a store that many may share.
 
     `before_step` gives what is known of the last message of the user; `after_step` stores the turns that are new and
-    what they say that should last: facts, decisions, preferences and standing instructions, read by rules. What
-    stands in the messages already takes no room in a context.
+    what they say that should last: facts, decisions, preferences and standing instructions, read by rules, and where
+    the store has a text generator by that too, with one call a step within its budget. What stands in the messages
+    already takes no room in a context.
 
     `store` is an open store, a `hexad.connect`, or a folder, which is opened and closed with this object. With `user`
     everything is kept in a space of that name and marked with it, so that `hx.forget(subject=user, purge=True)` takes
@@ -146,10 +147,27 @@ class AgentMemory:
             if memory.kind == TURN and memory.receipt is not None and memory.receipt.outcome in _STORED:
                 groups.append([])
             groups[-1].append(memory)
+        new = [
+            memory
+            for memory in memories
+            if memory.receipt is not None and memory.receipt.outcome in (Outcome.CREATED, Outcome.UPDATED)
+        ]
+        read = self._read_by_generator(new)
         for turn, group in zip(turns, groups, strict=True):
-            self._known[_key(turn)] = tuple(memory.id for memory in group)
-        new = (Outcome.CREATED, Outcome.UPDATED)
-        return [memory for memory in memories if memory.receipt is not None and memory.receipt.outcome in new]
+            ids = {memory.id for memory in group}
+            more = [memory.id for memory in read if memory.metadata.get(TURN) in ids]
+            self._known[_key(turn)] = (*(memory.id for memory in group), *more)
+        return [*new, *read]
+
+    def _read_by_generator(self, new: Sequence[Memory]) -> list[Memory]:
+        """Return what the store's generator read in new turns beside the rules; of a `hexad.connect` the rules do."""
+        if (hx := _opened(self._hx)) is None:
+            return []
+        turns = [memory for memory in new if memory.kind == TURN and memory.status is Status.ACTIVE]
+        kept = [memory for memory in new if memory.kind != TURN]
+        read = hx._services.ingest().messages.harvest(turns, kept)
+        hx._services.wake()
+        return read
 
     def close(self) -> None:
         """Close the store where this object opened it. Nothing waits to be written: `after_step` did that."""
@@ -199,6 +217,11 @@ def _saying(what: str) -> Iterator[None]:
         raise StorageFailure(
             f"{what}{reason}", remedy=error.remedy or "A store that is only read answers `before_step` alone."
         ) from error
+
+
+def _opened(store: object) -> Hexad | None:
+    """Return an open store, None for a `hexad.connect`, which has the methods of one."""
+    return store if isinstance(store, Hexad) else None
 
 
 def _readable(messages: Sequence[object]) -> Sequence[object]:
