@@ -125,6 +125,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "honeycomb": ("honeycomb", _module("honeycomb")),
     "chains": ("chains", _module("chains")),
     "commit": ("commit", _commit),
+    "crowd": ("crowd", _module("crowd")),
     "redaction": ("redaction", _redaction),
     "ledger": ("ledger", _module("ledger")),
     "encryption": ("encryption", _module("encryption")),

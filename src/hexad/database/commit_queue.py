@@ -3,7 +3,7 @@
 A write goes through these steps, in this order:
 
 1. queue     take the queue lock (`flock` on `<db>-commit`): who does not get it is woken by who releases it,
-             longest wait first, instead of polling SQLite's own lock, so nobody starves;
+             instead of polling SQLite's own lock, and who waits for long is next, so nobody starves;
 2. commit    `BEGIN IMMEDIATE` … `COMMIT` under `synchronous=NORMAL`: frames are in the WAL, not on the disk;
 3. number    still in line, take the next commit number: `written = max(written, synced) + 1`;
 4. release   let the next writer in;
@@ -38,11 +38,12 @@ from pathlib import Path
 
 from hexad.core.clock import Clock
 from hexad.database import files
-from hexad.database.file_locks import TimedFlock
+from hexad.database.file_locks import AGING_BYTES, LockAging, TimedFlock
 from hexad.database.wakeup import ProcessWakeup
 from hexad.errors import StorageFailure, StoreLocked
 
 _COUNTERS_BYTES = 64
+_SHARED_BYTES = _COUNTERS_BYTES + AGING_BYTES
 _SYNCED, _WRITTEN, _POISONED, _HOLDER, _CHECKPOINTED = range(5)
 _TURN_BELL_OFFSET, _SYNC_BELL_OFFSET = 56, 60
 _IMPLAUSIBLE = 1 << 62
@@ -71,14 +72,16 @@ class _Counters:
     """Numbers shared by every process that has the store open; see the module's text for their meaning."""
 
     def __init__(self, fd: int, path: Path) -> None:
-        if os.fstat(fd).st_size < _COUNTERS_BYTES:
+        size = os.fstat(fd).st_size
+        if size < _SHARED_BYTES:
             # Written, not only lengthened: a hole could not be filled on a full disk, and a memory-mapped
-            # write into it would end the process.
-            files.write_at(fd, bytes(_COUNTERS_BYTES), 0, path)
+            # write into it would end the process. What is there stays: an older version may have it mapped.
+            files.write_at(fd, bytes(_SHARED_BYTES - size), size, path)
         with files.operation("lock", path, "map"):
-            self._map = mmap.mmap(fd, _COUNTERS_BYTES)
+            self._map = mmap.mmap(fd, _SHARED_BYTES)
         # Native 8-byte items are stored and loaded whole; `struct` with a byte order would copy byte by byte.
-        self._items = memoryview(self._map).cast("Q")
+        self._items = memoryview(self._map)[:_COUNTERS_BYTES].cast("Q")
+        self.aging = LockAging(self._map, _COUNTERS_BYTES)
         self.turn_bell = ProcessWakeup(self._map, _TURN_BELL_OFFSET)
         self.sync_bell = ProcessWakeup(self._map, _SYNC_BELL_OFFSET)
         if max(self._items[_SYNCED], self._items[_WRITTEN]) > _IMPLAUSIBLE:
@@ -91,6 +94,7 @@ class _Counters:
         self._items[field] = value
 
     def close(self) -> None:
+        self.aging.close()
         self.turn_bell.close()
         self.sync_bell.close()
         self._items.release()
@@ -129,6 +133,7 @@ class CommitQueue:
         finally:
             self._queue.release()
         self._queue.hang(self._counters.turn_bell)
+        self._queue.let_age(self._counters.aging)
         self._sync.hang(self._counters.sync_bell)
 
     @property
