@@ -23,6 +23,7 @@ from hexad.database.erasure_book import Erasures
 from hexad.database.secure_delete import empty_log
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound, StorageFailure
 from hexad.services import memory_tables
+from hexad.spaces.retention import PURGE_BATCH
 from opener import Opener
 from programs import command
 
@@ -841,3 +842,27 @@ def test_records_that_are_no_memories_and_name_the_person_are_listed(hx: Hexad, 
     assert 2 == sum(mention.place == "events" for mention in receipt.mentions)
     assert document.id == found["documents", None].id
     assert receipt.mentions == parse_receipt(receipt.to_json()).mentions and receipt.verify()
+
+
+def test_an_erasure_lets_others_write_after_every_few_memories(hx: Hexad) -> None:
+    for number in range(2 * PURGE_BATCH + 3):
+        hx.remember(f"Note {number} about the ferry.", data_subjects=["ada@example.org"])
+    steps: list[int] = []
+    turns: list[int] = []
+
+    def note(done: int) -> None:
+        steps.append(done)
+        turns.append(len(begun))
+
+    begun: list[str] = []
+
+    def watch(sql: str, _seconds: float) -> None:
+        if sql == "BEGIN IMMEDIATE":
+            begun.append(sql)
+
+    hx._services.context.db.tracer = watch
+    receipt = hx.forget(subject="ada@example.org", purge=True, confirm=True, progress=note)
+
+    assert [PURGE_BATCH, 2 * PURGE_BATCH, 2 * PURGE_BATCH + 3] == steps
+    assert len(set(turns)) == len(turns), "each step is a transaction of its own"
+    assert 2 * PURGE_BATCH + 3 == receipt.count("memories")

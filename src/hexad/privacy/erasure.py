@@ -330,9 +330,11 @@ class ErasureService:
             return
         self._memories.erase(selection, book)
         if book.roles is None:
-            # First, while it is known which recorded sessions are about a person.
-            for eraser in self._erasers:
-                eraser.erase(selection, book)
+            # First, while it is known which recorded sessions are about a person. Together: each turn to write is
+            # waited for behind all others who write, and most of them have nothing to do.
+            with self._db.transaction():
+                for eraser in self._erasers:
+                    eraser.erase(selection, book)
             if (stream := self._beyond(selection)) is not None:
                 stream.erase(selection, book, prepared)
 

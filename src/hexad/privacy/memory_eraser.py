@@ -23,8 +23,8 @@ SPACE_FILES: Final = "space files"
 EXPORTS: Final = "exports"
 QUEUE: Final = "queued sources"
 REASON: Final = "erasure"
-_AT_ONCE: Final = 2_000
-"""Memories that one transaction takes; more go in batches, so that others can write in between."""
+_TRIED_AT_ONCE: Final = 500
+"""Memories that a trial takes, in its one transaction; of more, only their number is told."""
 _NAMED: Final = 10_000
 """Ids by which exports are searched; more, and every export of their spaces goes."""
 _NOT_YET: Final = "not done yet"
@@ -75,7 +75,7 @@ class MemoryEraser:
             numbers = self._begin(rows, rows.selected(selection, last=book.last_memory), book)
             if _is_whole(selection):
                 self._let_go(rows, selection, book)
-            if len(numbers) <= _AT_ONCE or book.trial:
+            if len(numbers) <= PURGE_BATCH or book.trial:
                 self._purge(rows, numbers, book, MEMORIES)
                 return
         for batch in rows.batches(numbers, PURGE_BATCH):
@@ -113,7 +113,7 @@ class MemoryEraser:
             return
         counts = rows.counts(numbers, self._tables, without=_left(book))
         size = rows.text_bytes(numbers)
-        if isinstance(book, TrialBook) and len(numbers) > PURGE_BATCH:
+        if isinstance(book, TrialBook) and len(numbers) > _TRIED_AT_ONCE:
             # A thousand memories are a second in which nobody else writes, and the run takes them in batches.
             book.left += numbers
         else:
@@ -140,7 +140,7 @@ class MemoryEraser:
         rows = ErasedMemories(self._stores.db, roles=book.roles)
         aged = RetentionRows(self._stores.db)
         numbers = rows.selected(selection, last=book.last_memory, active_only=True)
-        if book.trial and len(numbers) > PURGE_BATCH:  # as in `_purge`
+        if book.trial and len(numbers) > _TRIED_AT_ONCE:  # as in `_purge`
             book.erased(MEMORIES, len(numbers))
             return
         for batch in rows.batches(numbers, PURGE_BATCH):
