@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -13,8 +13,10 @@ from typing import Final
 
 from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.history import common_changes
-from hexad.code_graph.languages import languages, patterns, read_code
-from hexad.code_graph.modules import PythonFiles
+from hexad.code_graph.imports.manifests import MANIFEST, is_manifest
+from hexad.code_graph.imports.root import RootImports
+from hexad.code_graph.imports.target import DefinedName
+from hexad.code_graph.languages import code_language, languages, manifest_names, patterns, read_code
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
 from hexad.code_graph.slices import SlicedFile, can_slice, slices
 from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, FileRow, NewFile
@@ -24,7 +26,7 @@ from hexad.errors import InvalidInput
 from hexad.ingest.passages import item_of
 from hexad.ingest.report import Progress
 from hexad.ingest.sources.detect import ReadOptions, detect
-from hexad.ingest.sources.file_place import language_of, safe_id
+from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import EMPTY
 from hexad.ingest.sources.read import read
 from hexad.memory.source import Item, KnownItem, Skip, SourceKind, Unchanged
@@ -100,14 +102,14 @@ class CodeIndexer:
 
     def follow(self, source_no: int, base: Path, *, space: str, empty: Collection[str]) -> None:
         """Bring the graph up to date with what was ingested from a folder; `empty` are its files without a byte."""
-        memories = self.tables.code_memories(source_no, languages())
+        memories = self.tables.code_memories(source_no, languages(), manifest_names())
         if not memories and not empty and not self.tables.roots([space]):
             return
         with self._run(base, space) as run:
             for memory_no, source_id, language, mark in memories:
                 if item_of(source_id) is not None:
                     continue  # a passage that was set aside, not a file
-                run.take_memory(memory_no, source_id, language, mark)
+                run.take_memory(memory_no, source_id, MANIFEST if is_manifest(source_id) else language, mark)
             for source_id in sorted(empty):
                 run.take_empty(source_id)
             run.drop(self.tables.gone_memories(run.root_no, source_no))
@@ -189,6 +191,7 @@ class _IndexRun:
         self._names: set[str] = set()
         self._views: OrderedDict[str, ModuleView | None] = OrderedDict()
         self._gone: dict[str, FileRow] | None = None
+        self._defined: dict[str, list[DefinedName]] = {}
         self._begun = False
 
     @property
@@ -216,16 +219,16 @@ class _IndexRun:
                 self.take_empty(source_id)
             elif path in self._files and not os.path.exists(f"{self.report.root}/{path}"):
                 return
-            elif language_of(source_id.rpartition("/")[2]) in languages():
+            elif code_language(source_id) in languages():
                 self.report.skipped += 1
-        else:
-            language = thing.metadata.get("language")
-            if isinstance(language, str) and language in languages():
-                self._text(path, language, thing.text, fingerprint=thing.fingerprint or "")
+        elif (language := code_language(source_id.partition("#part-")[0])) in languages():
+            self._text(path, str(language), thing.text, fingerprint=thing.fingerprint or "")
+        elif language is not None and language != MANIFEST:
+            self.report.unread[language] = self.report.unread.get(language, 0) + 1
 
     def take_empty(self, source_id: str) -> None:
         """Take in a file without a byte."""
-        language = language_of(source_id.rpartition("/")[2])
+        language = code_language(source_id)
         if language in languages():
             self._text(self._prefix + source_id, str(language), "", fingerprint="")
 
@@ -261,7 +264,7 @@ class _IndexRun:
         if row is not None and row.mark == mark and memory is None:
             self._meet(path, row, fingerprint or row.fingerprint)
             return
-        facts = read_code(language, text)
+        facts = read_code(path, language, text)
         if facts is None:
             return
         if memory is None:
@@ -398,6 +401,8 @@ class _IndexRun:
         if before is not None and row is not None and _surface(before) != _surface(file.facts):
             # Asked before symbols that are gone take their edges with them.
             self._affected.update(self._tables.leading_to([row.no]))
+        if file.facts.language == MANIFEST and (before is None or _surface(before) != _surface(file.facts)):
+            self._affected.update({each.no: path for path, each in self._files.items()})
         file_no = self._tables.put_file(self.root_no, file, at=at)
         self._files[file.path] = FileRow(
             file_no, file.path, file.mark, file.fingerprint, file.memory_no, file.memory_mark, file.bytes
@@ -423,7 +428,7 @@ class _IndexRun:
             self._affected.update(self._tables.missing_any(self.root_no, self._names))
             paths = {row.no: path for path, row in self._files.items()}
             wanted = sorted(no for no in {*self._affected, *self._changed} if no in paths)
-            resolver = Resolver(self._view, PythonFiles(self._files))
+            resolver = Resolver(self._view, RootImports(self._files, self._facts_of, self._definitions))
             for start in range(0, len(wanted), BATCH_FILES):
                 with self._tables.db.transaction():
                     for file_no in wanted[start : start + BATCH_FILES]:
@@ -435,6 +440,18 @@ class _IndexRun:
         self.report.files = sum(path.startswith(self._prefix) for path in self._files)
 
     # Edges --------------------------------------------------------------------------------------------------------
+
+    def _facts_of(self, path: str) -> FileFacts | None:
+        view = self._view(path)
+        return None if view is None else view.facts
+
+    def _definitions(self, name: str) -> Sequence[DefinedName]:
+        if name not in self._defined:
+            self._defined[name] = [
+                DefinedName(path, qualified, signature)
+                for path, qualified, signature in self._tables.definitions(self.root_no, name)
+            ]
+        return self._defined[name]
 
     def _view(self, path: str) -> ModuleView | None:
         if path in self._views:

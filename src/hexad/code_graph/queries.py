@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+from hexad.code_graph.languages import code_language, languages
 from hexad.code_graph.tables.graph import CHANGES_WITH, CodeEdgeRow, CodeGraphTables, CodeNodeRow
 from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
 from hexad.errors import NotFound
@@ -27,6 +28,9 @@ _BACK: Final = {
     "belongs_to": "holds",
     CHANGES_WITH: CHANGED_WITH,
 }
+NEEDS_EXTRA: Final = (
+    "{} is read with the extra `code` alone: run `pip install 'hexad[code]'`, then `hexad graph index`."
+)
 _STEP: Final = 0.6
 """What an edge leaves of how much a change matters."""
 _TARGETS_MOST: Final = 2_000
@@ -136,6 +140,9 @@ class CodeQueries:
         return []
 
     def _remedy(self, name: str) -> str:
+        language = code_language(name)
+        if language is not None and language not in languages():
+            return NEEDS_EXTRA.format(language)
         last = name.rpartition(".")[2].rpartition("/")[2]
         rows = self._tables.find("n.name GLOB ?", (f"{last[:1].replace('[', '[[]')}*",), limit=5_000)
         near = get_close_matches(last, sorted({row.name for row in self._seen(rows)}), n=3)

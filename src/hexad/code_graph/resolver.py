@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from hexad.code_graph.facts import SELF, SUPER, UNKNOWN, FileFacts, ImportFact, SymbolFact, UseFact
-from hexad.code_graph.modules import ImportTarget
+from hexad.code_graph.imports.target import ImportRules, SharedNames
 
 _STEPS_MOST: Final = 8
 """So far re-exports, bases and types are followed."""
@@ -20,11 +20,10 @@ STAR: Final = 0.8
 """A name that came with `import *`."""
 
 
-class ImportRules(Protocol):
-    """What an import means in the language of a file."""
-
-    def target(self, path: str, module: str, name: str) -> ImportTarget:
-        """Return what an import in the file `path` leads to."""
+_DEFAULT: Final = "default"
+"""What a file of JavaScript exports without a name of its own."""
+_SHARED: Final = frozenset({"go", "java", "c", "cpp"})
+"""Languages whose files use names of others without an import of them."""
 
 
 class NameMeaning(NamedTuple):
@@ -113,6 +112,7 @@ class Resolver:
 
     def __init__(self, view: Callable[[str], ModuleView | None], rules: ImportRules) -> None:
         self._view, self._rules = view, rules
+        self._shared = rules if isinstance(rules, SharedNames) else None
 
     def resolve(self, path: str, facts: FileFacts) -> Resolution:
         """Return what a file leads to."""
@@ -121,6 +121,7 @@ class Resolver:
         self._imports(view, resolution)
         for use in facts.uses:
             self._use(view, use, resolution)
+        self._of_packages(view, resolution)
         return resolution
 
     # Imports ------------------------------------------------------------------------------------------------------
@@ -161,6 +162,21 @@ class Resolver:
             Found("imports", "", path, "", line, count, DIRECT) for path, (line, count) in by_file.items()
         ]
 
+    def _of_packages(self, view: ModuleView, resolution: Resolution) -> None:
+        """Add the files that are used of packages that are imported whole and have no file of their own."""
+        stars = [star for star in view.stars if self._rules.target(view.path, star.module, "*").path is None]
+        if not stars:
+            return
+        heads = {use.chain.partition(".")[0].removesuffix("()") for use in view.facts.uses}
+        used: dict[str, int] = {}
+        for name in sorted(heads - view.bindings.keys() - view.symbols.keys()):
+            for star in stars:
+                path = self._rules.target(view.path, star.module, name).path
+                if path is not None and path != view.path:
+                    used.setdefault(path, star.line)
+                    break
+        resolution.edges += [Found("imports", "", path, "", line, 1, DIRECT) for path, line in used.items()]
+
     # Uses ---------------------------------------------------------------------------------------------------------
 
     def _use(self, view: ModuleView, use: UseFact, resolution: Resolution) -> None:
@@ -169,7 +185,16 @@ class Resolver:
             resolution.missing.append(Missing(use.symbol, rest, use.line, use.times, False))
             return
         meaning = self._chain(view, use.chain, 0)
+        if meaning is None and head[0] == SELF and self._is_shared(view):
+            # Inside of a class, a name may be a member's or stand on its own.
+            meaning = self._name(view, use.chain.rpartition(".")[2], 0)
+        if meaning is not None and not meaning.symbol and use.kind == "calls":
+            meaning = self._member(
+                meaning, _DEFAULT, 0
+            )  # a file of JavaScript may export one function as a whole
         if meaning is None:
+            if self._is_shared(view) and head[0] not in SELF + SUPER:
+                resolution.missing.append(Missing(use.symbol, head, use.line, use.times, True))
             last = use.chain.rpartition(".")[2]
             if rest and self._chain(view, use.chain.rpartition(".")[0], 0) is not None:
                 resolution.missing.append(Missing(use.symbol, last, use.line, use.times, True))
@@ -263,10 +288,28 @@ class Resolver:
             return self._imported(view, imported, depth)
         for star in view.stars:
             target = self._rules.target(view.path, star.module, "*")
-            inner = None if target.path in (None, view.path) else self._view(target.path or "")
-            if inner is not None and (meaning := self._name(inner, name, depth + 1)) is not None:
+            if target.path is None:  # a package without a file of its own
+                target = self._rules.target(view.path, star.module, name)
+                meaning = (
+                    self._member(NameMeaning(target.path), target.name, depth + 1) if target.path else None
+                )
+            else:
+                inner = None if target.path == view.path else self._view(target.path)
+                meaning = None if inner is None else self._name(inner, name, depth + 1)
+            if meaning is not None:
                 return meaning._replace(confidence=min(STAR, meaning.confidence))
-        return None
+        return self._elsewhere(view, name)
+
+    def _elsewhere(self, view: ModuleView, name: str) -> NameMeaning | None:
+        defined = None if self._shared is None else self._shared.elsewhere(view.path, name)
+        if defined is None:
+            return None
+        return NameMeaning(defined.path, defined.qualified, False, defined.confidence)
+
+    @staticmethod
+    def _is_shared(view: ModuleView) -> bool:
+        """Whether files of its language use names of others without an import."""
+        return view.facts.language in _SHARED
 
     def _imported(self, view: ModuleView, imported: ImportFact, depth: int) -> NameMeaning | None:
         if not imported.name and not imported.alias:  # `import a.b` binds `a`
@@ -279,7 +322,8 @@ class Resolver:
             return NameMeaning(target.path)
         if target.path == view.path and target.name == imported.alias:
             return None
-        return self._member(NameMeaning(target.path), target.name, depth + 1)
+        meaning = self._member(NameMeaning(target.path), target.name, depth + 1)
+        return NameMeaning(target.path) if meaning is None and target.name == _DEFAULT else meaning
 
     def _member(self, of: NameMeaning, name: str, depth: int) -> NameMeaning | None:
         """Return what `name` means on a file, a class or a value."""
@@ -294,7 +338,12 @@ class Resolver:
                     return NameMeaning(inner.path)
             return meaning
         symbol = view.symbols.get(of.symbol)
-        if symbol is None or (symbol.kind != "class" and of.symbol not in view.facts.bases):
+        inside = f"{of.symbol}.{name}"
+        if symbol is not None and symbol.kind in ("constant", "namespace") and inside in view.symbols:
+            return NameMeaning(of.path, inside, False, of.confidence)
+        if symbol is None and of.symbol not in view.facts.bases:
+            return self._elsewhere(view, inside)
+        if symbol is not None and symbol.kind != "class" and of.symbol not in view.facts.bases:
             return self._value_of(view, symbol, name, depth)
         return self._class_member(view, of, name, depth)
 
@@ -325,6 +374,17 @@ class Resolver:
                 member = self._member(base._replace(is_value=of.is_value), name, depth + 1)
                 if member is not None:
                     return member._replace(confidence=min(of.confidence, member.confidence))
+        return self._member_elsewhere(view, of, name, depth)
+
+    def _member_elsewhere(
+        self, view: ModuleView, of: NameMeaning, name: str, depth: int
+    ) -> NameMeaning | None:
+        """Return a member of a class that another file adds to it, or of the class that this file adds to."""
+        member = self._elsewhere(view, f"{of.symbol}.{name}")
+        if member is not None:
+            return member._replace(confidence=min(of.confidence, member.confidence))
+        if of.symbol not in view.symbols and (declared := self._elsewhere(view, of.symbol)) is not None:
+            return self._member(declared._replace(is_value=of.is_value), name, depth + 1)
         return None
 
     def _bases(self, view: ModuleView, qualified: str, depth: int) -> Iterator[NameMeaning]:
@@ -339,7 +399,7 @@ class Resolver:
         symbol = None if view is None else view.symbols.get(of.symbol)
         if view is None or symbol is None or of.is_value:
             return None
-        if symbol.kind == "class":
+        if symbol.kind == "class" or of.symbol in view.facts.bases:
             return of._replace(is_value=True)
         if symbol.kind in ("function", "method") and symbol.returns and depth < _STEPS_MOST:
             return self._typed(self._chain(view, symbol.returns, depth + 1))

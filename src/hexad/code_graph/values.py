@@ -120,6 +120,8 @@ class CodeIndexReport:
     resolved: int = 0
     """Files whose edges were made, the unchanged among them that lead to what changed."""
     skipped: int = 0
+    unread: dict[str, int] = field(default_factory=dict)
+    """Files by languages that are read with the extra `code` alone, where it is not installed."""
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Files of this run of which not all could be read, with the reasons."""
     seconds: float = 0.0

@@ -256,6 +256,15 @@ class CodeGraphTables:
                 (json.dumps(list(numbers)),),
             )
 
+    def definitions(self, root_no: int, name: str) -> list[tuple[str, str, str]]:
+        """Return the symbols of a root with this name as the last part of theirs: path, qualified name, signature."""
+        rows = self.db.query(
+            "SELECT f.qualified, n.qualified, n.signature FROM code_nodes n JOIN code_nodes f ON f.no = n.file_no"
+            " WHERE n.name = ? AND n.node_type = 'symbol' AND n.root_no = ? ORDER BY f.qualified, n.no",
+            (name, root_no),
+        )
+        return [(path, qualified, signature) for path, qualified, signature in rows]
+
     # Edges --------------------------------------------------------------------------------------------------------
 
     def node_numbers(self, file_no: int) -> dict[str, int]:
@@ -396,13 +405,17 @@ class CodeGraphTables:
 
     # Memories -----------------------------------------------------------------------------------------------------
 
-    def code_memories(self, source_no: int, languages: Collection[str]) -> list[tuple[int, str, str, str]]:
-        """Return a source's memories with code: number, source id, language, content hash."""
+    def code_memories(
+        self, source_no: int, languages: Collection[str], names: Collection[str]
+    ) -> list[tuple[int, str, str, str]]:
+        """Return a source's memories with code, or with one of these names: number, source id, language, hash."""
         rows = self.db.query(
-            "SELECT m.no, m.source_id, m.metadata ->> '$.language', m.content_hash FROM memories m"
-            " WHERE m.source_no = ? AND m.status = 'active'"
-            " AND m.metadata ->> '$.language' IN (SELECT value FROM json_each(?)) ORDER BY m.source_id",
-            (source_no, json.dumps(sorted(languages))),
+            "SELECT m.no, m.source_id, coalesce(m.metadata ->> '$.language', ''), m.content_hash FROM memories m"
+            " WHERE m.source_no = ?1 AND m.status = 'active'"
+            " AND (m.metadata ->> '$.language' IN (SELECT value FROM json_each(?2)) OR EXISTS (SELECT 1"
+            "  FROM json_each(?3) WHERE m.source_id GLOB value OR m.source_id GLOB '*/' || value))"
+            " ORDER BY m.source_id",
+            (source_no, json.dumps(sorted(languages)), json.dumps(sorted(names))),
         )
         return [(no, name, language, mark) for no, name, language, mark in rows]
 

@@ -27,10 +27,10 @@ class Grammar:
     queries: tuple[str, ...]
 
 
-_TSX: Final = Grammar("tree_sitter_typescript", "language_tsx", ("script", "typescript"))
+_TSX: Final = Grammar("tree_sitter_typescript", "language_tsx", ("script", "typescript", "jsx"))
 _CPP: Final = Grammar("tree_sitter_cpp", "language", ("c", "cpp"))
 GRAMMARS: Final[Mapping[str, tuple[Grammar, ...]]] = {
-    "javascript": (Grammar("tree_sitter_javascript", "language", ("script", "javascript")), _TSX),
+    "javascript": (Grammar("tree_sitter_javascript", "language", ("script", "javascript", "jsx")), _TSX),
     "typescript": (
         Grammar("tree_sitter_typescript", "language_typescript", ("script", "typescript")),
         _TSX,
@@ -66,9 +66,12 @@ _READ_BYTES: Final = 1 << 16
 _SAMPLE_BYTES: Final = 2_048
 _SAMPLE_PIECE_BYTES: Final = 48
 """A sample with more broken pieces than one for so many bytes is no code."""
+_COMMENT: Final = re.compile(rb"/\*(?:[^*]|\*(?!/))*+\*/|^[ \t]*+//[^\n]*+", re.MULTILINE)
 _STATEMENT_BYTES: Final = 3
 """A text with more statements than one for so many bytes is no code."""
-_PIECES_MOST: Final = 8_192
+_TOKENS_IN_PIECE: Final = 8
+"""So much of what has no place is as bad as another break: where a class is cut off, all that is in it has none."""
+_PIECES_MOST: Final = 2_048
 """Something broken in more pieces is no code, and asking for what is in it takes the square of their number."""
 
 
@@ -121,13 +124,14 @@ def syntax_tree(text: str, language: str) -> SyntaxTree | None:
 
 
 def _is_like_code(parser: Parser, data: bytes) -> bool:
-    """Whether a sample from the beginning or the middle of a text parses for the most part."""
+    """Whether a sample from the beginning or the middle of a text parses for the most part, without its comments."""
+    data = _COMMENT.sub(b"", data)
     for at in (0, len(data) // 2):
         sample = data[data.find(b"\n", at) + 1 if at else 0 :][:_SAMPLE_BYTES]
         root = parser.parse(sample).root_node
-        pieces, extent = _broken(root)
+        pieces, _ = _broken(root)
         is_dense = root.child_count > len(sample) // _STATEMENT_BYTES + 1
-        if not is_dense and pieces <= len(sample) // _SAMPLE_PIECE_BYTES and extent <= len(sample) // 2:
+        if not is_dense and pieces <= len(sample) // _SAMPLE_PIECE_BYTES:
             return True
     return False
 
@@ -162,7 +166,7 @@ def _broken(root: Node) -> tuple[int, int]:
     while waiting:
         node = waiting.pop()
         if node.is_error or node.is_missing:
-            pieces += 1 + node.child_count
+            pieces += 1 + node.child_count // _TOKENS_IN_PIECE
             extent += node.end_byte - node.start_byte
         elif node.has_error:
             waiting += node.children

@@ -64,6 +64,9 @@ def _index_lines(report: CodeIndexReport) -> Iterator[str]:
         note(f"{clean(path)}: {clean(problem)}; what can be read of it is in the graph.")
     if len(report.problems) > _PROBLEMS_SHOWN:
         note(f"{len(report.problems) - _PROBLEMS_SHOWN} more could be read in part.")
+    if report.unread:
+        left = ", ".join(f"{number} of {language}" for language, number in report.unread.items())
+        note(f"Left out: {left}. The extra `code` reads them: pip install 'hexad[code]', then index again.")
     if not report.files:
         note("No code was found there in a language that is read.")
 

@@ -1,27 +1,16 @@
-"""Which file an import means: the files of one root, by their paths."""
+"""Imports of Python, found as the interpreter would."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
 from posixpath import dirname
-from typing import Final, NamedTuple
+from typing import Final
 
-from hexad.code_graph.facts import FileFacts
+from hexad.code_graph.imports.target import ImportTarget
 
 _PYTHON: Final = (".py", ".pyi")
 _ASIDE: Final = frozenset({"test", "tests", "example", "examples", "docs", "doc", "samples", "benchmarks"})
-
-
-class ImportTarget(NamedTuple):
-    """What an import leads to: a file, and what is taken of it (empty for the file itself).
-
-    `path` None is outside of the root, or not there; then `outside` names the library, where it is one.
-    """
-
-    path: str | None
-    name: str = ""
-    outside: str = ""
 
 
 class PythonFiles:
@@ -109,8 +98,3 @@ class PythonFiles:
             folder = dirname(folder)
         for folder in self._tops.get(parts[0], ()):
             yield f"{folder}/{rest}" if folder else rest
-
-    def targets(self, path: str, facts: FileFacts) -> Iterator[tuple[int, ImportTarget]]:
-        """Yield for each import of a file what it leads to, with the import's place in `facts.imports`."""
-        for number, imported in enumerate(facts.imports):
-            yield number, self.target(path, imported.module, imported.name)

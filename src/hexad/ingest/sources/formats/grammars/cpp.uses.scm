@@ -1,0 +1,5 @@
+(new_expression type: (_) @call)
+(base_class_clause (_) @base)
+(optional_parameter_declaration type: (_) @type declarator: (_) @local)
+(for_range_loop type: (_) @type declarator: (_) @local)
+(type_parameter_declaration (type_identifier) @local)

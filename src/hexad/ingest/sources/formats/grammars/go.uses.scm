@@ -1,0 +1,16 @@
+(import_spec) @import
+(package_clause (_) @package)
+(call_expression function: (_) @call)
+[(identifier) (type_identifier) (package_identifier)] @name
+(parameter_declaration name: (identifier) @local type: (_) @type)
+(variadic_parameter_declaration name: (identifier) @local)
+(var_spec name: (identifier) @local type: (_) @type)
+(var_spec name: (identifier) @local value: (expression_list . (_) @value))
+(short_var_declaration left: (expression_list . (identifier) @local) right: (expression_list . (_) @value))
+(short_var_declaration left: (expression_list (_) (identifier) @local))
+(range_clause left: (expression_list (identifier) @local))
+(type_parameter_declaration name: (identifier) @local)
+(field_declaration name: (_) @field type: (_) @type)
+(field_declaration !name type: (_) @base)
+(interface_type (type_elem (type_identifier) @base))
+(keyed_element key: (literal_element (identifier) @key))

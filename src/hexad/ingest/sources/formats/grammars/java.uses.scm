@@ -1,0 +1,20 @@
+(import_declaration) @import
+(package_declaration (_) @package)
+(method_invocation) @call
+(object_creation_expression type: (_) @call)
+(method_reference . (_) @name)
+[(identifier) (type_identifier)] @name
+(formal_parameter type: (_) @type name: (_) @local)
+(local_variable_declaration type: (_) @type declarator: (variable_declarator name: (_) @local))
+(local_variable_declaration declarator: (variable_declarator name: (_) @local value: (_) @value))
+(enhanced_for_statement type: (_) @type name: (_) @local)
+(lambda_expression parameters: (identifier) @local)
+(inferred_parameters (identifier) @local)
+(catch_formal_parameter name: (_) @local)
+(resource type: (_) @type name: (_) @local)
+(type_parameter (type_identifier) @local)
+(field_declaration type: (_) @type declarator: (variable_declarator name: (_) @field))
+(superclass (_) @base)
+(super_interfaces (type_list (_) @base))
+(extends_interfaces (type_list (_) @base))
+(spread_parameter (variable_declarator name: (_) @local))

@@ -1,0 +1,1 @@
+; Elements define nothing.

@@ -1,0 +1,13 @@
+(type_identifier) @name
+(extends_clause value: (_) @base)
+(implements_clause (_) @base)
+(extends_type_clause type: (_) @base)
+(variable_declarator name: (identifier) @local type: (type_annotation (_) @type))
+(required_parameter pattern: (identifier) @local)
+(optional_parameter pattern: (identifier) @local)
+(required_parameter pattern: (identifier) @local type: (type_annotation (_) @type))
+(optional_parameter pattern: (identifier) @local type: (type_annotation (_) @type))
+(required_parameter (accessibility_modifier) pattern: (identifier) @field type: (type_annotation (_) @type))
+(public_field_definition name: (_) @field type: (type_annotation (_) @type))
+(public_field_definition name: (_) @field value: (_) @value)
+(property_signature name: (_) @field type: (type_annotation (_) @type))

@@ -1,0 +1,220 @@
+"""The code graph of the languages of the extra `code`: what imports lead to, who calls whom, what is read of broken files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad import Hexad
+from hexad.code_graph import languages
+from hexad.ingest.sources.formats import syntax
+
+NEEDS = pytest.mark.skipif(not syntax.is_readable("typescript"), reason="the extra `code` is not installed")
+
+WEB = {
+    "package.json": '{"name": "shop", "workspaces": ["packages/*"]}',
+    "tsconfig.json": '{\n  // short names\n  "compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["src/*"],}},\n}',
+    "packages/prices/package.json": '{"name": "@shop/prices", "main": "dist/index.js", "exports": {".": "./dist/index.js", "./tax": {"import": "./dist/tax.mjs"}}}',
+    "packages/prices/src/index.ts": "export * from './list';\nexport { rate as taxRate } from './tax';\n",
+    "packages/prices/src/list.ts": "export class PriceList {\n  sum(cart: object): number {\n    return 1;\n  }\n}\n",
+    "packages/prices/src/tax.ts": "export const rate = 1.2;\nexport function tax(n: number): number {\n  return n * rate;\n}\n",
+    "src/cart/index.ts": (
+        "import { PriceList, taxRate } from '@shop/prices';\nimport { tax } from '@shop/prices/tax';\nimport * as store from '../store.js';\n"
+        "import React from 'react';\n\nexport default class Cart extends store.Saved {\n  private prices = new PriceList();\n"
+        "  total(discount = 'sk-not-to-be-kept'): number {\n    return tax(this.prices.sum(this)) * taxRate + this.weigh();\n  }\n\n"
+        "  weigh(): number {\n    return 0;\n  }\n}\n\nexport const openCart = (): Cart => new Cart();\n"
+    ),
+    "src/store.ts": "export abstract class Saved {\n  save(): void {}\n}\n",
+    "src/view.tsx": (
+        "import Cart, { openCart } from '@/cart';\n\nexport function View() {\n  openCart().save();\n  return <Line of={new Cart()} />;\n}\n\n"
+        "function Line(cart: Cart) {\n  return <p>{cart.total()}</p>;\n}\n"
+    ),
+    "src/lazy.js": "const { View } = require('./view');\n\nmodule.exports.start = function () {\n  View();\n};\n",
+    "src/view.spec.ts": "import { View } from './view';\n\nView();\n",
+}
+GO = {
+    "go.mod": "module example.com/shop\n\ngo 1.22\n",
+    "main.go": 'package main\n\nimport (\n\t"fmt"\n\n\tstore "example.com/shop/internal/kept"\n)\n\nfunc main() {\n\tcart := store.Open("a")\n\tfmt.Println(cart.Total())\n}\n',
+    "internal/kept/cart.go": "package kept\n\ntype Cart struct {\n\tprices *PriceList\n}\n\nfunc (c *Cart) Total() int {\n\treturn c.prices.Sum() + weigh()\n}\n",
+    "internal/kept/prices.go": "package kept\n\nconst Rate = 2\n\ntype PriceList struct{}\n\nfunc (p *PriceList) Sum() int {\n\treturn Rate\n}\n\nfunc weigh() int { return 1 }\n\nfunc Open(name string) *Cart { return &Cart{} }\n",
+    "internal/kept/cart_test.go": 'package kept\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n\tOpen("a").Total()\n}\n',
+}
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop-core"\nversion = "0.1.0"\n',
+    "src/lib.rs": "pub mod cart;\nmod prices;\n\npub use prices::PriceList;\n",
+    "src/cart/mod.rs": "mod weight;\n\nuse crate::PriceList;\nuse self::weight::weigh;\nuse serde::Serialize;\n\npub struct Cart {\n    prices: PriceList,\n}\n\nimpl Cart {\n    pub fn new() -> Self {\n        Cart { prices: PriceList::new() }\n    }\n\n    pub fn total(&self) -> f64 {\n        self.prices.sum() + weigh(self) * super::prices::rate()\n    }\n}\n",
+    "src/cart/weight.rs": "use super::Cart;\n\npub fn weigh(_cart: &Cart) -> f64 {\n    1.0\n}\n",
+    "src/prices.rs": "pub struct PriceList;\n\nimpl PriceList {\n    pub fn new() -> Self {\n        PriceList\n    }\n\n    pub fn sum(&self) -> f64 {\n        rate()\n    }\n}\n\npub fn rate() -> f64 {\n    1.2\n}\n",
+    "tests/total.rs": "use shop_core::cart::Cart;\n\n#[test]\nfn total() {\n    Cart::new().total();\n}\n",
+}
+JAVA = {
+    "src/main/java/org/shop/Cart.java": "package org.shop;\n\nimport java.util.List;\nimport org.shop.prices.*;\n\npublic class Cart extends Saved {\n    private final PriceList prices = new PriceList();\n\n    public double total() {\n        return prices.sum(this) * Rates.TAX + weigh();\n    }\n\n    double weigh() {\n        return 0;\n    }\n}\n",
+    "src/main/java/org/shop/Saved.java": "package org.shop;\n\nabstract class Saved {\n    void save() {\n    }\n}\n",
+    "src/main/java/org/shop/prices/PriceList.java": "package org.shop.prices;\n\npublic class PriceList {\n    public double sum(Object cart) {\n        return Rates.TAX;\n    }\n}\n",
+    "src/main/java/org/shop/prices/Rates.java": "package org.shop.prices;\n\npublic final class Rates {\n    public static final double TAX = 1.2;\n}\n",
+    "src/test/java/org/shop/CartTest.java": "package org.shop;\n\nclass CartTest {\n    void total() {\n        Cart cart = new Cart();\n        cart.total();\n        cart.save();\n    }\n}\n",
+}
+CPP = {
+    "include/shop/cart.h": '#pragma once\n#include "shop/prices.h"\n\nnamespace shop {\nclass Cart {\n public:\n  double total() const;\n\n private:\n  PriceList prices_;\n};\n}  // namespace shop\n',
+    "include/shop/prices.h": "#pragma once\n#define TAX 2\n\nnamespace shop {\nclass PriceList {\n public:\n  double sum() const;\n};\ndouble weigh(int grams);\n}  // namespace shop\n",
+    "src/cart.cpp": '#include "shop/cart.h"\n\n#include <vector>\n\nnamespace shop {\ndouble Cart::total() const {\n  return prices_.sum() * TAX + weigh(3);\n}\n}  // namespace shop\n',
+    "src/prices.cpp": "#include <shop/prices.h>\n\nnamespace shop {\ndouble PriceList::sum() const {\n  return TAX;\n}\n\ndouble weigh(int grams) {\n  return grams;\n}\n}  // namespace shop\n",
+    "src/list.c": '#include "list.h"\n\nstatic int depth(struct list *one) {\n  return one->next ? depth(one->next) : 0;\n}\n\nint list_depth(struct list *of) {\n  return depth(of);\n}\n',
+    "src/list.h": "struct list {\n  struct list *next;\n};\n\nint list_depth(struct list *of);\n",
+    "tests/list_test.c": '#include "../src/list.h"\n\nint main(void) {\n  return list_depth(0);\n}\n',
+}
+
+
+def indexed(folder: Path, files: dict[str, str]) -> Hexad:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    hx = hexad.open(folder, embedder=None, background=False)
+    hx.graph.index()
+    return hx
+
+
+def imports(hx: Hexad, path: str) -> set[str]:
+    return {hit.node.path or hit.node.name for hit in hx.graph.query("dependencies", path).hits}
+
+
+def callers(hx: Hexad, symbol: str, *, least: float = 0.6) -> set[str]:
+    hits = hx.graph.query("callers", symbol).hits
+    return {f"{hit.node.path}:{hit.node.name}" for hit in hits if hit.confidence >= least}
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_scripts_import_by_paths_aliases_and_packages_of_the_same_root(tmp_path):
+    with indexed(tmp_path, WEB) as hx:
+        assert {
+            "packages/prices/src/index.ts",
+            "packages/prices/src/tax.ts",
+            "src/store.ts",
+            "react",
+        } == imports(hx, "src/cart/index.ts")
+        assert {"src/cart/index.ts"} == imports(hx, "src/view.tsx")
+        assert {"src/view.tsx"} == imports(hx, "src/lazy.js")
+        assert {"packages/prices/src/list.ts", "packages/prices/src/tax.ts"} == imports(
+            hx, "packages/prices/src/index.ts"
+        )
+        assert {"src/cart/index.ts:Cart.total"} == callers(hx, "PriceList.sum")
+        assert {"src/cart/index.ts:Cart.total"} == callers(hx, "tax")
+        assert {"src/view.tsx:Line"} == callers(hx, "Cart.total")
+        assert {"src/view.tsx:View"} == callers(hx, "Saved.save")
+        assert {"src/view.tsx:View"} == callers(hx, "Line")
+        assert {"src/lazy.js:start", "src/view.spec.ts:view.spec.ts"} == callers(hx, "View")
+        impact = [hit.node.path for hit in hx.graph.impact("src/store.ts").hits]
+        assert {"src/cart/index.ts", "src/view.tsx", "src/view.spec.ts", "src/lazy.js"} == set(impact)
+        assert "sk-not-to-be-kept" not in str(hx.graph.query("definition", "Cart.total").hits)
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_a_change_of_aliases_moves_the_imports_that_use_them(tmp_path):
+    with indexed(tmp_path, WEB) as hx:
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other/cart.ts").write_text(
+            "export default class Cart {}\nexport const openCart = () => 1;\n"
+        )
+        (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"paths": {"@/*": ["other/*"]}}}')
+        hx.graph.index()
+
+        assert {"other/cart.ts"} == imports(hx, "src/view.tsx")
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_go_imports_lead_to_the_files_that_define_what_is_used(tmp_path):
+    with indexed(tmp_path, GO) as hx:
+        assert {"fmt", "internal/kept/prices.go"} == imports(hx, "main.go")
+        assert {"main.go:main", "internal/kept/cart_test.go:TestTotal"} == callers(hx, "Cart.Total")
+        assert {"internal/kept/cart.go:Cart.Total"} == callers(hx, "PriceList.Sum")
+        assert {"internal/kept/cart.go:Cart.Total"} == callers(hx, "weigh")
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_rust_paths_lead_through_modules_and_what_they_give_on(tmp_path):
+    with indexed(tmp_path, RUST) as hx:
+        assert {"src/cart/weight.rs", "src/lib.rs", "src/prices.rs", "serde"} == imports(
+            hx, "src/cart/mod.rs"
+        )
+        assert {"src/cart/mod.rs"} == imports(hx, "tests/total.rs")
+        assert {"src/cart/mod.rs:Cart.total"} == callers(hx, "PriceList.sum")
+        assert {"src/cart/mod.rs:Cart.total", "src/prices.rs:PriceList.sum"} == callers(hx, "rate")
+        assert {"tests/total.rs:total"} == callers(hx, "Cart.total")
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_java_packages_are_searched_and_a_package_needs_no_import(tmp_path):
+    prices = "src/main/java/org/shop/prices/"
+    with indexed(tmp_path, JAVA) as hx:
+        assert {f"{prices}PriceList.java", f"{prices}Rates.java", "java.util"} == imports(hx, "Cart.java")
+        assert {"src/test/java/org/shop/CartTest.java:CartTest.total"} == callers(hx, "Cart.total")
+        assert {"src/test/java/org/shop/CartTest.java:CartTest.total"} == callers(hx, "Saved.save")
+        assert {"src/main/java/org/shop/Cart.java:Cart.total"} == callers(hx, "PriceList.sum")
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_c_and_cpp_calls_lead_to_the_definition_behind_the_header(tmp_path):
+    with indexed(tmp_path, CPP) as hx:
+        assert {"include/shop/cart.h", "vector"} == imports(hx, "src/cart.cpp")
+        assert {"include/shop/prices.h"} == imports(hx, "include/shop/cart.h")
+        assert {"src/list.h"} == imports(hx, "tests/list_test.c")
+        assert {"tests/list_test.c:main"} == callers(hx, "list_depth")
+        assert {"src/cart.cpp:shop.Cart.total"} == callers(hx, "weigh")
+        assert {"src/cart.cpp:shop.Cart.total"} == callers(hx, "PriceList.sum")
+
+
+@NEEDS
+@pytest.mark.row("A043")
+def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
+    with indexed(
+        tmp_path,
+        {
+            "a.ts": "import { b } from './b';\n\nfunction c( {\n\nexport function d() {\n  b();\n}\n",
+            "b.ts": "export function b() {}\n",
+        },
+    ) as hx:
+        assert {"b.ts"} == imports(hx, "a.ts")
+        assert ("a.ts", "line 3 does not parse") in hx.graph.show().problems
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_an_ingest_and_a_look_at_the_folder_make_the_same_graph(tmp_path):
+    (tmp_path / "looked").mkdir()
+    (tmp_path / "ingested").mkdir()
+    with (
+        indexed(tmp_path / "looked", WEB) as looked,
+        hexad.open(tmp_path / "ingested", embedder=None) as ingested,
+    ):
+        for name, text in WEB.items():
+            path = tmp_path / "ingested" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        ingested.ingest(tmp_path / "ingested")
+
+        edges = {**ingested.graph.show().edges, "belongs_to": 21}  # slices are found by an index alone
+        assert edges == looked.graph.show().edges
+        assert looked.graph.show().languages == ingested.graph.show().languages
+
+
+def test_without_the_extra_a_graph_says_what_it_did_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(languages, "is_readable", lambda _language: False)
+    for name, text in {**WEB, "a.py": "def a(): ...\n"}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        report = hx.graph.index()
+
+        assert (1, {"typescript": 7, "javascript": 1}) == (report.files, report.unread)
+        with pytest.raises(hexad.NotFound, match=r"extra `code`"):
+            hx.graph.query("dependents", "src/store.ts")
