@@ -3,7 +3,8 @@
     python -m benchmarks poisoning
 
 AMSB comes with the package `agent-memory-guard` and is not part of this repository; without it its part is left out.
-The adapter only translates: keys become paths, classes of sources become trust.
+The adapter only translates: keys become paths, classes of sources become trust. Texts of others are read from
+`DATA/injections/*.jsonl` (`text`, `attack`, `language`), where there are any; no threshold and no word was chosen by them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import hexad
+from benchmarks.disguises import DISGUISES
 from benchmarks.poisoning_samples import HELD_OUT, TUNED, Sample
-from benchmarks.report import Options, Report, Table
+from benchmarks.quality import RememberedVectors
+from benchmarks.report import Cell, Options, Report, Table
 from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.injection.meaning import MeaningModel
+from hexad.text.chunking import chunk
 
 TRUST = {"user_input": "user", "system": "user", "agent_authored": "agent", "external_tool": "tool"}
 INSTALL = (
@@ -70,8 +75,10 @@ def run(options: Options) -> Report:
     _suite(report)
     for name, samples in (("tuned on", TUNED), ("held out", HELD_OUT)):
         _samples(report, name, samples)
+    _disguised(report)
     if options.data is not None:
         _flagged(report, options.data)
+        _of_others(report, options.data / "injections", reuse=options.reuse_vectors)
     return report
 
 
@@ -112,6 +119,70 @@ def _samples(report: Report, name: str, samples: Sequence[Sample]) -> None:
     benign = [sample for sample in samples if not sample.attack]
     report.figure(f"attacks found, {name}", _found(attacks) / len(attacks))
     report.figure(f"look-alikes flagged, {name}", _found(benign) / len(benign))
+
+
+def _disguised(report: Report) -> None:
+    texts = [
+        sample.text for sample in HELD_OUT if sample.sort == "paraphrase" and instructions_in(sample.text)
+    ]
+    rows = [
+        (name, f"{sum(bool(instructions_in(disguise(text))) for text in texts)} of {len(texts)}")
+        for name, disguise in DISGUISES.items()
+    ]
+    report.tables.append(
+        Table(title="Held out attacks that rules find, in disguise", columns=("disguise", "found"), rows=rows)
+    )
+    whole = sum(count.split(" of ")[0] == count.split(" of ")[1] for _, count in rows)
+    report.figure("disguises in which all of them are found", whole / len(rows))
+
+
+class Detectors:
+    """Both detectors, as a store asks them: rules of a whole text, meaning of its chunks."""
+
+    def __init__(self, *, keep: bool) -> None:
+        self._vectors, self._model = RememberedVectors(keep=keep), MeaningModel()
+
+    def found(self, texts: Sequence[str]) -> list[tuple[bool, bool]]:
+        """Return of each text whether rules, and whether its meaning, tell that it instructs."""
+        pieces = [
+            (at, text[piece.start : piece.end]) for at, text in enumerate(texts) for piece in chunk(text)
+        ]
+        scores = self._model.seeming(self._vectors.embed([text for _, text in pieces]))
+        meant = [False] * len(texts)
+        for (at, text), score in zip(pieces, scores.tolist(), strict=True):
+            meant[at] = meant[at] or self._model.instructs(text, score, self._vectors.embed)
+        self._vectors.save()
+        return [(bool(instructions_in(text)), means) for text, means in zip(texts, meant, strict=True)]
+
+
+def _of_others(report: Report, folder: Path, *, reuse: bool) -> None:
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
+        report.notes.append(f"No texts of others: {folder} has none.")
+        return
+    detectors = Detectors(keep=reuse)
+    rows: list[tuple[Cell, ...]] = []
+    totals = {True: [0, 0], False: [0, 0]}
+    for file in files:
+        records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        found = detectors.found([record["text"] for record in records])
+        kinds = sorted({(record["language"], record["attack"]) for record in records})
+        for language, attack in kinds:
+            of = [
+                answer
+                for record, answer in zip(records, found, strict=True)
+                if (record["language"], record["attack"]) == (language, attack)
+            ]
+            either = sum(any(answer) for answer in of)
+            counts = (sum(rules for rules, _ in of), sum(means for _, means in of), either)
+            rows.append((file.stem, language, "attack" if attack else "ordinary", len(of), *counts))
+            totals[attack][0] += either
+            totals[attack][1] += len(of)
+    columns = ("source", "language", "what", "texts", "by rules", "by meaning", "by either")
+    report.tables.append(Table(title="Texts of others", columns=columns, rows=rows))
+    for attack, name in ((True, "attacks of others found"), (False, "ordinary texts of others flagged")):
+        if totals[attack][1]:
+            report.figure(name, totals[attack][0] / totals[attack][1])
 
 
 def _found(samples: Sequence[Sample]) -> int:

@@ -68,7 +68,7 @@ INNER_ORDERS = {
         "confidence", "layer_names", "memory", "space", "decision", "draft", "fact", "feedback", "link", "source",
         "write_protection", "policy", "query", "tables", "store", "component",
     ),
-    "spaces": ("access", "bundles", "quarantine", "retention", "files", "api", "service", "component"),
+    "spaces": ("access", "bundles", "quarantine", "meaning_review", "retention", "files", "api", "service", "component"),
     "layers": (
         "contract", "scoring", "router", "feedback", "session", "governance", "project", "code_passages", "recalled_layers",
         "user", "code_graph",

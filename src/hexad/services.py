@@ -145,6 +145,7 @@ class Services:
         self._use_embedder(embedder)
         self._jobs = Lazy(jobs)
         self._closed = False
+        self._last_reviewed = 0  # number of a vector: a program looks at each once
         self.parts = LentParts()
         self._closing = RLock()
         self._worker = self._make_worker()
@@ -485,12 +486,24 @@ class Services:
         if self.search.job is None:
             return False
         embedded = self.search.embed(limit=BATCH_MEMORIES, stop=stop)
+        self.review_meaning(stop)
         linked = self.link(limit=BATCH_MEMORIES, stop=stop)
         return embedded > 0 or linked > 0
 
     def embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
         """Compute the vectors and the links that are missing; return of how many memories each."""
-        return self.search.embed(progress=progress), self.link()
+        embedded = self.search.embed(progress=progress)
+        self.review_meaning()
+        return embedded, self.link()
+
+    def review_meaning(self, stop: Stop = lambda: False) -> int:
+        """Mark and hold what instructs a model by its meaning, among what has its vectors since the last look."""
+        embedder, last = self.search.embedder, self.search.last_vector()
+        if embedder is None or last == self._last_reviewed or self.db.readonly:
+            return 0
+        marked = self.spaces().meaning_review.run(embedder, stop=stop)
+        self._last_reviewed = last
+        return marked
 
     def look_at_project(self) -> tuple[str, ...]:
         """Note what changed in what the repository gives away, and return it."""

@@ -143,6 +143,12 @@ class SearchService:
         """Compute vectors that are missing; return of how many memories. Without an embedder there is nothing to do."""
         return 0 if self.job is None else self.job.run(limit=limit, stop=stop, progress=progress)
 
+    def last_vector(self) -> int:
+        """Return the number of the last vector that the default embedder gave; 0 with another one."""
+        if self.embedder is None or self.embedder.name != MiniLmEmbedder.name:
+            return 0
+        return self._vectors.last_no()
+
     def store_computed(self) -> int:
         """Store the vectors that questions had computed; return of how many memories."""
         return 0 if self.job is None or self._context.db.readonly else self.job.store_computed()

@@ -14,6 +14,7 @@ from hexad.providers.spending import BudgetLine
 from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.spaces.api import SpacesFacade
+from hexad.spaces.meaning_review import MeaningReview
 from hexad.spaces.quarantine import QuarantineFacade
 from hexad.spaces.retention import Purger, RetentionService, Sweeper
 
@@ -55,6 +56,9 @@ class SpacesService:
             stores.meta,
             lease=lambda: Lease(context.directory / "maintain.lock", clock=context.clock, purpose="gc"),
             clock=context.clock,
+        )
+        self.meaning_review = MeaningReview(
+            context, everything, catalog=catalog.with_stores(everything), audit=audit
         )
         self.quarantine = QuarantineFacade(
             context,

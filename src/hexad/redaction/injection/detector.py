@@ -6,18 +6,15 @@ quarantine for what is not trusted) rests on trust first; see docs/security.md.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import codecs
-import html
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import unquote
 
 from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput
+from hexad.redaction.injection.disguises import readings
+from hexad.redaction.injection.drop_orders import drops_orders
 from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.redaction.injection.shapes import InjectionRule
@@ -51,9 +48,6 @@ def _by_word() -> dict[str, list[int]]:
 
 _BY_WORD: Final = _by_word()
 _LEAST_WORDS: Final = 2  # fewer words of the rules than any rule has groups
-_STRONG: Final = frozenset(
-    "ignore disregard instructions prompt reveal credentials system override passwords".split()
-)
 _WORD: Final = re.compile(r"[^\W_]+")
 _HIDDEN: Final = re.compile(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
@@ -89,18 +83,9 @@ _TOLD: Final = re.compile(
 _TO_YOU: Final = re.compile(
     r"\b(?:you(?:r task is| must| should| need| have| are)?|want you|remember|sure|important|required|is)\W+to\W+$"
 )
-_ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/])")
-_HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[\s:,]?){16,}(?![0-9a-fA-F])")
-_ESCAPES: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,}")
-_PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2}\S{0,12}){4,}")
-_SPACED: Final = re.compile(r"(?:(?<![^\W_])[^\W\d_][\s.\-_*|/]{1,3}){5,}[^\W\d_](?![^\W_])")
-_LEET: Final = str.maketrans("013457@$!|", "oieastasil")
 _IDENTIFIER: Final = re.compile(r"[^\W_]+(?:_[^\W_]+){1,3}")
 _MOST_TRIED: Final = 40
 """Matches of one rule that are looked at; a text that speaks of the same thing more often is taken to say it."""
-_MOST_DECODED: Final = 20
-_DECODED_LEAST: Final = 12
-_DECODED_MOST: Final = 20_000
 _AROUND: Final = 160
 
 
@@ -134,7 +119,7 @@ def instructions_in(text: str) -> tuple[str, ...]:
     kinds = set(_kinds(text, words if low.isascii() else None))
     kinds.update(_hidden(text))
     # A reading that says no more than the text does has nothing to hide: an address is "encoded" to who reads @ as a.
-    if any(not kinds.issuperset(_kinds(reading, deep=False)) for reading in _readings(text, words)):
+    if any(not kinds.issuperset(_kinds(reading, deep=False)) for reading in readings(text, words)):
         kinds.add("encoded")
     return tuple(sorted(kinds))
 
@@ -164,11 +149,14 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
         shown = SEEN_NOWHERE.sub("", text)
         shown = unicodedata.normalize("NFKC", shown)
     low = shown.casefold() if not shown.isascii() else shown.lower()
-    for kind, needles, pattern in MARKUP:
+    for kind, needles, pattern in MARKUP if "<" in low or "[" in low or '"' in low else ():
         if any(needle in low for needle in needles) and pattern.search(low):
             yield kind
     if low.isascii():
+        words = set(_WORD.findall(low)) if words is None else words
         yield from _latin(low, words)
+        if _drops_orders(low, words):
+            yield "override"
         return
     for kind, needles, pattern in OTHER_SCRIPTS:
         if any(needle in low for needle in needles) and any(
@@ -176,11 +164,22 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
         ):
             yield kind
     plain = low.translate(_PLAIN)
-    yield from _latin(plain)
+    plain_words = set(_WORD.findall(plain))
+    yield from _latin(plain, plain_words)
+    if _drops_orders(plain, plain_words):
+        yield "override"
     if deep and not plain.isascii():
         alike = plain.translate(ALIKE)
         if alike != plain:
             yield from _latin(alike)
+
+
+def _drops_orders(plain: str, words: set[str]) -> bool:
+    """Whether it says so in some language, and not in quotation marks in a text that speaks of such words."""
+    if not drops_orders(plain, words):
+        return False
+    unquoted = _QUOTED.sub(" ", plain) if _SPOKEN_OF.search(plain) else plain
+    return unquoted == plain or drops_orders(unquoted, set(_WORD.findall(unquoted)))
 
 
 def _latin(low: str, words: set[str] | None = None) -> Iterator[str]:
@@ -254,93 +253,3 @@ def _spoken_of(low: str, match: re.Match[str]) -> bool:
             outside = around[: mention.start()] + " " + around[mention.end() :]
             return _SPOKEN_OF.search(outside) is not None
     return False
-
-
-# What is written so that a reader does not see it, and a model may ------------------------------------------------
-
-
-def _readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
-    """Yield other texts that a text, which has these words, can be read as: decoded, joined, turned round."""
-    if max(map(len, words), default=0) >= _LONG_WORD:
-        for decoded in _decoded(text):
-            yield decoded
-            if depth > 1:
-                yield from _readings(decoded, set(_WORD.findall(decoded.lower())), depth=depth - 1)
-    if "\\" in text and _ESCAPES.search(text):
-        yield _ESCAPES.sub(lambda match: _unescaped(match.group()), text)
-    if max(map(len, words), default=0) >= _LONG_WORD and any(word in text.lower() for word in _JOINED):
-        yield _JOINED_WORD.sub(r" \1 ", text.lower())
-    if "%" in text and _PERCENT.search(text):
-        yield unquote(text)
-    if "&#" in text or "&lt;" in text:
-        yield html.unescape(text)
-    if sum(map(words.__contains__, _LETTERS)) >= _SPACED_LETTERS and _SPACED.search(text):
-        yield _SPACED.sub(lambda match: _joined(match.group()), text)
-    if not words.isdisjoint(_TURNED):
-        yield codecs.decode(text, "rot13")
-    if not words.isdisjoint(_BACKWARDS):
-        yield text[::-1]
-    if _LETTERS_AND_DIGITS.search(text):
-        low = text.lower()
-        if any(word.translate(_LEET) in _STRONG for word in _LEET_WORD.findall(low)):
-            yield low.translate(_LEET)
-
-
-def _joined(spaced: str) -> str:
-    """Return letters that stand apart as words; a wider gap parts two of them."""
-    parts = re.split(r"\s{2,}|[/|]", spaced)
-    return " ".join(re.sub(r"[\s.\-_*]", "", part) for part in parts)
-
-
-_JOINED: Final = ("ignoreall", "ignoreprevious", "disregardall", "disregardprevious", "revealthesystem")
-_JOINED_WORD: Final = re.compile(
-    "(ignore|disregard|reveal|all|previous|prior|instructions|system|prompt|the(?=system))"
-)
-_LONG_WORD: Final = 16
-_SPACED_LETTERS: Final = 4
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-_LEET_WORD: Final = re.compile(r"[\w@$!|]{4,}")
-_LETTERS_AND_DIGITS: Final = re.compile(r"[013457@$!][A-Za-z]")
-_TURNED: Final = frozenset(codecs.decode(word, "rot13") for word in _STRONG)
-_BACKWARDS: Final = frozenset(word[::-1] for word in _STRONG)
-
-
-def _decoded(text: str) -> Iterator[str]:
-    done = 0
-    for match in _ENCODED.finditer(text):
-        raw = match.group().replace("-", "+").replace("_", "/").rstrip("=")
-        if len(raw) % 4 == 1 or raw.isdigit():
-            continue
-        try:
-            text_inside = _readable(
-                base64.b64decode(raw[:_DECODED_MOST] + "=" * (-len(raw[:_DECODED_MOST]) % 4))
-            )
-        except (binascii.Error, ValueError):
-            continue
-        if text_inside is not None:
-            yield text_inside
-            done += 1
-            if done == _MOST_DECODED:
-                return
-    for count, match in enumerate(_HEX.finditer(text)):
-        if count == _MOST_DECODED:
-            return
-        digits = re.sub(r"[\s:,]", "", match.group())
-        text_inside = _readable(bytes.fromhex(digits[: len(digits) // 2 * 2][:_DECODED_MOST]))
-        if text_inside is not None:
-            yield text_inside
-
-
-def _readable(data: bytes) -> str | None:
-    """Return bytes as text where they are one."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    if len(text) < _DECODED_LEAST or not (" " in text.strip() or _ENCODED.fullmatch(text.strip())):
-        return None
-    return text if sum(map(str.isprintable, text)) >= 0.95 * len(text) else None
-
-
-def _unescaped(escapes: str) -> str:
-    return "".join(chr(int(code, 16)) for code in re.findall(r"\\[ux]([0-9a-fA-F]+)", escapes))

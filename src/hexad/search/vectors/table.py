@@ -91,17 +91,22 @@ class Vectors:
         row = self._db.query_one("SELECT count(*) FROM vectors")
         return row[0] if row else 0
 
+    def last_no(self) -> int:
+        """Return the number of the last vector, 0 where there is none; numbers are not given twice."""
+        row = self._db.query_one("SELECT max(no) FROM vectors")
+        return (row[0] or 0) if row else 0
+
     def empty(self) -> bool:
         """Return whether there is no vector at all."""
         return self._db.query_one("SELECT 1 FROM vectors LIMIT 1") is None
 
-    def after(self, vector_no: int, *, dimensions: int) -> VectorRows:
-        """Return the vectors with a higher number, in order."""
+    def after(self, vector_no: int, *, dimensions: int, limit: int | None = None) -> VectorRows:
+        """Return the vectors with a higher number, in order: `limit` of them at most."""
         import numpy as np
 
         rows = self._db.query(
-            "SELECT no, memory_no, coalesce(chunk_no, 0), vector FROM vectors WHERE no > ? ORDER BY no",
-            (vector_no,),
+            "SELECT no, memory_no, coalesce(chunk_no, 0), vector FROM vectors WHERE no > ? ORDER BY no LIMIT ?",
+            (vector_no, -1 if limit is None else limit),
         )
         width = 2 * dimensions
         blob = b"".join(row[3] for row in rows if len(row[3]) == width)
