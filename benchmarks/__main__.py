@@ -134,6 +134,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "memory_quality": ("memory_quality", _module("memory_quality")),
     "hooks": ("hooks", _module("hooks")),
     "frameworks": ("frameworks", _module("frameworks")),
+    "adapters": ("adapters", _module("adapters")),
     "sessions": ("sessions", _module("sessions")),
     "questions": ("questions", _module("questions")),
 }

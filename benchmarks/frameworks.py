@@ -1,4 +1,4 @@
-"""`frameworks`: checkpoints of LangGraph beside its own SQLite saver, its conformance suite, and what adapters add.
+"""`frameworks`: checkpoints of LangGraph beside its own SQLite saver, and its conformance suite.
 
 Each saver works in processes of its own: LangGraph's uses the standard library's SQLite. A step of a conversation is
 what LangGraph does for one: the writes of a task, then a checkpoint with all messages so far.
@@ -11,7 +11,7 @@ import importlib.util
 import multiprocessing
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,6 @@ from benchmarks.report import Options, Report, Table, disk_bytes, percentile
 
 SAVERS: Final = ("hexad", "langgraph-checkpoint-sqlite")
 _PROCESSES: Final = 8
-InTurn = Callable[[Callable[[int], object], Callable[[int], object]], tuple[float, float]]
-"""Times an adapter and the direct call in turn; returns the medians in microseconds."""
 _WORDS: Final = (
     "the ferry leaves the harbour at noon and the supervisor has to be green before we deploy".split()
 )
@@ -86,17 +84,21 @@ def _conversation(name: str, folder: Path, threads: int, steps: int, history: in
         pass
     empty = disk_bytes(folder)
     with _saver(name, folder) as saver:
+        worked = time.process_time()
         waits = [
             seconds for at in range(threads) for seconds, _ in _steps(saver, f"thread-{at}", steps, history)
         ]
+        putting, worked = time.process_time() - worked, time.process_time()
         begun, gets = time.perf_counter(), 0
         for _ in range(5):
             for at in range(threads):
                 found = saver.get_tuple(_config(f"thread-{at}"))
                 assert len(found.checkpoint["channel_values"]["messages"]) == history + steps
                 gets += 1
-        reading = time.perf_counter() - begun
+        reading, getting = time.perf_counter() - begun, time.process_time() - worked
     return {
+        "put_cpu_us": 1e6 * putting / len(waits),
+        "get_cpu_us": 1e6 * getting / gets,
         "puts": len(waits) / sum(waits),
         "worst_ms": 1_000 * max(waits),
         "p50_ms": 1_000 * percentile(waits, 0.5),
@@ -180,98 +182,6 @@ def _conformance(name: str) -> tuple[int, int, int, int]:
     )
 
 
-def _us(call: Callable[[int], object], number: int) -> float:
-    begun = time.perf_counter()
-    call(number)
-    return 1e6 * (time.perf_counter() - begun)
-
-
-def _overheads(folder: Path, times: int) -> list[tuple[str, float, float]]:
-    """Return what adapters take beside the call that they make, in microseconds, medians, call by call in turn."""
-    from hexad.integrations.langgraph import HexadStore
-
-    folder.mkdir(parents=True)
-    with hexad.open(folder, embedder=None, background=False) as hx:
-        store = HexadStore(hx, fields=["text"])
-        text = "Note {}: " + " ".join(_WORDS) + "."
-
-        def in_turn(adapter: Callable[[int], object], direct: Callable[[int], object]) -> tuple[float, float]:
-            pairs = [(_us(adapter, at), _us(direct, at)) for at in range(times)][1:]  # the first loads
-            return percentile([pair[0] for pair in pairs], 0.5), percentile([pair[1] for pair in pairs], 0.5)
-
-        rows = [
-            (
-                "HexadStore.put beside hx.remember",
-                *in_turn(
-                    lambda at: store.put(("notes",), f"put {at}", {"text": text.format(at)}),
-                    lambda at: hx.remember(
-                        text.format(-at),
-                        id=f"direct_{at}",
-                        kind="item",
-                        path=f"direct/{at}",
-                        metadata={"n": at},
-                    ),
-                ),
-            ),
-            (
-                "HexadStore.get beside hx.get",
-                *in_turn(lambda at: store.get(("notes",), f"put {at}"), lambda at: hx.get(f"direct_{at}")),
-            ),
-            (
-                "HexadStore.search beside hx.recall, 10 hits",
-                *in_turn(
-                    lambda at: store.search(("notes",), query=f"ferry note {at}"),
-                    lambda at: hx.recall(
-                        f"ferry note {at}", kinds=["item"], path="notes", limit=10, min_relevance=0.0
-                    ),
-                ),
-            ),
-        ]
-        rows += _langchain_overheads(hx, in_turn, text)
-    return rows
-
-
-def _langchain_overheads(hx: hexad.Hexad, in_turn: InTurn, text: str) -> list[tuple[str, float, float]]:
-    from langchain_core.messages import HumanMessage
-
-    from hexad.integrations.langchain import HexadChatMessageHistory, HexadVectorStore
-
-    documents, history = HexadVectorStore(hx), HexadChatMessageHistory(hx, "talk")
-    return [
-        (
-            "HexadVectorStore.add_texts beside hx.remember",
-            *in_turn(
-                lambda at: documents.add_texts([text.format(f"doc {at}")], ids=[str(at)]),
-                lambda at: hx.remember(
-                    text.format(f"plain {at}"),
-                    id=f"plain_{at}",
-                    kind="document",
-                    path=f"plain/{at}",
-                    metadata={"n": at},
-                ),
-            ),
-        ),
-        (
-            "HexadVectorStore.similarity_search beside hx.recall, 4 hits",
-            *in_turn(
-                lambda at: documents.similarity_search(f"ferry note doc {at}"),
-                lambda at: hx.recall(
-                    f"ferry note doc {at}", kinds=["document"], path="documents", limit=4, min_relevance=0.0
-                ),
-            ),
-        ),
-        (
-            "HexadChatMessageHistory.add_messages beside hx.remember of a message",
-            *in_turn(
-                lambda at: history.add_messages([HumanMessage(text.format(f"said {at}"))]),
-                lambda at: hx.remember(
-                    [{"role": "user", "content": text.format(f"told {at}")}], conversation="beside"
-                ),
-            ),
-        ),
-    ]
-
-
 def run(options: Options) -> Report:
     """Measure all of it; nothing where LangGraph and its SQLite saver are not installed."""
     report = Report(name="Frameworks")
@@ -291,16 +201,6 @@ def run(options: Options) -> Report:
     rows = [(name, *in_child(_conformance, name)) for name in SAVERS]
     columns = ("saver", "base, of 5", "extended, of 3", "tests passed", "failed")
     report.tables.append(Table(title="langgraph-checkpoint-conformance", columns=columns, rows=rows))
-    overheads = in_child(_overheads, options.work / "overheads", 20 if options.quick else 200)
-    report.tables.append(
-        Table(
-            title="What an adapter adds",
-            columns=("call", "adapter, µs", "direct, µs", "more, µs"),
-            rows=[
-                (name, round(ours), round(direct), round(ours - direct)) for name, ours, direct in overheads
-            ],
-        )
-    )
     report.notes.append(f"Load average {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores.")
     return report
 
@@ -318,11 +218,14 @@ def _compare(
         name: {key: percentile([each[key] for each in runs], 0.5) for key in runs[0]}
         for name, runs in found.items()
     }
-    columns = ("saver", "steps/s", "step, median ms", "worst ms", "get_tuple/s", "bytes a step")
+    columns = (
+        "saver", "steps/s", "step, median ms", "worst ms", "step, CPU µs", "get_tuple/s", "get_tuple, CPU µs",
+        "bytes a step",
+    )  # fmt: skip
     rows = [
         (
-            name, round(each["puts"]), round(each["p50_ms"], 2), round(each["worst_ms"], 1), round(each["gets"]),
-            round(each["bytes"]),
+            name, round(each["puts"]), round(each["p50_ms"], 2), round(each["worst_ms"], 1),
+            round(each["put_cpu_us"]), round(each["gets"]), round(each["get_cpu_us"]), round(each["bytes"]),
         )
         for name, each in middle.items()
     ]  # fmt: skip
@@ -330,6 +233,8 @@ def _compare(
     ours, theirs = (middle[name] for name in SAVERS)
     report.figure(f"{title}: steps", ours["puts"] / theirs["puts"], "× the rate")
     report.figure(f"{title}: get_tuple", ours["gets"] / theirs["gets"], "× the rate")
+    report.figure(f"{title}: CPU of a step", ours["put_cpu_us"] / theirs["put_cpu_us"], "× the time")
+    report.figure(f"{title}: CPU of get_tuple", ours["get_cpu_us"] / theirs["get_cpu_us"], "× the time")
     report.figure(f"{title}: bytes", ours["bytes"] / theirs["bytes"], "× the bytes")
 
 
