@@ -20,6 +20,8 @@ UNITS: Final[dict[str, str]] = {
     "kubernetes": "kind: Secret\n---\n", "data": "kind: Secret\ndata:\n a: b\n", "card": "4111 ", "phone": "+49 ", "ip": "1.2.3.", "mail": "a@b.",
     "jwt": "eyJ.", "prefix": "sk-", "placeholder": "[REDACTED:", "role": "system: ", "order": "ignore all previous instructions ", "not": "not ",
     "json": '{"a":', "call": "f(", "def": "def f():\n", "class": "class A {\n", "import": "import a\n", "indent": "  a\n   b\n", "crlf pair": "a: \r\n",
+    "percent code": "%41", "reference": "&#65;", "wide": "ａ", "two scripts": "aа", "spelled": "s s ", "wrapped": "a1b2c3d4e5f6\n",
+    "coded words": "cGFzc3dvcmQ6IGEg ", "password and number": "password abc123 ",
 }  # fmt: skip
 
 

@@ -290,3 +290,5 @@ DETECTORS: Final[dict[str, Callable[[str], Iterator[SecretSpan]]]] = {
     "ipv6": _find_ipv6,
 }
 """Detector by name; each yields its findings in the text it is given."""
+NUMBERS: Final = frozenset({"phone", "card", "iban", "ssn", "ipv4"})
+"""Detectors that find nothing in a text without digits."""

@@ -18,16 +18,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hexad.redaction.personal_data import DETECTORS
+from hexad.redaction.personal_data import DETECTORS, NUMBERS
 from hexad.redaction.policy import RedactionRules, project_rules, rules_from_policy
-from hexad.redaction.secrets.assignments import find_assignments
+from hexad.redaction.secrets.assignments import PROVIDER_KEY_LEAST, find_assignments
 from hexad.redaction.secrets.blocks import (
     find_env_values,
     find_key_blocks,
     find_kubernetes_secrets,
     find_password_hashes,
 )
-from hexad.redaction.secrets.known_formats import find_shapes
+from hexad.redaction.secrets.known_formats import find_prefixed, find_shapes
+from hexad.redaction.secrets.readings import encoded, readings
 from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
 from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
@@ -44,6 +45,8 @@ _REPEATED_LIMIT: Final = 64
 """How many different values of one text are looked for again; keeps the search linear."""
 
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9_-]{1,64}\]")
+_RUN = re.compile(rf"[^\s\"'`\x00]{{{PROVIDER_KEY_LEAST}}}")
+_DIGIT = re.compile(r"\d")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _ESCAPED_BREAK = re.compile(r"\\[nrt](?![a-z]{2,}[\\/])")
 _ESCAPED_QUOTE = re.compile(r"\\([\"'])(?=[\s:,}\])\\=;]|$)|(?<=[\s:,{\[(=])\\([\"'])")
@@ -88,7 +91,7 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
     """
     placeholder_spans = [match.span() for match in _PLACEHOLDER.finditer(text)]
     view = _searchable(text)
-    secrets = _secret_spans(view, rules, path) if rules.secrets else []
+    secrets = _all_secret_spans(view, rules, path) if rules.secrets else []
     secrets += _repeated(view, secrets)
     personal = [*_pattern_spans(view, rules), *_personal_spans(view, rules)]
     if not secrets and not personal:
@@ -157,20 +160,41 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.replace("\u0130", "I").lower()
 
 
-def _secret_spans(text: str, rules: RedactionRules, path: str | None) -> list[SecretSpan]:
+def _secret_spans(
+    text: str, rules: RedactionRules, path: str | None, *, has_runs: bool = True
+) -> list[SecretSpan]:
     lowered = _lowered(text)
     return [
         *find_shapes(text),
+        *(find_prefixed(text) if has_runs else ()),
         *find_key_blocks(text),
         *find_url_passwords(text),
         *find_header_secrets(text, lowered),
         *find_command_secrets(text, lowered),
         *find_password_hashes(text),
         *find_kubernetes_secrets(text),
-        *find_assignments(text, lowered, kept_names=rules.env_allow),
+        *find_assignments(text, lowered, kept_names=rules.env_allow, has_runs=has_runs),
         *find_spoken(text, lowered),
         *find_env_values(text, path=path, kept_names=rules.env_allow),
     ]
+
+
+def _all_secret_spans(
+    text: str, rules: RedactionRules, path: str | None, *, depth: int = 2
+) -> list[SecretSpan]:
+    """Return what is secret in a text, in its other readings, and what is the code of a text with a secret in it."""
+    has_runs = _RUN.search(text) is not None
+    spans = _secret_spans(text, rules, path, has_runs=has_runs)
+    for reading in readings(text):
+        spans += [
+            SecretSpan(span.rule, *reading.written_span(span.start, span.end), span.rank)
+            for span in _secret_spans(reading.text, rules, path)
+        ]
+    for start, end, inner in encoded(text) if has_runs and depth else ():
+        inside = _all_secret_spans(inner, rules, path, depth=depth - 1)
+        if inside:
+            spans.append(SecretSpan(inside[0].rule, start, end, inside[0].rank))
+    return spans
 
 
 def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
@@ -192,8 +216,12 @@ def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 
 
 def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
+    if not rules.pii:
+        return
+    has_digit = _DIGIT.search(text) is not None
     for name in sorted(rules.pii):
-        yield from DETECTORS[name](text)
+        if has_digit or name not in NUMBERS:
+            yield from DETECTORS[name](text)
 
 
 def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:

@@ -158,8 +158,6 @@ PROVIDERS: Final = tuple(_rows())
 """The names to look for, in lower case."""
 PROVIDER_KEY_LEAST: Final = 14
 """The fewest characters of a provider's key, none of them a blank or a quote."""
-# Of most texts it says that no provider's name needs to be looked for.
-_UNBROKEN: Final = re.compile(rf"[^\s\"'`\x00]{{{PROVIDER_KEY_LEAST}}}")
 
 
 @cache
@@ -265,12 +263,13 @@ def find_notations(text: str, lowered: str, *, kept_names: frozenset[str]) -> It
             kind = classify_name(match["name"])
             if kind not in (None, NameClass.WEAK):
                 yield from _judged(text, match["name"], match.span("a"), Style.LOOSE, kept_names)
-    yield from _table_cells(text, kept_names)
+    if "\n" in text:
+        yield from _table_cells(text, kept_names)
 
 
 def _words(text: str, lowered: str) -> Iterator[SecretSpan]:
     """Yield the secrets that are ordinary words between blanks, behind a label or in a sentence."""
-    if any(word in lowered for word in _LABELS):
+    if [word for word in _LABELS if word in lowered]:
         for match in _WORDS_BEHIND_LABEL.finditer(text):
             kind = classify_name(match["name"])
             if kind is not None and _is_labelled(text, match):
@@ -440,14 +439,16 @@ class _Value(NamedTuple):
 
 
 def find_assignments(
-    text: str, lowered: str, *, kept_names: frozenset[str] = frozenset()
+    text: str, lowered: str, *, kept_names: frozenset[str] = frozenset(), has_runs: bool = True
 ) -> Iterator[SecretSpan]:
     """Yield the values in `text` that stand beside a telling name; names in `kept_names` are left alone.
 
-    `lowered` is `text` in lower case, of the same length.
+    `lowered` is `text` in lower case, of the same length. `has_runs` says whether `PROVIDER_KEY_LEAST` characters stand
+    in a row anywhere: in most texts they do not, and no provider's name needs to be looked for.
     """
     seen_starts: set[int] = set()  # where values begin that are found already: SECRET_KEY has two key words
-    for word in (*(PROVIDERS if _UNBROKEN.search(text) else ()), *KEYWORDS):
+    names = (*PROVIDERS, *KEYWORDS) if has_runs else KEYWORDS
+    for word in [name for name in names if name in lowered]:
         at = lowered.find(word)
         rejected = run_end = 0
         while at >= 0:
@@ -490,6 +491,8 @@ def _assignment(
     kind = classify_name(_words_before(text, head) + text[head:end] + tail["rest"].removesuffix(" is"))
     if kind is None:
         return None
+    if kind is not NameClass.PASSWORD and text.startswith(("...", "\u2026"), value.end):
+        return value.end  # the rest of a token was left out
     style = _style(text, head, own_name, tail, value)
     if style is Style.LABEL and _words_before(text, head).strip().lower() in _ACTIONS:
         style = Style.LINE

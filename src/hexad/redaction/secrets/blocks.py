@@ -62,7 +62,8 @@ _DATA = re.compile(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
 _CRYPT = re.compile(
     r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}"
     r"|\$(?:argon2(?:id|i|d)|scrypt)\$[\w=,$./+-]{30,200}"
-    r"|\$[156y]\$[^\s:$\"']{1,40}\$[^\s:\"']{20,120}"
+    r"|\$krb5(?:asrep|tgs|pa)\$(?:\d{1,2}\$)?[^\s$:]{0,128}[$:][^\s\"']{32,8192}"
+    r"|\$[15689y]\$[^\s:$\"']{1,40}\$[^\s:\"']{20,120}"
     r"|\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     r"|pbkdf2[_:]sha(?:1|256|512)[$:]\d{2,8}[$:][^\s\"'$:]{4,64}[$:][^\s\"'$:]{20,100}"
     r"|\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{26,128}={0,2}"
@@ -73,6 +74,9 @@ _CRYPT_MARKS: Final = (
     "$1$",
     "$5$",
     "$6$",
+    "$8$",
+    "$9$",
+    "$krb5",
     "$y$",
     "$apr1$",
     "$scrypt$",
@@ -139,7 +143,7 @@ def _strip_breaks(body: str, *, left: bool) -> str:
 
 def find_password_hashes(text: str) -> Iterator[SecretSpan]:
     """Yield salted password hashes in the notations of crypt, Argon2, LDAP and Django."""
-    if any(mark in text for mark in _CRYPT_MARKS):
+    if ("$" in text or "SHA" in text or "pbkdf2" in text) and any(mark in text for mark in _CRYPT_MARKS):
         for match in _CRYPT.finditer(text):
             yield SecretSpan("password-hash", match.start(), match.end(), FROM_SHAPE)
 
@@ -266,7 +270,7 @@ def _env_value(text: str, start: int, line_end: int, stop: int) -> tuple[int, in
 
 def find_kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values under `data` and `stringData` of every YAML document of kind Secret."""
-    if _KIND_SECRET.search(text) is None:
+    if "\n" not in text or _KIND_SECRET.search(text) is None:
         return
     starts = [0, *(match.start() for match in _DOCUMENT_BREAK.finditer(text))]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):

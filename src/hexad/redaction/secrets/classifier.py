@@ -67,7 +67,7 @@ _PLAIN_WORDS = re.compile(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,
 
 def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:
     """Tell whether `value`, assigned to `name` and written in `style`, is to be taken for a secret."""
-    if len(value) < 3 or values.is_placeholder(value) or value.lower() == name.lower():
+    if len(value) < 3 or values.is_placeholder(value) or value.lower() in name.lower():
         return False
     if style is not Style.QUOTED and _is_code(value, style):
         return False
@@ -114,7 +114,10 @@ def _accepts_password(value: str, kind: NameClass, style: Style, name: str) -> b
         least = 5 if kind is NameClass.PASSWORD else 8
         return values.looks_chosen(value, min_chars=least) and not _is_plain_words(value)
     strong = (values.looks_random(value, min_chars=8) and values.has_digit(value)) or (
-        values.has_sign(value) and values.has_digit(value) and len(value) >= 7
+        values.has_sign(value)
+        and values.has_digit(value)
+        and len(value) >= 7
+        and any(map(str.isalpha, value))
     )
     if style is Style.LOOSE and _WORDS_AND_DIGITS.fullmatch(value):
         return kind is NameClass.PASSWORD

@@ -93,12 +93,16 @@ def _slot_pattern(slot: re.Match[str]) -> str:
 _TABLE: Final = """
 1password-secret-key A3-<u:6>-{<u:11>|<u:6>-<u:5>}-<u:5>-<u:5>-<u:5>
 1password-service-token ops_eyJ<s:40+>
-adobe-client-secret p8e-<a:32>
+adafruit-key aio_<a:28>
 adobe-client-secret p8-<w:32>?
+adobe-client-secret p8e-<w:32>
 age-secret-key AGE-SECRET-KEY-1<c:58>
 airtable-token pat<a:14>.<h:64>
 alibaba-access-key-id LTAI<a:12-24>
+amazon-mws-token amzn.mws.<uuid>
+amazon-oauth-secret amzn1.oa2-cs.v1.<h:64>
 anthropic-api-key sk-ant-<w:20+>
+apify-token apify_api_<a:34-40>
 artifactory-token {AKCp<a:69>|cmVmd<a:59>}
 asana-token {1|2}/<d:13-17>{:|/<d:13-17>:}<h:32>
 atlassian-api-token {ATATT3|ATCTT3|ATSTT3}<e:60+>
@@ -106,14 +110,15 @@ authress-access-key {sc|ext|scauth|authress}_<a:5-30>.<a:4-6>.acc{_|-}<w:10-32>.
 aws-access-key-id {AKIA|ASIA|ABIA|ACCA}<u:16>
 aws-access-key-id A3T<u:17>?
 aws-bedrock-api-key {ABSK<b:100+>|bedrock-api-key-<s:28+>}
+aws-session-token {FwoGZXIvYXdz|IQoJb3JpZ2lu}<s:80+>
 axiom-token {xaat|xapt}-<uuid>
 baidu-access-key ALTAK-<a:21>
 beamer-api-token b_<e:44>?
 bitbucket-app-password ATBB<a:24+>
 brevo-api-key {xkeysib|xsmtpsib}-<h:64>-<a:16>
-buildkite-token {bkua_<h:40>|bkct_<a:30+>}
+buildkite-token {bkua_<l:40>|bkct_<a:30+>}
 cerebras-api-key csk-<l:40+>
-circleci-token {CCIPAT|CCIPRJ}_<a:20-24>_<h:40>
+circleci-token {CCIPAT|CCIPRJ}_<a:20-24>_<l:40>
 clickhouse-cloud-secret 4b1d<a:38>
 clickup-token pk_<d:6-10>_<u:32>
 clojars-token CLOJARS_<a:60>
@@ -123,6 +128,9 @@ crates-io-token cio<a:32>?
 databricks-token dapi<h:32>
 dbt-token {dbtc|dbtu}_<w:30+>
 defined-networking-token dnkey-<e:26>-<e:52>
+deno-token {ddp|ddw|ddo}_<a:36>
+dependency-track-key odt_<a:32-40>
+dependency-track-key odt_<a:8>_<a:32>
 digitalocean-token {dop|doo|dor}_v1_<h:64>
 discord-token {MT|Mj|Mz|ND|NT|Nj|Nz|OD|OT}<w:20-26>.<w:6>.<w:27-40>
 discord-webhook {discord|discordapp}.com/api/webhooks/<d:15-22>/<w:50+>
@@ -155,22 +163,30 @@ google-oauth-token {ya29.<w:24+>|1//0<w:36+>}
 grafana-token {glsa_<a:32>_<H:8>|glc_<s:32+>|eyJrIjoi<s:60+>}
 groq-api-key gsk_<a:40+>
 harness-token {pat|sat}.<w:22>.<a:24>.<a:20>
+hawk-key hawk.<w:20>.<w:20>
+helicone-key {sk|pk}-helicone-<l:7>-<l:7>-<l:7>-<l:7>
 heroku-api-key HRKU-{AA<w:58>|<uuid>}
 honeycomb-key {hcaik|hcxik}_<a:50+>
 hubspot-token pat-{na1|na2|eu1|ap1}-<uuid>
 huggingface-token {hf|api_org}_<z:34>
 huggingface-token hf_<a:30-40>?
 intra42-secret s-s4t2{ud|af}-<h:64>
+ionic-token ion_<a:40-46>
 jina-api-key jina_<w:50-70>
 langfuse-key sk-lf-<uuid>
 langsmith-key lsv2_{pt|sk}_<h:32>_<h:10>
+launchdarkly-key {sdk|mob|api|launchdarkly-private|launchdarkly-secret}-<uuid>
 linear-api-key {lin_api|lin_oauth}_<a:40+>
 mailchimp-api-key <h:32>-us<d:1-2>
+mailersend-token mlsn.<h:64>
 mailgun-key {key|pubkey}-<h:32>
 mapbox-token {pk|sk}.<a:60>.<a:22>
 mapbox-token {pk|sk|tk}.eyJ<w:50+>.<w:20-24>
 maxmind-license-key <a:6>_<a:29>_mmk
 mercadopago-token APP_USR-<d:12-20>-<d:6>-<h:32>-<d:6-12>
+mongodb-service-account mdb_sa_sk_<w:40>
+n8n-api-key n8n_api_<h:40+>
+neon-api-key napi_<l:60-68>
 netlify-token nfp_<a:36>
 new-relic-key {NRAK-<a:27>|NRII-<w:32>|NRIQ-<w:32>|NRRA-<h:42>|NRJS-<h:19>}
 notion-token {ntn_<d:11><a:35>|secret_<a:43>}
@@ -181,6 +197,7 @@ octopus-api-key API-<u:25-27>?
 onesignal-key os_v2_{app|org}_<l:90+>
 openai-api-key sk-{proj|svcacct|admin|None}-<w:20+>
 openai-api-key sk-<w:16+>?
+openai-api-key sess-<a:40>
 openrouter-api-key sk-or-v1-<h:64>
 openshift-token sha256~<w:43>
 packagist-token {packagist_uut|packagist_oot}_<h:64>
@@ -189,8 +206,10 @@ perplexity-api-key pplx-<a:40+>
 pinecone-api-key pcsk_<w:50+>
 plaid-token access-{sandbox|development|production}-<uuid>
 planetscale-token pscale_{tkn|oauth|pw}_<p:32-64>
-postman-api-key PMAK-<H:24>-<H:34>
+polar-token polar_{oat|pat|at_u|at_o|rt}_<a:32+>
 posthog-key phx_<a:40+>
+postman-api-key PMAK-<H:24>-<H:34>
+postman-collection-key PMAT-<u:26>
 prefect-token {pnu|pnb}_<a:36>
 pubnub-secret sec-c-<a:40+>
 pulumi-token pul-<h:40>
@@ -202,6 +221,7 @@ render-api-key rnd_<a:28-40>
 replicate-token r8_<a:37>
 resend-api-key re_<a:8>_<a:22-26>?
 rubygems-token rubygems_<h:48>
+runpod-key rpa_<u:40-46>
 salesforce-token 00D<a:12-15>!<q:80+>
 scalingo-token tk-us-<w:48>
 sendgrid-api-key SG.{<e:16-32>.<e:30-64>|<p:66>}
@@ -209,24 +229,30 @@ sentry-token {sntrys_eyJ<s:60+>|sntryu_<h:64>}
 settlemint-token {sm_aat|sm_pat|sm_sat}_<a:16>
 shippo-token shippo_{live|test}_<H:40>
 shopify-token {shpat|shpca|shppa|shpss}_<a:32+>
-slack-token {xoxb|xoxp|xoxe|xoxo|xoxs|xoxc}-<d:1-14>-<w:12+>
+slack-token {xoxb|xoxp|xoxe|xoxo|xoxs|xoxc}-<a:6-16>-<w:12+>
 slack-token {xoxa|xoxr}-{|<d:1>-}<a:8+>
 slack-token {xoxe.xoxb|xoxe.xoxp}-<d:1>-<a:60+>
 slack-token xoxd-<t:20+>
 slack-token xapp-<d:1>-<u:5-20>-<d:5-20>-<a:5-128>
 slack-webhook hooks.slack.com/{services|workflows|triggers}/<s:38-90>
+snyk-token snyk_{uat|sat}.<h:8>.<q:40+>
 sonar-token {squ|sqp|sqa}_<h:40>
 sourcegraph-token sgp_{|local_|<H:16>_}<H:40>
 square-token {sq0atp|sq0csp}-<w:22-60>
 square-token EAAA<w:22-62>?
 stripe-key {sk|rk}_{live|test|prod}_<a:10+>
 stripe-webhook-secret whsec_<s:24+>
+stytch-secret secret-{live|test}-<e:36-48>
 supabase-token {sbp_<h:40>|sb_secret_<w:20+>}
+svix-key {testsk|sk}_<a:32>.{us|eu}
 tailscale-key tskey-{<a:16+>|<z:3-8>-<a:8-40>-<a:20+>}
 tavily-api-key tvly-<w:24+>
 teams-webhook webhook.office.com/webhookb2/<uuid>@<uuid>/IncomingWebhook/<l:32>/<uuid>
+teams-webhook {outlook.|}office.com/webhook/<uuid>@<uuid>/IncomingWebhook/<l:32>/<uuid>
 tencent-secret-id AKID<a:32>
 terraform-cloud-token <a:14>.atlasv1.<e:60-70>
+thunderstore-token tss_<a:36>
+together-key tgp_v1_<w:40+>
 trello-token ATTA<h:64>
 twilio-api-key SK<H:32>
 twitter-bearer-token AAAAAAAAAAAAAAAAAAAA<t:60+>
@@ -235,13 +261,18 @@ vault-token {hvs|hvr}.<w:24+>
 vault-token hvb.<w:60+>
 vault-token s.<a:24>?
 vercel-token vcp_<a:24+>
+voiceflow-key VF.{|DM.|WS.}<H:24>.<a:16>
 volcengine-key AKLT<a:40+>
 voyage-api-key pa-<w:43>?
+weaviate-key WCS-<a:40+>
 xai-api-key xai-<a:60+>
+xata-key xau_<a:40>
 yandex-key {AQVN<w:35-38>|YCAJE<w:20+>|t1.<e:6+>.<e:86-88>}
 yandex-key YC<w:38>?
+zoho-token 1000.<h:32>.<h:32>
+zuplo-key zpka_<h:32>_<h:8>
 azure-client-secret <q:3><d:1>Q~<q:31-34>
-telegram-bot-token <d:8-10>:AA<w:33>
+telegram-bot-token <d:8-10>:AA<w:32-33>
 facebook-app-token <d:15-16>|<w:27-40>
 """
 
@@ -263,6 +294,17 @@ _SPECIAL: Final = (
     ("facebook-token", "EAA", r"(?<![/+])EAA[A-Za-z0-9]{80,512}+(?![/+=])"),  # not inside base 64
     ("jwt-base64", "ZXlK", r"(?<![-_/+])ZXlK[A-Za-z0-9+/_-]{60,16384}+={0,2}"),
 )
+_MASK: Final = re.compile(r"[_.-]?(?:\.{3}|\u2026|\*{3}|#{3})")
+"""What stands behind the beginning of a token whose rest somebody left out."""
+_PREFIXED: Final = (
+    r"(?<![A-Za-z0-9+/=_.@#%~-])(?P<head>[A-Za-z][A-Za-z0-9]{1,15}+(?:[_.-][A-Za-z0-9]{1,12}){0,3}?)"
+    r"[_.-](?P<body>[A-Za-z0-9]{20,256}+)(?![A-Za-z0-9+/=.@-])"
+)
+_SAYING: Final = frozenset(
+    "access api apikey auth key live pat priv private prod rk sat secret sk svc tok token".split()
+)
+"""Of which words, in front of a random rest, a token says what it is; ids of messages and customers say none."""
+_PUBLIC: Final = frozenset("pk pub public publishable".split())
 _RETRY_LIMIT: Final = 8
 """How many rejected starts inside one run of characters are looked at before the run is skipped."""
 
@@ -280,6 +322,8 @@ class _Shape:
 
     def accepts(self, value: str) -> bool:
         body = value[len(self.head) :]
+        if len(set(body[:128])) <= min(4, len(body) // 4):
+            return False  # one or a few characters again and again
         if self.special:
             return True
         if self.weak and not values.looks_random(body[:128], min_chars=12):
@@ -305,11 +349,14 @@ def _shapes() -> tuple[_Shape, ...]:
 @cache
 def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[_Shape, ...]]]:
     """Return an expression for all heads at once, and the shapes to try after each head, longest head first."""
-    shapes = [shape for shape in _shapes() if shape.head]
-    by_head = {}
-    for head in {shape.head for shape in shapes}:
-        fitting = [shape for shape in shapes if head.startswith(shape.head)]
-        by_head[head] = tuple(sorted(fitting, key=lambda shape: -len(shape.head)))
+    by_own_head: dict[str, list[_Shape]] = {}
+    for shape in _shapes():
+        if shape.head:
+            by_own_head.setdefault(shape.head, []).append(shape)
+    by_head = {
+        head: tuple(shape for size in range(len(head), 0, -1) for shape in by_own_head.get(head[:size], ()))
+        for head in by_own_head
+    }
     return re.compile("(?<![A-Za-z0-9])" + _alternatives(list(by_head))), by_head
 
 
@@ -335,7 +382,7 @@ def find_shapes(text: str) -> Iterator[SecretSpan]:
             match = shape.match(text, start)
             if match is None:
                 continue
-            if shape.accepts(match[0]):
+            if shape.accepts(match[0]) and _MASK.match(text, match.end()) is None:
                 yield SecretSpan(shape.rule, start, match.end(), FROM_SHAPE)
                 at = match.end()
                 break
@@ -344,6 +391,21 @@ def find_shapes(text: str) -> Iterator[SecretSpan]:
             if rejected > _RETRY_LIMIT:
                 at = run_end
     yield from _find_headless(text)
+
+
+def find_prefixed(text: str) -> Iterator[SecretSpan]:
+    """Yield the tokens of formats that no table has: words that say what it is, and a rest that a machine drew."""
+    for match in _compiled(_PREFIXED, True).finditer(text):
+        body = match["body"]
+        if (
+            not _SAYING.isdisjoint(words := re.split(r"[_.-]", match["head"].lower()))
+            and _PUBLIC.isdisjoint(words)
+            and not (body.islower() or body.isupper())
+            and values.looks_random(body[:128], min_chars=20)
+            and sum(map(str.isdigit, body)) >= 3
+            and not values.is_token_filler(body)
+        ):
+            yield SecretSpan("token", match.start(), match.end(), FROM_SHAPE)
 
 
 @cache

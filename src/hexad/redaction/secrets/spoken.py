@@ -13,33 +13,11 @@ from typing import Final
 
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import says_nothing
+from hexad.redaction.secrets.nearby import find_near, is_scrambled
+from hexad.redaction.secrets.password_words import USERS, anchors, password_words
 from hexad.redaction.secrets.values import FROM_NAME, SecretSpan, describes_secret
 from hexad.text.search_terms import STOP_WORDS
 
-# What people call a password, language by language.
-_PASSWORDS: Final = """
-password|pass ?phrase|passcode|passwd|pswd|pwd|pw|pin code|pin|psk|pre-shared key|preshared key
-Passwort|Kennwort|Losungswort|Zugangscode
-mot de passe|code secret|mdp
-contraseña|contrasena|clave secreta|clave de acceso|clave
-palavra-passe|senha
-parola d'ordine|parola|codice segreto
-wachtwoord|pincode
-lösenord|losenord|passord|adgangskode|kodeord|salasana|lykilorð
-hasło|haslo|heslo|geslo|lozinka|šifra|jelszó|jelszo
-parolă|slaptažodis|parool|parole
-пароль|паролю|пароля|парола|лозинка|гасло
-κωδικός πρόσβασης|κωδικός|συνθηματικό
-şifresi|şifre|sifre|parolası
-סיסמה|סיסמא|كلمة المرور|كلمة السر|رمز عبور|گذرواژه
-पासवर्ड|পাসওয়ার্ড|கடவுச்சொல்|รหัสผ่าน
-mật khẩu|kata sandi|sandi|password|nenosiri
-パスワード|暗証番号|密码|密碼|口令|비밀번호|암호
-API密钥|API密鑰|密钥|APIキー
-API-Schlüssel|Zugangsschlüssel|clé API|clave API|clave de API|chave de API|chiave API|klucz API
-Wiederherstellungscode|code de récupération|código de recuperación|código de recuperação|codice di recupero
-PIN-Code|пин-код
-"""
 _AMBIGUOUS: Final = frozenset("clave parola parole geslo sandi пароля κωδικός 암호 口令".split())
 """These mean a key, a word or a slogan as well: a plain word behind them is no password."""
 _KEYS: Final = (
@@ -104,18 +82,8 @@ _CLAUSE_ENDS = re.compile(
 
 @cache
 def _nouns() -> str:
-    words = sorted(
-        {word for line in _PASSWORDS.split("\n") for word in line.split("|") if word}, key=len, reverse=True
-    )
-    return "|".join(words)
-
-
-@cache
-def _anchors() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return, in lower case, the words that a name of a password may begin with: in ASCII, and the others."""
-    words = dict.fromkeys(word.lower().split(" ")[0].rstrip("?") for word in _nouns().split("|"))
-    return tuple(word for word in words if word.isascii()), tuple(
-        word for word in words if not word.isascii()
+    return "|".join(
+        re.escape(word).replace("\\ ", "[ ]").replace("\\~", r"\w{0,6}") for word in password_words()
     )
 
 
@@ -124,15 +92,14 @@ _LAST_WORD = re.compile(r"[a-z0-9]+\Z")
 
 @cache
 def _said() -> re.Pattern[str]:
-    # Latin and Cyrillic names decline: Lösenordet, паролем.
-    noun = f"(?:(?P<strong>{_nouns()})(?:(?<=[^a-z])\\w{{1,3}}|(?<=ord)et|(?<=ord)en)?|(?P<key>{_KEYS}))"
+    noun = f"(?:(?P<strong>{_nouns()})|(?P<key>{_KEYS}))"
     aside = r"(?:[ ]?[(（][^()（）\n]{1,40}+[)）])?"
     of = rf"(?P<of>(?:[ ](?:(?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?|(?:dell|all|d|l)['’]\w{{1,24}}+))?)"
     link = (
         rf"(?:(?P<sign>[*_]{{0,3}}[ ]?(?::=|[:：=→—]|[-=]>)[*_]{{0,3}}[ \t]{{0,4}}+)(?P<below>\r?\n[ \t]{{0,8}}+)?"
         rf"|(?P<verb>,?[ ](?:{_ARE})(?:[ ]now)?:?[ ]|(?:是|為|为|は|는|은|가|이)[ ]?))"
     )
-    return re.compile(rf"(?<![A-Za-z0-9_$.-]){noun}{aside}{of}[ ]?{link}{_VALUE}", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9_$.-]){noun}{aside}{of}[ \t]{{0,24}}{link}{_VALUE}", re.IGNORECASE)
 
 
 _SET = re.compile(
@@ -157,7 +124,7 @@ def _pairs() -> re.Pattern[str]:
         rf"|пользователь)"
         rf"[ :=]{{1,3}}[\"'`]?[^\s\"'`,;/]{{2,64}}+[\"'`]?[ ]?[,;/&]?[ ]?(?:and[ ])?(?:with[ ])?"
         rf"|(?:with|mit|avec|con|com|med|met|ile|z)[ ](?:the |a |dem |le |la |el |o |a senha )?)"
-        rf"(?:pass|{_nouns()})[ :=]{{1,3}}{_VALUE}",
+        rf"(?:pass|{_nouns()})(?P<label>[ :=]{{1,3}}){_VALUE}",
         re.IGNORECASE,
     )
 
@@ -211,17 +178,18 @@ _TELLS: Final = frozenset(
 
 def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
     """Yield the values that a sentence or a label names as secret; `lowered` is `text` in lower case."""
-    beginnings = _beginnings(text, lowered)
+    beginnings = _beginnings(lowered)
     yield from _named(text, beginnings)
     speaks_of_passwords = "pass" in lowered or "pin" in lowered or "pw" in lowered
-    patterns = [_pairs()] if beginnings else []
-    if any(word in lowered for word in _LOGIN_HINTS):
+    patterns = [_pairs()] if beginnings or "pass" in lowered else []
+    if [word for word in _LOGIN_HINTS if word in lowered]:
         patterns.append(_LOGIN)
     if speaks_of_passwords and " to" in lowered:
         patterns.append(_SET)
     for pattern in patterns:
         for match in pattern.finditer(text):
-            if _is_said(text, match, labelled=True, plain=True):
+            label = match["label"] if "label" in pattern.groupindex else ":"
+            if _is_said(text, match, labelled=not label.isspace(), plain=True):
                 yield _span(match, "password")
     if "authorization" in lowered:
         for match in _BEARER.finditer(text):
@@ -246,28 +214,44 @@ def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
 def _named(text: str, beginnings: list[int]) -> Iterator[SecretSpan]:
     seen = 0
     for at in beginnings:
-        match = (_said().match(text, at) or _resumed().match(text, at)) if at >= seen else None
-        if match is None:
+        if at < seen:
             continue
-        noun, key = match["strong"], (match["key"] or "").lower()
-        plain = noun.lower() not in _AMBIGUOUS if noun else key.endswith(_SAID_IN_WORDS)
-        if match.re is _said():
-            found = _is_said(text, match, labelled=match["sign"] is not None, plain=plain)
-        else:  # "it's long" says no password, "it's now butterscotch" does
-            found = _is_said(text, match, labelled=match["now"] is not None, plain=plain)
-        if found:
+        match = _said().match(text, at) or _resumed().match(text, at)
+        if match is not None and _names(text, match):
             seen = match.end()
-            yield _span(match, "secret" if noun is None else "password")
+            yield _span(match, "secret" if match["strong"] is None else "password")
+            continue
+        word = _word().match(text, at)
+        near = None if word is None else find_near(text, word.end(), sure=word[0].lower() not in _AMBIGUOUS)
+        if near is not None:
+            seen = near.end
+            yield near
 
 
-def _beginnings(text: str, lowered: str) -> list[int]:
+def _names(text: str, match: re.Match[str]) -> bool:
+    noun, key = match["strong"], (match["key"] or "").lower()
+    plain = noun.lower() not in _AMBIGUOUS if noun else key.endswith(_SAID_IN_WORDS)
+    if match.re is _said():
+        return _is_said(text, match, labelled=match["sign"] is not None, plain=plain)
+    # "it's long" says no password, "it's now butterscotch" does
+    return _is_said(text, match, labelled=match["now"] is not None, plain=plain)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Return what reads a word for a password where no name of code is; where no blanks are, a value may touch it."""
+    unspaced = "|".join(word for word in password_words() if word[-1] >= "\u2e80")
+    return re.compile(
+        rf"(?<![A-Za-z0-9_$.])(?:{_nouns()})(?![A-Za-z0-9_.=(\[]|-\w)|{unspaced}", re.IGNORECASE
+    )
+
+
+def _beginnings(lowered: str) -> list[int]:
     """Return where the words for a secret begin, in order."""
-    plain, others = _anchors()
-    found = [word for word in plain if word in lowered]
-    if not text.isascii():
-        found += [word for word in others if word in lowered]
-    places = {at for word in found for at in _places(lowered, word)}
+    places = {at for word in anchors().within(lowered) for at in _places(lowered, word)}
     for word in ("secret", "token", "key", "code", "combination", "pass"):
+        if word not in lowered:
+            continue
         for at in _places(lowered, word):
             if lowered[at - 1 : at] in (" ", "_", "-") and at > 1:
                 before = _LAST_WORD.search(lowered, max(0, at - 14), at - 1)
@@ -323,6 +307,11 @@ def _is_said(text: str, match: re.Match[str], *, labelled: bool, plain: bool) ->
         return ends and 4 <= len(value) <= 16 and not below
     if _is_made(value):
         return ends or len(value) >= 8
+    if labelled and is_scrambled(value):
+        return ends and not below
+    of = match["of"] if match.re is _said() else ""
+    if of and of.rsplit(None, 1)[-1].lower() in USERS:
+        return False  # whose password it is stands behind the sign
     words = _count_words(value)
     telling = [word for word in value.split("-") if len(word) > 3]
     joined = _JOINED.fullmatch(value) is not None and not any(map(describes_secret, telling))
@@ -346,7 +335,7 @@ def _is_harmless(value: str) -> bool:
         or values.is_dotted_name(value)
         or low in _NOT_YET
         or (_speaks(low) and not value.isdigit())
-        or re.search(r"[()\[\]{}<>|\\]|::|\.\.|^[$%@&*/]|[$]\{?\w|=$", value) is not None
+        or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|[$]\{?\w|=$", value) is not None
         or re.match(r"[a-z]+=\w", value) is not None
         or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None
         or re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", value) is not None

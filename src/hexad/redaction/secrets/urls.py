@@ -44,7 +44,8 @@ _COOKIE_LINE = re.compile(r"\b(?:set-)?cookie[\"']?:[ \t]*[\"']?([^\r\n\x00]{1,4
 _COOKIE = re.compile(r"[\w.%-]{1,64}+=([^;,\s\"']{16,4096}+)")
 _CURL_USER = re.compile(
     r"\s(?:-u|--user|--proxy-user)(?:=|[ \t]{0,4})"
-    r"(?:(?:[\w$.@+-]{1,128}:)?[\"'](?:[^\s:\"'\x00]{0,128}:)?([^\s\"':\x00]{3,128}):?[\"']"
+    r"(?:[\w$.@+-]{1,128}:[\"']([^\s\"':\x00]{3,128})[\"']|[\"'][^\s:\"'\x00]{0,128}:([^\s\"':\x00]{3,128}):?[\"']"
+    r"|[\"']([^\s\"':\x00]{3,128}):[\"']"
     r"|[\w$.@+-]{1,128}:([^\s\"':\x00]{3,128})(?=\s|\Z))"
 )
 _LINE_END = re.compile(
@@ -86,7 +87,7 @@ def find_url_passwords(text: str) -> Iterator[SecretSpan]:
 
 def _is_url_password(value: str, user: str, scheme: str) -> bool:
     """Tell whether `value` is more than the default that everybody knows, such as `postgres:postgres`."""
-    lowered = value.lower()
+    lowered = value.lower().strip("[]")
     if lowered in _WEAK_PASSWORDS or lowered == user.lower() or scheme.lower().endswith(lowered):
         return False
     if values.is_placeholder(value) or value.startswith(("$", "{", "%s", "[")):

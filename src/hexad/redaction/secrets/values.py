@@ -43,7 +43,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"[$%@]\(|\$[A-Za-z_{]|\$\{|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"]*\}|%\(|%[sdvqr]$"
+    r"[$%@]\(|\$[A-Za-z_{]|\$\{|\{\$|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"]*\}|%\(|%[sdvqr]$"
     r"|%[A-Za-z_]\w*%$|<[^>]*>|@[A-Za-z_]+@$|__\w+__$"
     r"|&[a-z]+;|(?i:enc\[|vault:|op://|arn:|ssm:|env:|file:|secret://|data:|aws_kms|!vault|\$ANSIBLE)"
 )
@@ -52,6 +52,8 @@ _SIGN = re.compile(r"[!@#$%^&*+=?~]")
 _DIGIT = re.compile(r"\d")
 _SPACE = re.compile(r"\s")
 _OTHER_SCRIPT = re.compile("[\u0250-\U0010ffff]")
+# A selector of a page and a route of a web framework: words, and signs between them that say where.
+_SELECTOR = re.compile(r"#[a-z]+(?:[-_][a-z]+)+|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?|[a-z_]+#[a-z_]+")
 _URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
 _DOTTED_NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
 
@@ -66,7 +68,7 @@ _VOCABULARY: Final = frozenset(
     header hello here hidden id if in incorrect input int integer invalid is it json jwt key keys
     last local login long masked me mock must my mysql name needed new nil no none not null number
     oauth oauth2 object of ok old on opaque optional or other pass passcode passphrase passwd
-    password passwords plain plaintext postgres postgresql private prod production prompt public pwd
+    password passwords plain plaintext postgres postgresql private prod production prompt proxy public pwd
     qux random raw read real redis refresh request require required reset root same sample secret
     secrets secure server service session set sha256 short show some staging str string strong super
     system temp temporary test tester testing text that the this to token tokens tmp true type
@@ -142,6 +144,8 @@ def words_of(name: str) -> list[str]:
 
 def is_filler(value: str) -> bool:
     """Tell whether `value` visibly stands in for something else: `xxxx`, `your-key-here`, one repeated character."""
+    if value.endswith(("...", "\u2026")):
+        return True  # its rest was left out
     if _FILLER.search(value) is None:
         return len(set(value)) <= 2
     return is_token_filler(value) or not looks_random(value, min_chars=20)
@@ -159,7 +163,12 @@ def is_token_filler(value: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Tell whether `value` says where the secret is instead of being it: `${TOKEN}`, `op://vault/item`, a URL."""
-    return _REFERENCE.match(value) is not None or _URL_START.match(value) is not None
+    inner = value.strip("\"'") or value
+    return (
+        _REFERENCE.match(inner) is not None
+        or _URL_START.match(inner) is not None
+        or _SELECTOR.fullmatch(inner) is not None
+    )
 
 
 def is_placeholder(value: str) -> bool:
