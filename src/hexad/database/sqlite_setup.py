@@ -52,6 +52,7 @@ def make_private(path: Path) -> None:
         # Closing a descriptor of an existing database would drop this process's locks on it, so it is opened only
         # when it is not there.
         if not path.exists():
+            files.sync_dir(path.parent.parent)  # who has just made the folder may not have come to that
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, files.PRIVATE_FILE_MODE))
 

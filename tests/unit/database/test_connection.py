@@ -86,6 +86,22 @@ def test_every_connection_is_set_up_alike(db: Database, pragma: str, value: obje
     assert [(value,), (value,)] == seen
 
 
+def test_a_new_store_in_a_folder_of_somebody_else_makes_the_folders_name_durable(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()  # a moment ago, by a process that has not synced that yet
+    synced: list[Path] = []
+    previous = files.set_hook(
+        lambda operation, path: synced.append(path) if operation == "fsync_dir" else None
+    )
+    try:
+        Database.open(tmp_path / "made" / "memory.db", clock=SystemClock()).close()
+        assert tmp_path == synced[0]
+        synced.clear()
+        Database.open(tmp_path / "made" / "memory.db", clock=SystemClock()).close()
+        assert tmp_path not in synced
+    finally:
+        files.set_hook(previous)
+
+
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.write_bytes(b"# Notes\n" * 1000)

@@ -51,6 +51,20 @@ def test_a_directory_whose_name_could_not_be_synced_is_made_again(tmp_path: Path
     assert (tmp_path / "a").is_dir()
 
 
+def test_an_empty_directory_of_somebody_else_is_synced_before_data_comes_into_it(
+    tmp_path: Path, operations: list[str]
+) -> None:
+    (tmp_path / "a").mkdir()
+    files.ensure_dir(tmp_path / "a")
+    assert [] == operations
+
+    files.ensure_dir(tmp_path / "a", for_data=True)
+    assert ["open", "fsync_dir"] == operations
+    (tmp_path / "a" / "b").touch()
+    files.ensure_dir(tmp_path / "a", for_data=True)
+    assert ["open", "fsync_dir", "open"] == operations
+
+
 def test_a_mode_is_kept_whatever_the_umask(tmp_path: Path) -> None:
     previous = os.umask(0o077)
     try:

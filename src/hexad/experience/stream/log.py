@@ -46,7 +46,7 @@ class LogWriter:
     def __init__(
         self, directory: Path, *, begun_at: int, sync: bool, cipher: FileCipher | None = None
     ) -> None:
-        files.ensure_dir(directory)
+        files.ensure_dir(directory, for_data=True)
         self.path = directory / f"{os.getpid()}-{secrets.token_hex(6)}{SUFFIX}"
         self.begun_at = begun_at
         self.rows = 0

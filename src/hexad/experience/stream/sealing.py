@@ -309,7 +309,7 @@ class Sealer:
         """
         if not list_logs(self.logs):
             return StreamReport()
-        files.ensure_dir(self.segments)
+        files.ensure_dir(self.segments, for_data=True)
         with self._turn, self._lease.held_for() as mine:
             if not mine:
                 return StreamReport()
@@ -341,7 +341,7 @@ class Sealer:
         """Let this thread alone change the stream's files, logs that others write to aside; None while another process
         does. What an interrupted run left is removed first.
         """  # fmt: skip
-        files.ensure_dir(self.segments)
+        files.ensure_dir(self.segments, for_data=True)
         with self._turn, self._lease.held_for() as mine:
             if mine:
                 self._sweep()
