@@ -22,6 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 _SEED_S = 900
 """A life takes a second; on a busy machine a minute. After this long it goes on for ever."""
+_TOLD_EVERY = 100
 _MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 1 << 30
 
@@ -78,6 +79,8 @@ def run(
                     print(f"seed {seed}: {violations[seed][-2_000:]}", flush=True)
                     continue
                 digests[seed] = answer["digest"]
+                if len(digests) % _TOLD_EVERY == 0:
+                    print(f"{len(digests)} lives, {len(violations)} with a violation", flush=True)
                 counts.update(answer["counts"])
                 if answer["wrong"]:
                     violations[seed] = answer["wrong"]

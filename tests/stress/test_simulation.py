@@ -25,6 +25,7 @@ def lives(seeds: range, record_property: Recorder, *, processes: int) -> None:
         record_property(name, len(seeds) if what == "lives" else counts[what])
 
 
+@pytest.mark.timeout(1_800)
 def test_no_life_breaks_a_promise(record_property: Recorder) -> None:
     lives(range(FIRST, FIRST + SHORT_LIVES), record_property, processes=1)
 
