@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import hexad
+from benchmarks.corpora import read_lines
 from benchmarks.halves import halves, records
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table
@@ -112,6 +113,39 @@ def ask(
     return asked
 
 
+def ask_functions(
+    data: Path, embedder: RememberedVectors, work: Path, *, functions: int, questions: int
+) -> list[list[str | int | float]]:
+    """Ask the development questions about single functions, each in a file, with the code graph and without.
+
+    Returns by how much a context has the whole function: of all layers, and of sources alone.
+    """
+    texts = {row["id"]: row["text"] for row in read_lines(data / "code_questions" / "corpus.jsonl")}
+    asked = read_lines(data / "code_questions" / "questions.jsonl")[:questions]
+    chosen = dict.fromkeys(each for row in asked for each in row["evidence"])
+    chosen |= dict.fromkeys(list(texts)[: functions - len(chosen)])
+    folder = work / "functions"
+    folder.mkdir()
+    for name in chosen:
+        (folder / f"f{name}.py").write_text(texts[name] + "\n", encoding="utf-8")
+    first = ten = 0.0
+    whole = {"all layers": 0, "sources alone": 0}
+    with hexad.open(work, embedder=embedder, background=False, user_dir=work / "user") as hx:
+        hx.ingest(folder)
+        hx.embed_pending()
+        for row in asked:
+            right = {f"f{each}.py" for each in row["evidence"]}
+            found = [hit.source_id for hit in hx.recall(row["question"], limit=10)]
+            first += found[:1] != [] and found[0] in right
+            ten += len(right & set(found)) / len(right)
+            for name, layers in (("all layers", None), ("sources alone", ["vector"])):
+                context = hx.context(row["question"], max_tokens=BUDGET_TOKENS, layers=layers, wait=True)
+                shown = [block.text for block in context.evidence_blocks]
+                whole[name] += any(texts[each].strip() in text for each in row["evidence"] for text in shown)
+    shares = [first, ten, *whole.values()]
+    return [[f"{len(chosen):,} functions", len(asked), *(share / len(asked) for share in shares)]]
+
+
 def run(options: Options) -> Report:
     """Ask the questions of each half."""
     report = Report(name="Package questions")
@@ -136,6 +170,13 @@ def run(options: Options) -> Report:
         report.at_least(f"{half}: among three", three, THREE_GOAL)
     columns = ("", "questions", "first", "among three", "among ten", "its file among three", "whole in 2,000")
     report.tables.append(Table(title="The definition that answers", columns=columns, rows=rows))
+    if options.data is not None:
+        work = options.work / "functions"
+        work.mkdir()
+        most = (200, 30) if options.quick else (1_000, 150)
+        rows = ask_functions(options.data, embedder, work, functions=most[0], questions=most[1])
+        columns = ("", "questions", "first", "among ten", "whole in 2,000", "whole, of sources alone")
+        report.tables.append(Table(title="Single functions (code_questions)", columns=columns, rows=rows))
     embedder.save()
     return report
 

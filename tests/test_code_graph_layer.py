@@ -116,3 +116,43 @@ def test_an_agent_asks_over_mcp(project):
     assert {"tests/test_cart.py"} == {hit["where"] for hit in impact["hits"] if hit.get("test")}
     assert {"python": 8} == shown["overview"]["languages"]
     assert "give target" in wrong
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what imports the auth module",
+        "show me auth dependents",
+        "list everything that imports auth",
+        "which files import the auth module?",
+        "all modules that depend on auth",
+    ],
+)
+def test_a_module_is_found_by_its_name_without_underscores_and_before_a_member(hx, project, question):
+    write(
+        project,
+        {
+            "web/__init__.py": "",
+            "web/_auth.py": "import hmac\n\n\nclass Auth:\n    pass\n",
+            "web/client.py": "from web._auth import Auth\n\n\nclass Client:\n    @property\n    def auth(self) -> Auth:\n"
+            "        return Auth()\n",
+            "tests/auth/test_login.py": "from web.client import Client\n\n\ndef test_it():\n    assert Client().auth\n",
+        },
+    )
+    hx.graph.index()
+
+    assert "web/client.py imports web/_auth.py, line 1" == hx.recall(question, layers=["graph"])[0].text
+
+
+def test_what_a_module_imports_is_asked_in_other_words(hx, project):
+    write(project, {"web/_auth.py": "import hmac\n", "web/client.py": "from web import _auth\n"})
+    hx.graph.index()
+
+    for question in (
+        "show me auth dependencies",
+        "which modules does auth import?",
+        "what does the auth module import?",
+    ):
+        assert (
+            "web/_auth.py imports hmac (a library), line 1" == hx.recall(question, layers=["graph"])[0].text
+        )

@@ -102,7 +102,9 @@ class CodeQueries:
             stems = tables.find(
                 "n.node_type = 'file' AND n.name GLOB ?", (f"{name.replace('[', '[[]')}.*",), limit=200
             )
-            yield [*stems, *tables.below(name)]
+            # `_auth.py` is what a package calls its module `auth` where others are not to import it.
+            yield [*stems, *tables.below(name)] if stems else self._private_files(name)
+            yield tables.below(name)
         else:
             yield tables.below(name)
         yield tables.find("n.node_type = 'slice' AND n.name = ?", (name,), limit=1)
@@ -112,6 +114,12 @@ class CodeQueries:
         yield tables.find(
             "n.node_type = 'file' AND lower(n.name) GLOB ?", (f"{folded.replace('[', '[[]')}.*",), limit=200
         )
+
+    def _private_files(self, name: str) -> list[CodeNodeRow]:
+        """Return the files whose names are this but for an underscore before it; tests where all are."""
+        pattern = f"_{name.replace('[', '[[]')}.*"
+        files = self._tables.find("n.node_type = 'file' AND n.name GLOB ?", (pattern,), limit=200)
+        return [node for node in files if not node.is_test] or files
 
     def _around(self, files: Collection[int], line: int) -> list[CodeNodeRow]:
         """Return the innermost symbol of a line, or the file where it stands in none."""

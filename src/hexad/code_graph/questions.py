@@ -37,9 +37,17 @@ _SENTENCES: Final = (
         rf"(?:who|what|which [\w ]+?) (?:imports?|uses?|depends? on|requires?|needs?|relies on|rely on) {_X}",
     ),
     (CodeQuestion.DEPENDENTS, rf"{_SHOW}(?:dependents|importers|users|usages|uses) of {_X}"),
+    (
+        CodeQuestion.DEPENDENTS,
+        r"(?:show me |list |find )?(?:all |every |the )?(?:everything|anything|files?|modules?|code|what|who)"
+        rf" (?:that |which )?(?:imports?|uses?|depends? on|requires?|needs?|relies on|rely on) {_X}",
+    ),
     (CodeQuestion.DEPENDENTS, rf"where is {_X} (?:used|imported|referenced)"),
     (CodeQuestion.DEPENDENTS, rf"{_SHOW}{_X}(?:'s)? dependents"),
-    (CodeQuestion.DEPENDENCIES, rf"what does {_X} (?:imports?|depend on|use|need|require|rely on)"),
+    (
+        CodeQuestion.DEPENDENCIES,
+        rf"(?:what|which)(?: \w+)? does {_X} (?:imports?|depend on|use|need|require|rely on)",
+    ),
     (CodeQuestion.DEPENDENCIES, rf"{_SHOW}(?:dependencies|imports) of {_X}"),
     (CodeQuestion.DEPENDENCIES, rf"{_SHOW}{_X}(?:'s)? (?:dependencies|imports)"),
     (CodeQuestion.DEFINITION, rf"where is {_X} (?:defined|implemented|declared)"),
@@ -53,6 +61,7 @@ _WHAT_IT_IS: Final = re.compile(
     r"\s+(?P<kind>module|package|file|folder|directory|function|class|method|symbol|library|constant|code)s?$",
     re.IGNORECASE,
 )
+_FILE_QUESTIONS: Final = frozenset({CodeQuestion.DEPENDENCIES, CodeQuestion.DEPENDENTS})
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|this|my)\s+", re.IGNORECASE)
 _FILES: Final = frozenset({"module", "package", "file", "folder", "directory"})
 _SYMBOLS: Final = frozenset({"function", "class", "method", "symbol", "constant"})
@@ -81,8 +90,8 @@ def asked_of_code(text: str) -> AskedOfCode | None:
 
     >>> asked_of_code("What imports the auth module?")
     AskedOfCode(question=<CodeQuestion.DEPENDENTS: 'dependents'>, target='auth', to='', kind='files', tests=False)
-    >>> asked_of_code("show me auth dependencies").target, asked_of_code("How are you?")
-    ('auth', None)
+    >>> asked_of_code("show me auth dependencies")[1::2], asked_of_code("How are you?")
+    (('auth', 'files'), None)
     """
     line = " ".join(text.split())
     for question, pattern in _PATTERNS:
@@ -92,6 +101,8 @@ def asked_of_code(text: str) -> AskedOfCode | None:
         groups = match.groupdict()
         target, kind = _name(groups["x"])
         to = _name(groups["y"])[0] if groups.get("y") else ""
+        if not kind and question in _FILE_QUESTIONS and target.isalpha() and target.islower():
+            kind = "files"  # "auth dependencies": a file of that name is meant before a member of a class
         if target and len(target.split()) <= _WORDS_MOST:
             return AskedOfCode(
                 question, target, to, kind, "test" in line.lower().partition(target.lower())[0]
