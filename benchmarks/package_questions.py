@@ -174,9 +174,13 @@ def run(options: Options) -> Report:
         work = options.work / "functions"
         work.mkdir()
         most = (200, 30) if options.quick else (1_000, 150)
-        rows = ask_functions(options.data, embedder, work, functions=most[0], questions=most[1])
-        columns = ("", "questions", "first", "among ten", "whole in 2,000", "whole, of sources alone")
-        report.tables.append(Table(title="Single functions (code_questions)", columns=columns, rows=rows))
+        report.tables.append(
+            Table(
+                title="Single functions (code_questions)",
+                columns=("", "questions", "first", "among ten", "whole in 2,000", "whole, of sources alone"),
+                rows=ask_functions(options.data, embedder, work, functions=most[0], questions=most[1]),
+            )
+        )
     embedder.save()
     return report
 

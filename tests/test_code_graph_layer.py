@@ -156,3 +156,13 @@ def test_what_a_module_imports_is_asked_in_other_words(hx, project):
         assert (
             "web/_auth.py imports hmac (a library), line 1" == hx.recall(question, layers=["graph"])[0].text
         )
+
+
+def test_tests_are_told_however_many_other_files_stand_before_them(hx, project):
+    users = {f"web/user_{number}.py": "from web._auth import KEY\n" for number in range(12)}
+    tests = {"tests/test_far.py": "from web.user_1 import KEY\n"}
+    write(project, {"web/__init__.py": "", "web/_auth.py": "KEY = 1\n", **users, **tests})
+    hx.graph.index()
+
+    hits = hx.recall("which tests cover the auth module?", layers=["graph"], limit=3)
+    assert ["tests/test_far.py"] == [hit.text.partition(":")[0] for hit in hits]

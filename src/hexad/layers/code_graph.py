@@ -37,6 +37,8 @@ BESIDE: Final = 0.6
 _EXPANDED: Final = 2
 """Of the code that a recall found, so many passages are followed."""
 _EACH: Final = 3
+_TESTS_AMONG: Final = 200
+"""Of so many files that a change may touch those that hold tests are told, where these are asked for."""
 _LIKELY: Final = 0.5
 """What has so much of the best one's score is followed."""
 _LOOKED_AT: Final = 20
@@ -87,7 +89,10 @@ class CodeGraphLayer:
 
     def _answers(self, query: MemoryQuery, hits: Sequence[Hit], limit: int) -> Iterator[MemoryItem]:
         asked = asked_of_code(query.text)
-        if asked is not None and (answer := self._asked(asked, limit)) is not None:
+        if (
+            asked is not None
+            and (answer := self._asked(asked, _TESTS_AMONG if asked.tests else limit)) is not None
+        ):
             for place, hit in enumerate(answer.hits):
                 if not asked.tests or hit.node.is_test:
                     # The order of the answer holds among equals.
