@@ -187,6 +187,14 @@ def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
 
 
 @NEEDS
+@pytest.mark.row("A044")
+def test_a_function_may_be_called_like_a_method_that_gives_what_it_is_called_on(tmp_path):
+    text = "export function clone() {\n  return { a: 1 };\n}\n\nexport function b() {\n  clone().toJson(clone());\n}\n"
+    with indexed(tmp_path, {"a.ts": text}) as hx:
+        assert {"a.ts:b"} == callers(hx, "clone")
+
+
+@NEEDS
 @pytest.mark.row("A043", "A044")
 def test_an_ingest_and_a_look_at_the_folder_make_the_same_graph(tmp_path):
     (tmp_path / "looked").mkdir()

@@ -307,7 +307,7 @@ class _SyntaxReader:
 
     def _call(self, node: Node, _: dict[str, list[Node]]) -> None:
         chain = self._chain(node)
-        if chain is not None and chain.rpartition(".")[2] not in _PASSES:
+        if chain is not None and not ("." in chain and chain.rpartition(".")[2] in _PASSES):
             self._count(chain, "calls", node)
 
     def _mention(self, node: Node, _: dict[str, list[Node]]) -> None:
@@ -336,7 +336,7 @@ class _SyntaxReader:
         self._count(self._chain(whole), "references", whole)
 
     def _count(self, chain: str | None, kind: str, node: Node) -> None:
-        if chain is None or chain == UNKNOWN or chain.endswith("()"):
+        if not chain or chain == UNKNOWN or chain.endswith("()"):
             return
         head, dot, _ = chain.partition(".")
         if head == UNKNOWN:
@@ -376,7 +376,7 @@ class _SyntaxReader:
             if called is None or called[0] == UNKNOWN:
                 return None
             rest, _, last = called.rpartition(".")
-            return rest if last in _PASSES else called + "()"
+            return rest if rest and last in _PASSES else called + "()"
         if kind in _INSTANCES:
             of = next(filter(None, map(node.child_by_field_name, _INSTANCES[kind])), None)
             return self._instance(of or node.named_child(node.named_child_count - 1))
