@@ -445,7 +445,11 @@ class Services:
     def _make_citations(self) -> Citations:
         from hexad.ingest.citations import Citations
 
-        return Citations(self.context.directory.parent)
+        citations = Citations(self.context.directory.parent)
+        self.db.caches.add("cited files", citations.files)
+        self.db.caches.add("cited files", citations.renames)
+        self.db.caches.add("cited files", citations.branches)
+        return citations
 
     def _make_quality(self) -> QualityAudit:
         from hexad.maintenance.quality import QualityAudit

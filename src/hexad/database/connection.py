@@ -24,11 +24,13 @@ from urllib.parse import quote
 
 import apsw
 
+from hexad.core.caches import CacheBook
 from hexad.core.clock import Clock
 from hexad.database.commit_queue import CommitInDoubt, CommitQueue, Durability
 from hexad.database.sqlite_errors import FOREIGN, extended_code, translated, translated_error
 from hexad.database.sqlite_setup import (
     APPLICATION_ID,
+    CACHE_KIB,
     PAGE_BYTES,
     configure,
     has_log,
@@ -123,6 +125,26 @@ class _Undone(Exception):
     """Ends a trial: what it changed is rolled back."""
 
 
+class _Pages:
+    """The pages that the connections of one database keep."""
+
+    def __init__(self, connections: Callable[[], Sequence[Connection]]) -> None:
+        self._connections = connections
+
+    @property
+    def limit_bytes(self) -> int:
+        """How much all connections keep at most: one for each thread that asks."""
+        return CACHE_KIB * 1_024 * len(self._connections())
+
+    def nbytes(self) -> int:
+        """Return how much they keep; of one that is busy in another thread nothing is known."""
+        used = 0
+        for con in self._connections():
+            with contextlib.suppress(apsw.ThreadingViolationError, apsw.ConnectionClosedError):
+                used += con.sqlite.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0]
+        return used
+
+
 class Database:
     """One SQLite file, shared by threads and processes. Made by `Database.open`."""
 
@@ -154,6 +176,9 @@ class Database:
         self._wrote = False
         self._unchanging = False  # whether it is read as a file that nobody can write to
         self._guard: Callable[[Connection], object] | None = None
+        self.caches = CacheBook()
+        self._pages = _Pages(lambda: [con for _, con in list(self._all)])
+        self.caches.add("sqlite pages", self._pages)
 
     def guard_writes(self, guard: Callable[[Connection], object] | None) -> None:
         """Have `guard` look in each writing transaction, before anything is changed; what it raises ends it.

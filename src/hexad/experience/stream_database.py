@@ -82,6 +82,9 @@ class Experience:
         cipher, exports = (cipher_of(context.crypt, name) for name in (STREAM, EXPORTS))
         self._engine = DuckDbEngine(cipher, exports=exports)
         directory = context.directory / "stream"
+        db.caches.add("duckdb", self._engine)
+        if cipher is not None:
+            db.caches.add("blocks of sealed files", self._engine.blocks)
         self.reader = StreamReader(db, directory, self._engine)
         self.events = EventReader(db, directory, self._engine, self.reader)
         self._tagger = None

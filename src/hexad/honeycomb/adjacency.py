@@ -112,10 +112,13 @@ class Adjacency:
             rings = self._current()
             return Rings._make(column[rings.flags > 0] for column in rings)
 
+    @property
+    def limit_bytes(self) -> None:
+        """Walks read these alone, so that they are as large as the graph: some 240 bytes a node."""
+
     def nbytes(self) -> int:
-        """Return how much memory the arrays take."""
+        """Return how much memory the arrays take, as of the last look."""
         with self._lock:
-            self._current()
             return sum(column.nbytes for column in self._kept or ())
 
     # Following --------------------------------------------------------------------------------------------------

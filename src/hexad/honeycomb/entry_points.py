@@ -74,6 +74,10 @@ class EntryIndex:
         exact = zip((content.node_id for content in contents), cosines, strict=True)
         return sorted(exact, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
+    @property
+    def limit_bytes(self) -> None:
+        """Entry points are found in these alone: one bit a number of each node, besides `EXACT_NUMBERS` numbers."""
+
     def nbytes(self) -> int:
         """Return how much memory the embeddings and bits take."""
         with self._lock:

@@ -53,6 +53,8 @@ class HoneycombService:
             context.db, self.nodes, rules=lambda: self.rules.current, clock=context.clock
         )
         self.entries = EntryIndex(self.nodes, changes)
+        context.db.caches.add("honeycomb", self.layout)
+        context.db.caches.add("honeycomb", self.entries)
         self._search = self._node_search(search)
         self.facade = HoneycombFacade(
             context,

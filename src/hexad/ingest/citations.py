@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hexad.config import STORE_DIRECTORY
+from hexad.core.caches import ByteCache
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import language_of
@@ -30,7 +31,8 @@ BYTES_MOST: Final = 4 << 20
 LINES_MOST: Final = 2_000
 CITED_MOST: Final = 50
 """So many places may one memory cite."""
-FILES_KEPT: Final = 64
+FILES_BYTES: Final = 64 << 20
+RENAMES_BYTES: Final = 1 << 20
 COMMITS_MOST: Final = 500
 """So many commits are gone through for the renames of a file."""
 SURVIVES: Final = 0.2
@@ -85,9 +87,9 @@ class Citations:
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
-        self._files: dict[Path, tuple[tuple[int, int], _File]] = {}
-        self._renamed: dict[tuple[str, str, int], str | None] = {}
-        self._branches: dict[tuple[Citation, int], str | None] = {}
+        self.files = ByteCache[Path, tuple[tuple[int, int], _File]](FILES_BYTES)
+        self.renames = ByteCache[tuple[str, str, int], tuple[str | None]](RENAMES_BYTES)
+        self.branches = ByteCache[tuple[Citation, int], tuple[str | None]](RENAMES_BYTES)
 
     def cite(self, texts: Iterable[str]) -> tuple[Citation, ...]:
         """Return citations of what stands there now, with its commit where git knows one.
@@ -203,7 +205,7 @@ class Citations:
             stat = place.stat()
             if not place.is_file() or stat.st_size > BYTES_MOST:
                 return None
-            known = self._files.get(place)
+            known = self.files.get(place)
             if known is not None and known[0] == (stat.st_mtime_ns, stat.st_size):
                 return known[1]
             text = decoded(place.read_bytes())
@@ -212,9 +214,7 @@ class Citations:
         if text is None:
             return None
         file = _file_of(text)
-        if len(self._files) >= FILES_KEPT:
-            self._files.pop(next(iter(self._files)))
-        self._files[place] = ((stat.st_mtime_ns, stat.st_size), file)
+        self.files.put(place, ((stat.st_mtime_ns, stat.st_size), file))
         return file
 
     def _new_path(self, citation: Citation) -> str | None:
@@ -223,11 +223,10 @@ class Citations:
             return None
         changed = self._changed_at()
         key = (citation.commit, citation.path, changed)
-        if not changed or key not in self._renamed:
-            if len(self._renamed) >= FILES_KEPT:
-                self._renamed.clear()
-            self._renamed[key] = self._ask_git(citation.commit, citation.path)
-        return self._renamed[key]
+        known = self.renames.get(key) if changed else None
+        if known is None:
+            known = self.renames.put(key, (self._ask_git(citation.commit, citation.path),))
+        return known[0]
 
     def _changed_at(self) -> int:
         """Return when the repository's index was written last; 0 where it is elsewhere, in a linked work tree."""
@@ -244,11 +243,10 @@ class Citations:
             return None
         changed = self._changed_at()
         key = (citation, changed)
-        if not changed or key not in self._branches:
-            if len(self._branches) >= FILES_KEPT:
-                self._branches.clear()
-            self._branches[key] = self._ask_for_branch(citation, citation.commit)
-        return self._branches[key]
+        known = self.branches.get(key) if changed else None
+        if known is None:
+            known = self.branches.put(key, (self._ask_for_branch(citation, citation.commit),))
+        return known[0]
 
     def _ask_for_branch(self, citation: Citation, commit: str) -> str | None:
         """Ask git: what was committed when it was cited is of the branches that have this commit.

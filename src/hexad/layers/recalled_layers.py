@@ -16,6 +16,7 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.background_loop import SideCalls
+from hexad.core.caches import ByteCache, CacheBook
 from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.stack import keys_asked, named_key
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 SUMMARY_CHARACTERS: Final = 80 * CHARACTERS_PER_TOKEN
 """A longer text is handed out as its telling sentences first. Of 60, 80 and 120 tokens, on half of the questions: with
 60 four times as many turns are cut, with 120 fewer functions fit."""
-QUESTIONS_KEPT: Final = 64
+QUESTIONS_BYTES: Final = 1 << 20
 QUERIES_KEPT: Final = 8
 _EMBEDDED_AT_ONCE: Final = 8
 """So many questions an embedder has at once, those included whose answers went out without their vectors."""
@@ -78,14 +79,16 @@ class SharedRecall:
     since.
     """
 
-    def __init__(self, recaller: Recaller) -> None:
+    def __init__(self, recaller: Recaller, caches: CacheBook) -> None:
         self._vectors: QuestionCache | None = None
+        self._caches = caches
         self.recaller = recaller.with_query_embedder(self._remembering)
         self._lock = Lock()
         self._asked: OrderedDict[int, _SharedQuestion] = OrderedDict()
 
     def _remembering(self, embed: QueryEmbedder) -> QueryEmbedder:
         self._vectors = QuestionCache(embed)
+        self._caches.add("vectors of questions", self._vectors.kept)
         return self._vectors
 
     def close(self) -> None:
@@ -349,7 +352,7 @@ class QuestionCache:
     def __init__(self, embed: QueryEmbedder) -> None:
         self._embed = embed
         self._lock = Lock()
-        self._kept: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self.kept = ByteCache[bytes, "NDArray[np.float32]"](QUESTIONS_BYTES)
         self._going: dict[bytes, Lock] = {}
         self.calls = SideCalls("hexad-question", most=_EMBEDDED_AT_ONCE)
         self._patience = local()
@@ -369,11 +372,9 @@ class QuestionCache:
         Raises `ProviderError` where it is waited for too long; it is computed nevertheless, for who asks again.
         """
         mark = blake2b(f"{space or ''}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        with self._lock:
-            known = self._kept.get(mark)
-            if known is not None:
-                self._kept.move_to_end(mark)
-                return known
+        known = self.kept.get(mark)
+        if known is not None:
+            return known
         patience_ms: float | None = getattr(self._patience, "ms", None)
         if patience_ms is None:
             return self._computed(mark, text, space)
@@ -389,16 +390,11 @@ class QuestionCache:
         with self._lock:
             own = self._going.setdefault(mark, Lock())
         with own:
-            with self._lock:
-                known = self._kept.get(mark)
+            known = self.kept.get(mark)
             if known is not None:
                 return known
             try:
-                vector = self._embed(text, space)
-                with self._lock:
-                    self._kept[mark] = vector
-                    while len(self._kept) > QUESTIONS_KEPT:
-                        self._kept.popitem(last=False)
+                vector = self.kept.put(mark, self._embed(text, space))
             finally:
                 with self._lock:
                     self._going.pop(mark, None)

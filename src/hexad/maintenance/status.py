@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hexad.core.as_json import as_json
+from hexad.core.caches import CacheUse
 from hexad.core.json_types import JSONValue
 from hexad.core.version import __version__
 from hexad.database.component import Component
@@ -57,6 +58,7 @@ class StoreStatus:
         None  # when it ran, what is due and over quota; None for a role
     )
     user_layer: str = ""  # where what is known across projects stands
+    caches: Mapping[str, CacheUse] = field(default_factory=dict)  # of this process, by what they hold
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the status as JSON."""
@@ -128,6 +130,7 @@ def describe(
         consolidation=consolidation,
         user_layer=user_layer,
         holders=tuple(holders),
+        caches=context.db.caches.uses(),
         **{name: value for fields in counts for name, value in fields.items()},
     )
 

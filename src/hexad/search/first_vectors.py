@@ -16,7 +16,7 @@ from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.errors import ProviderError
 from hexad.memory.store import Stores
-from hexad.providers.embedders.first_vectors import FirstVectorModel
+from hexad.providers.embedders.first_vectors import DIMENSIONS, FirstVectorModel
 from hexad.search.embedding_job import LONG_CHUNKS, mean_of, passages_of
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.arithmetic import (
@@ -78,6 +78,16 @@ class FirstVectors:
         self._known: dict[int, _State] = {}
         self._segments: list[VectorSegment] = []
         self._asked = self._failed = False
+        everything.db.caches.add("first vectors", self)
+
+    @property
+    def limit_bytes(self) -> int:
+        """How much they take at most."""
+        return MOST * (4 * DIMENSIONS + 32)
+
+    def nbytes(self) -> int:
+        """Return how much they take."""
+        return sum(segment.matrix.nbytes + 32 * len(segment.no) for segment in list(self._segments))
 
     def share(self) -> float:
         """Return which share of what waits for real vectors has first ones."""

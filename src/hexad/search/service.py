@@ -14,6 +14,7 @@ from hexad.memory.store import Stores
 from hexad.providers.budgets.metering import query_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.providers.embedders.first_vectors import FirstVectorModel
+from hexad.providers.embedders.hashing import HashEmbedder
 from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.first_vectors import FirstVectors
@@ -61,6 +62,7 @@ class SearchService:
         self._vectors = Vectors(context.db)
         self._index: VectorIndex | None = None
         wanted = WantedVectors()
+        context.db.caches.add("vectors of passages", wanted.passages)
         self.job = (
             None
             if embedder is None
@@ -74,6 +76,8 @@ class SearchService:
                 alive=context.alive,
             )
         )
+        if isinstance(embedder, MiniLmEmbedder | HashEmbedder):
+            context.db.caches.add("words of the embedder", embedder.remembered)
         self.first = (
             FirstVectors(
                 everything,
@@ -131,6 +135,7 @@ class SearchService:
                 identity=f"{self._stores.meta.get(STORE_ID)} {name}",
                 cipher=cipher_of(self._context.crypt, CACHE),
             )
+            self._context.db.caches.add("vectors", self._index)
         return self._index
 
     def embed(

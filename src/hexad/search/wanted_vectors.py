@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.caches import ByteCache
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 
 WANTED: Final = 2_000
 """Memories remembered at most; past this the ones asked for longest ago are forgotten, which costs only their turn."""
-PASSAGES: Final = 4_000
-"""Vectors of passages kept at most, some 6 MB; a forgotten one is computed again."""
+PASSAGES_BYTES: Final = 16 << 20
+"""So much of the vectors of passages is kept, with their texts; a forgotten one is computed again."""
 
 
 class WantedVectors:
@@ -25,7 +27,7 @@ class WantedVectors:
         self._lock = Lock()
         self._numbers: dict[int, None] = {}
         self._complete: dict[int, None] = {}
-        self._vectors: dict[str, FloatRow] = {}
+        self.passages = ByteCache[str, "FloatRow"](PASSAGES_BYTES)
 
     def want(self, numbers: Sequence[int]) -> None:
         """Remember memories that a question touched, the best first."""
@@ -64,24 +66,22 @@ class WantedVectors:
     ) -> list[FloatRow]:
         """Return the vectors of passages, computing and keeping those that are not here."""
         vectors = self.known(texts, compute)
-        with self._lock:
-            self._vectors.update(zip(texts, vectors, strict=True))
-            _forget(self._vectors, PASSAGES)
+        for text, vector in zip(texts, vectors, strict=True):
+            self.passages.put(text, vector)
         return vectors
 
     def known(
         self, texts: Sequence[str], compute: Callable[[Sequence[str]], Iterable[FloatRow]]
     ) -> list[FloatRow]:
         """Return the vectors of passages, computing those that are not here; nothing is kept."""
-        with self._lock:
-            here = {text: self._vectors[text] for text in texts if text in self._vectors}
+        here = {text: vector for text in texts if (vector := self.passages.get(text)) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in here]
         if missing:
             here.update(zip(missing, compute(missing), strict=True))
         return [here[text] for text in texts]
 
 
-def _forget(entries: dict[int, None] | dict[str, FloatRow], most: int) -> None:
+def _forget(entries: dict[int, None], most: int) -> None:
     """Drop the oldest entries past `most`."""
     for key in list(entries)[: max(0, len(entries) - most)]:
-        del entries[key]  # type: ignore[arg-type]  # a key of this dict, whichever of the two it is
+        del entries[key]

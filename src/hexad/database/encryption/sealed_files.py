@@ -55,6 +55,16 @@ class BlockCache:
         self._blocks: OrderedDict[tuple[bytes, int], bytes] = OrderedDict()
         self._lock = threading.Lock()
 
+    @property
+    def limit_bytes(self) -> int:
+        """How much is kept at most."""
+        return _CACHED_BLOCKS * BLOCK_BYTES
+
+    def nbytes(self) -> int:
+        """Return how much is kept."""
+        with self._lock:
+            return sum(map(len, self._blocks.values()))
+
     def get(self, file: bytes, number: int) -> bytes | None:
         """Return a block of the file that begins so, None when it is not there any more."""
         with self._lock:

@@ -8,6 +8,7 @@ were added, the events from the first that they may belong to.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,6 +74,8 @@ def joined(table: Mapping[str, NDArray[Any]], session: int) -> list[tuple[Any, .
 KEPT_CHARS: Final = 32_000_000
 """A stream with more text than this is not kept: it is asked anew for each word."""
 _BATCH: Final = 1_000
+_ROW_BYTES: Final = 400
+"""What an event takes besides its text."""
 _ONE_BY_ONE: Final = 4
 """So many sessions are put together each on its own; more at once."""
 _BETWEEN: Final = "\0"
@@ -119,6 +122,11 @@ class _Kept:
             self.chars += len(row[_CONTENT])
         self.rows.extend(rows)
         self.low += "".join(texts)
+
+    def nbytes(self) -> int:
+        """Return about how much it takes."""
+        texts = sum(sys.getsizeof(row[_CONTENT]) for row in self.rows)
+        return sys.getsizeof(self.low) + texts + _ROW_BYTES * len(self.rows)
 
     def until(self, place: int) -> _Kept:
         """Return a copy with the first `place` events alone."""
@@ -201,6 +209,15 @@ class EventTexts:
         self._manifest = SegmentManifest(db)
         self._state: _State | None = None
         self._too_much = False
+        db.caches.add("texts of events", self)
+
+    limit_bytes: Final = 12 * KEPT_CHARS
+    """Each character stands in a text and in what it is compared as: at most four bytes and eight, mostly two."""
+
+    def nbytes(self) -> int:
+        """Return about how much is kept."""
+        state = self._state
+        return 0 if state is None else sum(session.nbytes() for session in state.sessions.values())
 
     def opened(self) -> Find:
         """Return what finds events, up to a number, by session and first tick: those that there are at this moment.

@@ -234,6 +234,8 @@ def _stretches(first: NDArray[Any], last: NDArray[Any]) -> list[tuple[int, int]]
 
 
 _KNOWN_LIMIT = 10_000
+LOGS_BYTES: Final = 256 << 20
+"""What was read of logs is kept up to this size, and read anew beyond it."""
 DepartedTicks = tuple[tuple[int, Ranges], ...]
 
 
@@ -410,6 +412,16 @@ class StreamReader:
         self._sealed = SealedCounts(engine)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
+        db.caches.add("logs of the stream", self)
+
+    @property
+    def limit_bytes(self) -> int:
+        """How much of the logs is kept at most."""
+        return LOGS_BYTES
+
+    def nbytes(self) -> int:
+        """Return how much of the logs is kept, in bytes as they are in the files."""
+        return sum(log.offset for log in list(self._known.values()))
 
     def query(self, question: StepQuery, *, missing: list[str] | None = None) -> list[TimestepRecord]:
         """Return what holds, in the order of sessions and ticks, or strongest first; COLD records among it.
@@ -673,7 +685,11 @@ class StreamReader:
                 if log is not None:
                     merge_small(log)
                     frames[path.name] = log
-            self._known = dict(frames)
+            self._known, used = {}, 0
+            for name, log in frames.items():
+                used += log.offset
+                if used <= LOGS_BYTES:
+                    self._known[name] = log
             return {name: replace(log, frames=list(log.frames)) for name, log in frames.items()}
 
 

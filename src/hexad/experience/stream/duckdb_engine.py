@@ -31,10 +31,11 @@ from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded
 if TYPE_CHECKING:
     import duckdb
 
+_MEMORY_GB: Final = 2
 _Config = dict[str, str | int | float | list[str]]
 _CONFIG: Final[_Config] = {
     "temp_directory": "",
-    "memory_limit": "2GB",
+    "memory_limit": f"{_MEMORY_GB}GB",
     "threads": "2",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -57,9 +58,26 @@ class DuckDbEngine:
         self.cipher, self._exports, self._failures = cipher, exports, Failures()
         self._lock = threading.Condition()
         self._con: duckdb.DuckDBPyConnection | None = None
+        self.blocks = BlockCache()
         self._used: dict[int, duckdb.DuckDBPyConnection] = {}
         self._ended = False
         self._pid = os.getpid()
+
+    @property
+    def limit_bytes(self) -> int:
+        """How much memory DuckDB takes at most."""
+        return _MEMORY_GB * 1_000_000_000
+
+    def nbytes(self) -> int:
+        """Return how much it has; 0 while nothing was asked."""
+        con = self._con
+        if con is None or self._pid != os.getpid():
+            return 0
+        with self.cursor(Path("duckdb_memory")) as cursor:
+            row = cursor.execute(
+                "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
+            ).fetchone()
+        return 0 if row is None else int(row[0])
 
     def name(self, path: str | Path) -> str:
         """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""
@@ -152,9 +170,8 @@ class DuckDbEngine:
         if self.cipher is None:
             return duckdb.connect(":memory:", config=config)
         kinds = [(self.cipher, SCHEME), (self._exports, EXPORTS_SCHEME)]
-        cache = BlockCache()
         sealed = [
-            filesystem(cipher, scheme, self._failures, cache)
+            filesystem(cipher, scheme, self._failures, self.blocks)
             for cipher, scheme in kinds
             if cipher is not None
         ]

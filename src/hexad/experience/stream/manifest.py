@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
+from hexad.core.caches import ByteCache
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
 from hexad.database.meta import Meta
@@ -46,13 +47,17 @@ class SideFile:
     sha256: str
 
 
+_CONCEPTS_BYTES: Final = 2 << 20
+
+
 class SegmentManifest:
     """The rows that say what the stream consists of."""
 
     def __init__(self, db: Database) -> None:
         self._db, self._meta = db, Meta(db)
-        self._numbers: dict[str, int] = {}
-        self._ids: dict[int, str] = {}
+        self._numbers, self._ids = ByteCache[str, int](_CONCEPTS_BYTES), ByteCache[int, str](_CONCEPTS_BYTES)
+        for cache in (self._numbers, self._ids):
+            db.caches.add("concept numbers", cache)
 
     def register(
         self,
@@ -242,17 +247,16 @@ class SegmentManifest:
             if row is None:
                 return None
             number = row[0]
-            self._numbers[concept], self._ids[number] = number, concept
+            self._numbers.put(concept, cast("int", number))
         return number
 
     def concept_id(self, number: int) -> str | None:
         """Return the concept of a number."""
-        if number not in self._ids:
+        known = self._ids.get(number)
+        if known is None:
             row = self._db.query_one("SELECT id FROM stream_concepts WHERE no = ?", (number,))
-            if row is None:
-                return None
-            self._ids[number] = row[0]
-        return self._ids[number]
+            return None if row is None else self._ids.put(number, cast("str", row[0]))
+        return known
 
 
 def _add_side(con: Connection, segment: int, side: SideFile) -> None:

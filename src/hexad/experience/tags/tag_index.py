@@ -21,6 +21,7 @@ from hexad.core.arguments import (
     require_question_length,
     word_list,
 )
+from hexad.core.caches import CountedCache
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
@@ -43,6 +44,8 @@ from hexad.redaction.masking import Masking
 
 WORKING_SET_LIMIT: Final = 10_000
 """How many tags are kept in memory unless buds need more."""
+_TAG_BYTES: Final = 16_384
+"""The most that a tag takes, with its description."""
 
 
 class ActiveTags:
@@ -60,6 +63,8 @@ class ActiveTags:
         self._needed: tuple[int, frozenset[str]] = (-1, frozenset())
         self.hits = 0
         self.misses = 0
+        self._use = CountedCache(limit * _TAG_BYTES, lambda: dict(self._kept))
+        db.caches.add("tags", self._use)
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.caches import ByteCache
 from hexad.core.ids import is_reserved
 from hexad.database.codec import dump
 from hexad.errors import Conflict, InvalidMemory
@@ -26,6 +26,7 @@ from hexad.text.similarity.nearness import ComparedText, near_marks, nearness
 
 _CANDIDATES: Final = 32
 _REMEMBERED_CHARS: Final = 4_000
+_COMPARED_BYTES: Final = 8 << 20
 """Longer texts are taken apart anew, so that what is remembered of some stays a few megabytes."""
 
 
@@ -66,7 +67,9 @@ class Gate:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
-        self._compared = lru_cache(maxsize=2 * _CANDIDATES)(ComparedText.of)
+        cache = ByteCache[str, ComparedText](_COMPARED_BYTES)
+        stores.db.caches.add("compared texts", cache)
+        self._compared = cache.remembering(ComparedText.of)
 
     def judge(
         self,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
+from hexad.core.caches import CountedCache
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
@@ -42,6 +43,8 @@ _TEXTS: Final = frozenset({
 _REPEATED_MIN_CHARS: Final = 5
 FIELD_REMEMBERED: Final = 200
 FIELDS_REMEMBERED: Final = 4_000
+_FIELD_BYTES: Final = 16 * FIELD_REMEMBERED
+"""The most that a field takes that is remembered with what was found in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,13 @@ class Redactor:
         self._project = rules or RedactionRules()
         self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
         self._names: dict[tuple[int, str], tuple[RedactionRules, str | None]] = {}
+        self.remembered = CountedCache(
+            2 * FIELDS_REMEMBERED * _FIELD_BYTES,
+            lambda: [
+                [(key[1], known[1]) for key, known in list(self._known.items())],
+                [key[1] for key in list(self._names)],
+            ],
+        )
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
         """Return the rules for a space: secrets always, personal data by the project's word and the space's policy."""
@@ -403,6 +413,7 @@ class PolicyBook:
         self._parsed: dict[str, Policies] = {}
         self._rules: dict[str, RedactionRules] = {}
         self._found = _FoundSpaces()
+        stores.db.caches.add("redacted fields", redactor.remembered)
 
     @contextmanager
     def looked_up_once(self) -> Iterator[None]:

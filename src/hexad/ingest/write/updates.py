@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
+from hexad.core.caches import ByteCache
 from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import to_micros
@@ -25,7 +25,7 @@ from hexad.text.summary.sentences import sentences
 
 _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
-_CLAIMS_KEPT: Final = 512
+_CLAIMS_BYTES: Final = 4 << 20
 _TOPIC_WORDS: Final = 4
 _SELDOM: Final = 0.05
 """Below this likelihood an update is only noted as a weak one: 8 of 172 on the development half."""
@@ -37,7 +37,9 @@ class UpdateLinker:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
-        self._claims = lru_cache(maxsize=_CLAIMS_KEPT)(claims)
+        cache = ByteCache[str, tuple[Claim, ...]](_CLAIMS_BYTES)
+        stores.db.caches.add("claims", cache)
+        self._claims = cache.remembering(claims)
 
     def read_ahead(self, text: str) -> None:
         """Read what a text claims while nobody waits: `link`, which is called in a transaction, has it read then."""

@@ -55,7 +55,7 @@ class ContextService:
     ) -> None:
         self._context, self._stores, self._recaller = context, stores, recaller
         self._session, self._user, self._code_graph = session, user, code_graph
-        self._shared = SharedRecall(recaller)
+        self._shared = SharedRecall(recaller, stores.db.caches)
         self.router = Contexts(
             context,
             stores,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAP_FILE: Final = Path(__file__).parent / "data" / "first_vectors.npz"
 
 # Where the one model file that is accepted has the embeddings of its pieces: int8, and each piece's scale.
-_PIECES, _DIMENSIONS = 30_522, 384
+_PIECES, DIMENSIONS = 30_522, 384
 _TABLE_AT, _SCALES_AT = 161_538, 11_882_049
 _TABLE_SHA256 = "97fb7962a86aef8120cb7685dc9cc09e51080b80b5b9b1b1c1abdbca0937e0df"
 _FIRST_WORD: Final = 1_996
@@ -44,7 +44,7 @@ class PieceMeans:
         try:
             with path.open("rb") as file:
                 file.seek(_TABLE_AT)
-                table = file.read(_PIECES * _DIMENSIONS)
+                table = file.read(_PIECES * DIMENSIONS)
                 file.seek(_SCALES_AT)
                 scales = file.read(_PIECES * 4)
         except OSError as error:
@@ -53,7 +53,7 @@ class PieceMeans:
             ) from error
         if hashlib.sha256(table + scales).hexdigest() != _TABLE_SHA256:
             raise ProviderError(f"The embedding model {path} has other embeddings than expected. {REMEDY}")
-        self._table = np.frombuffer(table, np.int8).reshape(_PIECES, _DIMENSIONS)
+        self._table = np.frombuffer(table, np.int8).reshape(_PIECES, DIMENSIONS)
         rarity = np.log(np.maximum(np.arange(_PIECES) - _FIRST_WORD + 1, 2))
         self._weights = (np.frombuffer(scales, "<f4") * rarity).astype(np.float32)
         self._pieces = WordPiece(load_vocabulary())
@@ -62,7 +62,7 @@ class PieceMeans:
         """Return one row for each text, in order."""
         import numpy as np
 
-        means = np.zeros((len(texts), _DIMENSIONS + 1), dtype=np.float32)
+        means = np.zeros((len(texts), DIMENSIONS + 1), dtype=np.float32)
         for row, text in zip(means, texts, strict=True):
             if pieces := self._pieces.encode(text)[1:-1]:
                 mean = self._weights[pieces] @ self._table[pieces].astype(np.float32)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from hexad.core.caches import CountedCache
 from hexad.errors import InvalidInput
 from hexad.providers.embedders.rows import checked_texts
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from hexad.providers.embedders.rows import FloatRows
 
 _WORD = re.compile(r"[^\W_]+")
-_CACHED_WORDS = 50_000
+_CACHED_FEATURES = 250_000
+"""A word has one for each of its letters; a tenth of them are of words that stand in one text alone."""
+_LONGEST_CACHED = 64
+_FEATURE_BYTES = 200
 _MAX_WORD_CHARS = 100
 _TRIGRAM_WEIGHT = 0.5
 
@@ -35,6 +39,8 @@ class HashEmbedder:
         self.dimensions = dimensions
         self.name = f"hashing-{dimensions}@1"
         self._cache: dict[str, tuple[tuple[int, float], ...]] = {}
+        self._kept = 0  # features in it
+        self.remembered = CountedCache(_CACHED_FEATURES * _FEATURE_BYTES, lambda: dict(self._cache))
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
         """Return one row of length one per text, in order; zeros for a text without a letter or digit."""
@@ -66,15 +72,18 @@ class HashEmbedder:
         known_features = self._cache.get(word)
         if known_features is not None:
             return known_features
-        if len(self._cache) >= _CACHED_WORDS:
-            self._cache.clear()
         marked = f"^{word}$"
         trigrams = (marked[at : at + 3] for at in range(len(marked) - 2))
         features = (
             (_key(f"word {word}"), 1.0),
             *((_key(f"part {part}"), _TRIGRAM_WEIGHT) for part in trigrams),
         )
-        self._cache[word] = features
+        if len(features) <= _LONGEST_CACHED:
+            if self._kept + len(features) > _CACHED_FEATURES:
+                self._cache.clear()
+                self._kept = 0
+            self._kept += len(features)
+            self._cache[word] = features
         return features
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from hexad.config import silence_runtime
+from hexad.core.caches import CountedCache
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.embedders.rows import checked_texts, unit_rows
 
@@ -35,6 +36,8 @@ MAX_TOKENS = 256
 _MAX_WORD_CHARS = 100
 _CACHED_CHUNK_CHARS = 64
 _CACHED_CHUNKS = 50_000
+_CHUNK_BYTES = 3_000
+"""The most that a chunk takes with its ids: one for each character."""
 _CACHED_CODE_POINTS = 20_000
 
 # White space that separates. `str.split` would also split at control characters, which the cleaning removes
@@ -110,6 +113,10 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self._cleaning, self._splitting = _Cleaning(), _Splitting()
         self._cache: dict[str, tuple[int, ...]] = {}
+
+    def remembered(self) -> Mapping[str, tuple[int, ...]]:
+        """Return the chunks whose ids are remembered."""
+        return dict(self._cache)
 
     def encode(self, text: str, *, max_tokens: int = MAX_TOKENS) -> list[int]:
         """Return [CLS], at most `max_tokens - 2` pieces of `text` from its beginning, and [SEP].
@@ -201,6 +208,10 @@ class MiniLmEmbedder:
         self._lock = threading.Lock()
         self._asked = False
         self._loaded: tuple[WordPiece, _Session] | None = None
+        self.remembered = CountedCache(_CACHED_CHUNKS * _CHUNK_BYTES, self._words)
+
+    def _words(self) -> Mapping[str, tuple[int, ...]]:
+        return {} if self._loaded is None else self._loaded[0].remembered()
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
         """Return one row of length one per text, in order; zeros for a text without words.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from hexad.core.caches import ByteCache
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.errors import ProviderError
@@ -38,7 +39,7 @@ VECTOR_POOL: Final = 300
 FILTERED_ENOUGH: Final = 100
 HEARD: Final = 5
 """Of each arm, so many of the best say which conversation a request belongs to."""
-FILTERS_KEPT: Final = 16
+FILTERS_BYTES: Final = 16 << 20
 """Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
@@ -72,7 +73,8 @@ class CandidateSearch:
         self._stores, self._fulltext, self._index = stores, fulltext, index
         self._changes, self._fitting, self._calibrated = changes, fitting, calibrated
         self.on_the_spot, self.first = on_the_spot, first
-        self._passing: dict[Filters, tuple[int, NDArray[np.bool_]]] = {}
+        self._passing = ByteCache[Filters, tuple[int, "NDArray[np.bool_]"]](FILTERS_BYTES)
+        stores.db.caches.add("filters", self._passing)
 
     def has_vectors(self) -> bool:
         """Return whether the store has vectors that can be searched."""
@@ -323,7 +325,5 @@ class CandidateSearch:
         numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
         allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
         allowed[numbers] = True
-        if len(self._passing) >= FILTERS_KEPT:
-            self._passing.pop(next(iter(self._passing)))
-        self._passing[filters] = (change, allowed)
+        self._passing.put(filters, (change, allowed))
         return allowed

@@ -11,6 +11,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Final
 
+from hexad.core.caches import CountedCache
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
 from hexad.memory.tables.duplicates import HandedOut
@@ -31,6 +32,8 @@ class RecallLog:
         self._lock = Lock()
         self._kept: deque[tuple[int, str, str, datetime]] = deque()
         self._characters = 0
+        self._use = CountedCache(8 * KEPT_CHARACTERS + KEPT * 500, lambda: list(self._kept))
+        stores.db.caches.add("recalled texts", self._use)
 
     def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
         """Remember the hits of one recall, by the memory's row number."""

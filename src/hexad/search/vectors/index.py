@@ -157,6 +157,10 @@ def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: i
 EXACT_LIMIT: Final = 30_000
 """Up to this many vectors every cosine is computed."""
 _TAIL_LIMIT: Final = 4_000
+BASE_BYTES: Final = 256 << 20
+"""More vectors than this are read from the mapped file as float16, also where every cosine is computed."""
+TAIL_BYTES: Final = 256 << 20
+"""More that came later than this become part of the file."""
 _COMPARED: Final = 64
 
 
@@ -213,6 +217,23 @@ class VectorIndex:
         self._cipher = cipher
         self._lock = Lock()
         self._state = _Loaded()
+        self._is_mapped = False  # whether what the base does not hold as float32 lies in the cache file
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """How much is in memory; None where nothing may be mapped from a file: then it is all of the vectors."""
+        return None if self._cache is None or self._cipher is not None else BASE_BYTES + TAIL_BYTES
+
+    def nbytes(self) -> int:
+        """Return how much memory the vectors take, without what is mapped from the cache file."""
+        base, tail = self._state.base, list(self._state.tail)
+        used = sum(rows.matrix.nbytes * 3 + rows.no.nbytes * 3 for rows in tail)  # as float16 and as float32
+        if base is not None:
+            mapped = self._is_mapped and base.matrix.itemsize == 2
+            used += base.alive.nbytes + (0 if mapped else base.matrix.nbytes)
+            if not self._is_mapped:
+                used += 3 * base.no.nbytes + (0 if base.bits is None else base.bits.nbytes)
+        return used
 
     def count(self) -> int:
         """Return how many vectors are searched."""
@@ -311,6 +332,7 @@ class VectorIndex:
         if state.change < 0 and self._cache is not None:
             cached = self._loaded(self._cache)
             if cached is not None and self._agrees(cached):
+                self._is_mapped = self._cipher is None
                 self._adopt(cached)
                 state = self._state
         rows = self._vectors.after(state.last_no, dimensions=self.dimensions)
@@ -323,7 +345,8 @@ class VectorIndex:
         removed_numbers = np.array(sorted({no for _, no in removed}), dtype=np.int64)
         self._join(removed_numbers)
         state.change = change
-        if self._tail_size() > max(_TAIL_LIMIT, len(state.base.no) // 5 if state.base else 0):
+        share = len(state.base.no) // 5 if state.base else 0
+        if self._tail_size() > min(max(_TAIL_LIMIT, share), TAIL_BYTES // (6 * self.dimensions + 24)):
             self._rebuild()
 
     def _loaded(self, cache: Path) -> CachedVectors | None:
@@ -358,7 +381,7 @@ class VectorIndex:
             centre=cached.mean,
         )
         state.exact = len(cached.rows.no) <= EXACT_LIMIT or cached.rescored == 0
-        if state.exact:
+        if state.exact and 4 * cached.rows.matrix.size <= BASE_BYTES:
             state.base.matrix = cached.rows.matrix.astype(np.float32)
         state.rescored = cached.rescored or RESCORED
         state.mean, state.covariance = cached.mean, cached.covariance
@@ -420,7 +443,9 @@ class VectorIndex:
             write_cache(
                 self._cache, cached, change=state.change, identity=self._identity, cipher=self._cipher
             )
-            cached = self._loaded(self._cache) or cached
+            loaded = self._loaded(self._cache)
+            self._is_mapped = loaded is not None and self._cipher is None
+            cached = loaded or cached
         self._adopt(cached)
         self._join(np.zeros(0, dtype=np.int64))
 

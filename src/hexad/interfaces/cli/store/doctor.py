@@ -311,6 +311,7 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
         ("embedder", embedder),
         ("generator", status.generator or "none: texts are made locally"),
         ("queue", _queue(status)),
+        ("caches", _caches(status)),
         ("keys", status.keys),
         ("upkeep", _upkeep(status)),
         ("user", status.user_layer or "no user layer"),
@@ -330,6 +331,14 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
 def _queue(status: StoreStatus) -> str:
     since = f" for up to {status.queue_age_s // 60:,} min" if status.queue_age_s >= 60 else ""
     return f"{status.queue_waiting:,} waiting{since}, {status.queue_failed:,} failed"
+
+
+def _caches(status: StoreStatus) -> str:
+    used = sum(use.bytes for use in status.caches.values())
+    most = sum(use.limit_bytes or 0 for use in status.caches.values())
+    return (
+        f"{size(used)} in use, at most {size(most)} in {count(len(status.caches), 'cache')}; --json has each"
+    )
 
 
 def _upkeep(status: StoreStatus) -> str:

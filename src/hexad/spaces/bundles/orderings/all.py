@@ -151,6 +151,7 @@ def _settled(view: SpaceView, scorer: Scorer, batch: NDArray[np.int64]) -> list[
     return settled
 
 
+VIEWS_BYTES: Final = 1 << 30
 VIEWS_MOST: Final = 8
 """Spaces whose views are kept, the last used ones."""
 FAMILY: Final = "memories"
@@ -183,6 +184,7 @@ class Orderings:
         self._changes = changes
         self._views: OrderedDict[int, SpaceView] = OrderedDict()
         self._rebuilt = 0  # the change of the signatures that the views were read after
+        stores.db.caches.add("views of spaces", self)
         self._lock = threading.RLock()
 
     def topic(
@@ -264,9 +266,18 @@ class Orderings:
             self._views.pop(space_no, None)  # half a step is worse than none
             raise
         self._views.move_to_end(space_no)
-        while len(self._views) > VIEWS_MOST:
+        while len(self._views) > VIEWS_MOST or self.nbytes() > self.limit_bytes:
             self._views.popitem(last=False)
         return view
+
+    @property
+    def limit_bytes(self) -> int:
+        """How much the views take at most; a larger one is made for its question and let go of."""
+        return VIEWS_BYTES
+
+    def nbytes(self) -> int:
+        """Return about how much the views take."""
+        return sum(view.nbytes() for view in list(self._views.values()))
 
 
 def _filtered(view: SpaceView, slots: NDArray[np.bool_], options: BundleOptions) -> NDArray[np.bool_]:

@@ -96,6 +96,14 @@ class Bitmaps:
             self._column[slots[at]] = np.arange(new.start, new.stop)
             bitmap_class.count = new.stop
 
+    def nbytes(self) -> int:
+        """Return how much memory they take."""
+        return (
+            self._size.nbytes
+            + self._column.nbytes
+            + sum(each.rows.nbytes + each.slots.nbytes for each in self._classes.values())
+        )
+
     def drop(self, slot: int) -> None:
         """Forget the signature of a slot."""
         size = int(self._size[slot]) if slot < len(self._size) else 0

@@ -193,6 +193,10 @@ _SETTLED_MOST: Final = 136  # more than one question asks: two clusters of 64 wo
 _OPEN, _NO, _YES = 0, 1, 2
 
 
+_MEMORY_BYTES: Final = 1_000
+"""What a view takes for a memory besides its signatures, measured with trees and tokens."""
+
+
 class SpaceView:
     """The active memories of a space that may be seen, as of change `rev`."""
 
@@ -242,6 +246,10 @@ class SpaceView:
 
     def __len__(self) -> int:
         return len(self._slot_of)
+
+    def nbytes(self) -> int:
+        """Return about how much memory it takes: `benchmarks bundles` measures it."""
+        return _MEMORY_BYTES * len(self.active) + sum(signed.nbytes() for signed in self._signed.values())
 
     # Following changes --------------------------------------------------------------------------------------------
 
