@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -466,6 +467,49 @@ def test_a_user_layer_that_a_project_opened_is_missed(project: Path, lost: str) 
         assert [] == hx.check()
 
 
+def test_a_user_layer_that_another_project_began_anew_is_missed(project: Path, tmp_path: Path) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.user.prefer("testing", "pytest")
+        database = hx.user.path / "user.db"
+    shutil.copytree(database.parent, tmp_path / "kept")
+    shutil.rmtree(database.parent)
+    (tmp_path / "other").mkdir()
+    with hexad.open(tmp_path / "other", embedder=None, background=False) as other:
+        other.user.prefer("testing", "unittest")
+        assert [] == other.check()
+    begun_anew = database.read_bytes()
+
+    for readonly in (True, False):
+        with hexad.open(project, embedder=None, background=False, readonly=readonly) as hx:
+            for call in (hx.user.preferences, lambda hx=hx: hx.user.prefer("testing", "nose")):
+                with pytest.raises(hexad.HexadError, match=r"user\.db is not the one that this|read-only"):
+                    call()
+            assert 1 == len(lines_of(hx.check(), "begun anew"))
+    assert begun_anew == database.read_bytes()
+
+    shutil.rmtree(database.parent)
+    shutil.copytree(tmp_path / "kept", database.parent)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert ["pytest"] == [preference.value for preference in hx.user.preferences()]
+        assert [] == hx.check()
+    with hexad.open(tmp_path / "other", embedder=None, background=False) as other:
+        assert 1 == len(lines_of(other.check(), "begun anew"))
+        assert [] == other.check(accept_losses=True)
+        assert ["pytest"] == [preference.value for preference in other.user.preferences()]
+        assert [] == other.check()
+
+
+def test_a_user_layer_stays_the_same_through_a_change_of_its_encryption(project: Path) -> None:
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.user.prefer("testing", "pytest")
+
+    hexad.encrypt(user=True, key=bytes(32))
+
+    with hexad.open(project, embedder=None, background=False, user_key=bytes(32)) as hx:
+        assert [] == hx.check()
+        assert ["pytest"] == [preference.value for preference in hx.user.preferences()]
+
+
 def test_a_lost_user_layer_is_accepted(project: Path) -> None:
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.user.prefer("testing", "pytest")
@@ -485,18 +529,19 @@ def test_another_place_of_the_user_layer_is_none_that_is_lost(project: Path, tmp
             assert [] == hx.check()
 
 
+def prune(project: Path) -> None:
+    """Do what goes to the ledger."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text that goes.", id="passing")
+        hx.forget("passing", purge=True, confirm=True)
+
+
 @pytest.mark.parametrize("lost", ["gone", "begun anew", "cut back"])
 def test_a_ledger_that_lost_records_is_named(project: Path, lost: str) -> None:
     ledger = project / ".hexad" / "audit"
-
-    def prune() -> None:
-        with hexad.open(project, embedder=None, background=False) as hx:
-            hx.remember("A text that goes.", id="passing")
-            hx.forget("passing", purge=True, confirm=True)
-
-    prune()
+    prune(project)
     shutil.copytree(ledger, project / "kept")
-    prune()
+    prune(project)
     with hexad.open(project, embedder=None, background=False) as hx:
         assert [] == hx.check()
     shutil.rmtree(ledger)
@@ -511,3 +556,56 @@ def test_a_ledger_that_lost_records_is_named(project: Path, lost: str) -> None:
         assert ("is gone; it had" if lost == "gone" else "cut off, or it was begun anew") in problem
         assert [] == hx.check(accept_losses=True)
         assert [] == hx.check()
+
+
+def test_a_ledger_with_as_many_other_records_is_refused_by_every_reader(project: Path) -> None:
+    ledger = project / ".hexad" / "audit"
+    prune(project)
+    shutil.copytree(ledger, project / "kept")
+    with AuditLog(project) as log:
+        records = log.size
+    shutil.rmtree(ledger)
+    with AuditLogWriter(ledger, "being-1") as writer:
+        for tick in range(records + 3):
+            writer.record("monday", tick, "output", "Certainly.", {}, [])
+    begun_anew = contents(ledger)
+
+    with pytest.raises(hexad.IntegrityError, match=r"other records than before .* begun anew"):
+        AuditLog(project)
+    told = command("audit", "verify", cwd=project)
+    assert (5, True) == (told.returncode, "other records than before" in told.stderr)
+    for readonly in (True, False):
+        with hexad.open(project, embedder=None, background=False, readonly=readonly) as hx:
+            assert 1 == len(lines_of(hx.check(), "begun anew"))
+    prune(project)  # what upkeep notes waits in the store: nothing is added to the wrong ledger
+    assert begun_anew["audit.key"] == contents(ledger)["audit.key"]
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 1 == len(lines_of(hx.check(), "begun anew"))
+
+    shutil.rmtree(ledger)
+    shutil.copytree(project / "kept", ledger)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        hx.maintain()
+    with AuditLog(project) as log:
+        assert log.verify().ok
+        assert records < log.size
+
+
+def test_a_ledger_that_goes_on_and_is_archived_is_the_same(project: Path) -> None:
+    prune(project)
+    with AuditLogWriter(project, "being-1") as writer:
+        for tick in range(300):
+            writer.record("monday", tick, "output", "Certainly.", {}, [])
+    with AuditLog(project) as log:
+        credential = log.reviewers.add("rita")
+        log.retention.archive(project / "all.hxa", before=datetime.now(UTC), reviewer_credential=credential)
+    prune(project)
+
+    with AuditLog(project) as log:
+        assert log.verify().ok
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+    hexad.encrypt(project, key=bytes(32))
+    with AuditLog(project, key=bytes(32)) as log:
+        assert log.verify().ok

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from hexad.audit.noted_head import gone, loss_of, noted_head
 from hexad.audit.open import DATABASE, FOLDER, KEYS, open_ledger
 from hexad.database.component import Component, FileGroup, Treatment
 from hexad.database.encryption.cipher import AUDIT_DB, SECRETS
-from hexad.database.meta import GO_ON, LEDGER_SIZE, Meta
+from hexad.database.meta import Meta
 from hexad.database.sqlite_setup import require_not_emptied
 from hexad.database.store_context import StoreContext
 from hexad.errors import IntegrityError
@@ -20,22 +21,21 @@ def _check_ledger(context: StoreContext) -> Iterator[str]:
     except IntegrityError as error:
         yield str(error)
         return
-    noted, path = Meta(context.db).get(LEDGER_SIZE), context.directory / FOLDER
+    noted, path = noted_head(Meta(context.db)), context.directory / FOLDER
     if noted is None:
         return
     if not (path / DATABASE).exists():
-        yield f"{path / DATABASE} is gone; it had {int(noted):,} records. Put a backup in its place. {GO_ON}"
-    elif not context.db.readonly:
-        opened = open_ledger(path, clock=context.clock, create=False, crypt=context.crypt)
-        try:
-            records = opened.ledger.size()
-        finally:
-            opened.close()
-        if records < int(noted):
-            yield (
-                f"{path / DATABASE} has {records:,} records and had {int(noted):,}: its end was cut off, or it was "
-                f"begun anew. Put a backup in its place. {GO_ON}"
-            )
+        yield gone(path / DATABASE, noted)
+        return
+    opened = open_ledger(
+        path, clock=context.clock, create=False, crypt=context.crypt, readonly=context.db.readonly
+    )
+    try:
+        loss = loss_of(opened.ledger, path / DATABASE, noted)
+    finally:
+        opened.close()
+    if loss is not None:
+        yield loss
 
 
 COMPONENT: Final = Component(

@@ -24,11 +24,13 @@ from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.export_file import OF_INCIDENT, OF_QUESTION, Shown, write_export
 from hexad.audit.incidents import Incidents, span_of, times_of
 from hexad.audit.ledger import ERASURE, LedgerQuery, holds
-from hexad.audit.open import Key, open_with_key
+from hexad.audit.noted_head import loss_of, noted_head
+from hexad.audit.open import DATABASE, Key, OpenLedger, open_with_key
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import EXPORT, PLANNED, QUERY, REFUSED, SYSTEM, without_secrets
 from hexad.audit.values import AuditRecord, Destroyed, Incident, Mark, Reviewer, Verification
 from hexad.audit.verify import verify
+from hexad.config import DATABASE as STORE
 from hexad.core.arguments import (
     is_whole,
     parse_choice,
@@ -42,10 +44,14 @@ from hexad.core.arguments import (
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
+from hexad.core.tracing import log
 from hexad.database import files
+from hexad.database.connection import Database
+from hexad.database.encryption.cipher import MEMORY_DB
+from hexad.database.meta import Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.sqlite_errors import all_failures_translated
-from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
+from hexad.errors import AccessDenied, Conflict, HexadError, IntegrityError, InvalidInput, NotFound
 
 LISTED: Final = "reviewer.incidents"
 EXPORTED: Final = "reviewer.incident_export"
@@ -180,7 +186,8 @@ _DIGITS_LIMIT: Final = 19
 class AuditLog:
     """Reads and checks a ledger (document 2, section 5.1). `path` is its folder or a store's.
 
-    Raises `NotFound` where there is none, unless `create` says to make it. `key` is as for `AuditLogWriter`.
+    Raises `NotFound` where there is none, unless `create` says to make it, and `IntegrityError` for a store's ledger
+    that does not go on from what the store noted of it. `key` is as for `AuditLogWriter`.
     `reviewers`, `incidents` and `retention` say who may read, what is kept for good, and what moves to archives.
     """
 
@@ -192,6 +199,11 @@ class AuditLog:
             Path(path), clock=self._clock, create=create, key=key, purpose="audit reader"
         )
         self._ledger = self._open.ledger
+        try:
+            _require_whole(self._open)
+        except BaseException:
+            self._open.close()
+            raise
         self._desk = Admission(self._open)
         self.reviewers = self._desk.reviewers
         self.incidents = Marking(self._desk)
@@ -458,6 +470,26 @@ class AuditLog:
     def close(self) -> None:
         """Let go of the ledger. Idempotent."""
         self._open.close()
+
+
+def _require_whole(opened: OpenLedger) -> None:
+    """Raise `IntegrityError` for a ledger that is not the one that its store knows, or not all of it."""
+    if opened.store is None:
+        return
+    key = None if opened.crypt is None else opened.crypt.derive(MEMORY_DB)
+    try:
+        db = Database.open(opened.store / STORE, clock=opened.clock, readonly=True, key=key)
+        try:
+            noted = noted_head(Meta(db))
+        finally:
+            db.close()
+    except (
+        HexadError
+    ) as error:  # the store's own readers say so; what is in the ledger can be read without it
+        log.warning("What the store noted of its ledger cannot be read: %s", error)
+        return
+    if (loss := loss_of(opened.ledger, opened.path / DATABASE, noted)) is not None:
+        raise IntegrityError(loss)
 
 
 def _require_new(path: Path) -> None:

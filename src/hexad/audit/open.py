@@ -145,7 +145,13 @@ class OpenLedger:
 
 @failures_translated
 def open_ledger(
-    path: Path, *, clock: Clock, create: bool, crypt: StoreKeys | None = None, lock: OpenLock | None = None
+    path: Path,
+    *,
+    clock: Clock,
+    create: bool,
+    crypt: StoreKeys | None = None,
+    lock: OpenLock | None = None,
+    readonly: bool = False,
 ) -> OpenLedger:
     """Open the ledger in the folder `path`, or in `audit` below a store's, for a caller that has the store open.
 
@@ -158,9 +164,10 @@ def open_ledger(
     if not create and not (folder / DATABASE).exists():
         raise _no_ledger(folder)
     key = None if crypt is None else crypt.derive(AUDIT_DB)
-    db = Database.open(folder / DATABASE, clock=clock, key=key)
+    db = Database.open(folder / DATABASE, clock=clock, key=key, readonly=readonly)
     try:
-        migrations.apply(db, MIGRATIONS, clock)
+        if not readonly:
+            migrations.apply(db, MIGRATIONS, clock)
         keys = KeyStore(folder / KEYS, fields=KEY_FIELDS, crypt=crypt)
         return OpenLedger(
             path=folder,

@@ -35,6 +35,8 @@ KEY_FILE: Final = "key_file"
 """The identity of `keys.json`."""
 LEDGER_SIZE: Final = "ledger_size"
 """How many records the ledger had when it last took notes from here."""
+LEDGER_ROOT: Final = "ledger_root"
+"""The same number, and the hash of the tree of these records."""
 ACCEPTED: Final = "accept_losses"
 """The note that the store goes on without files that are lost."""
 _FILE: Final = "file:"
@@ -154,9 +156,8 @@ class Meta:
         lost = self.lost_files(directory)
         names = [*lost, *(["keys.json"] if keys else []), *(["user.db"] if user_layer is not None else [])]
         with self._db.transaction() as con:
-            con.execute(
-                "DELETE FROM meta WHERE key = ?", (LEDGER_SIZE,)
-            )  # the ledger's next notes set it again
+            # The ledger's next notes set them again.
+            con.execute("DELETE FROM meta WHERE key IN (?, ?)", (LEDGER_SIZE, LEDGER_ROOT))
         if not names:
             return
         with self._db.transaction() as con:

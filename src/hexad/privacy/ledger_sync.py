@@ -8,6 +8,7 @@ from typing import Final
 
 from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import count_selected, destroy
+from hexad.audit.noted_head import loss_of, note_head, noted_head
 from hexad.audit.open import DATABASE as LEDGER_FILE
 from hexad.audit.open import open_ledger
 from hexad.audit.retention import Keeping
@@ -18,9 +19,9 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.erasure_book import ERASURE, Erasures
-from hexad.database.meta import DOCUMENT, LEDGER_SIZE, STORE_ID, Meta
+from hexad.database.meta import DOCUMENT, STORE_ID, Meta
 from hexad.database.secure_delete import clear_pages, empty_log
-from hexad.errors import HexadError
+from hexad.errors import HexadError, IntegrityError
 
 _BATCH: Final = 1_000
 MOVED: Final = "audit_moved"
@@ -49,6 +50,8 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
     source = meta.get(STORE_ID) or "store"
     done = 0
     try:
+        if (loss := loss_of(ledger, opened.path / LEDGER_FILE, noted_head(meta))) is not None:
+            raise IntegrityError(loss)
         moved = ledger.taken(source)
         while rows := meta.logged_after(moved, limit=_BATCH):
             works = erasures.for_ledger([no for no, _, what, _ in rows if what == ERASURE])
@@ -70,7 +73,7 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
         # Together, or what the ledger took before a kill would go on waiting here until there is another note.
         with meta.database.transaction():
             meta.put(MOVED, str(moved))
-            meta.put(LEDGER_SIZE, str(ledger.size()))
+            note_head(meta, ledger)
             if unknown := erasures.not_on_ledger(moved):
                 records = {
                     unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))

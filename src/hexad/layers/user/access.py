@@ -15,7 +15,14 @@ from hexad.core.arguments import is_text, parse_text, quoted
 from hexad.database.encryption.record import KeyGiven
 from hexad.database.meta import GO_ON, Meta
 from hexad.database.store_context import StoreContext
-from hexad.errors import AccessDenied, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
+from hexad.errors import (
+    AccessDenied,
+    HexadError,
+    IntegrityError,
+    InvalidInput,
+    LimitExceeded,
+    StorageFailure,
+)
 from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
 from hexad.layers.user.learning import state_preference
 from hexad.layers.user.publishing import PublishingProject
@@ -28,6 +35,14 @@ from hexad.text.key_names import key_of
 DEFAULT_USER: Final = "default"
 _STATED: Final = "stated"
 """What the user's own file said when it was last read."""
+
+
+_HERE: Final = "here"
+"""What older versions noted of a layer: that there is one."""
+
+
+class _AnotherLayer(IntegrityError):
+    """A layer was begun anew in the place of one that was known."""
 
 
 class UserAccess:
@@ -97,11 +112,12 @@ class UserAccess:
         )
         self._store, self._readonly = store, readonly
         try:
+            self._require_same(store)
             if not readonly:
                 self.read_file(store)
                 if not self._context.settings.user.learning:
                     self.leave(store)
-                self._note()
+                self._note(store)
         except BaseException:
             self.close()
             raise
@@ -115,23 +131,44 @@ class UserAccess:
 
     def loss(self) -> str | None:
         """Return in words what became of a layer that this project knew; None where it is there, or none was known."""
+        if (lost := self._lost_file()) is not None or self._known() is None:
+            return lost
+        try:
+            self.reading()
+        except _AnotherLayer as error:
+            return str(error)
+        except HexadError:
+            pass  # what else is wrong with it is said by who opens it
+        return None
+
+    def _known(self) -> str | None:
+        return Meta(self._context.db).user_layer(self.place)
+
+    def _lost_file(self) -> str | None:
         path = self.folder / DATABASE
-        known = Meta(self._context.db).user_layer(self.place)
-        if known is None or (path.exists() and path.stat().st_size):
+        if self._known() is None or (path.exists() and path.stat().st_size):
             return None
         what = "empty" if path.exists() else "gone"
         return f"{path} is {what}, and this project had opened it. Put a backup in its place. {GO_ON}"
 
     def _require_kept(self) -> None:
-        if (loss := self.loss()) is not None:
-            raise IntegrityError(loss)
+        if (lost := self._lost_file()) is not None:
+            raise IntegrityError(lost)
 
-    def _note(self) -> None:
-        """Note that a layer is here, so that it is missed from now on."""
-        meta = Meta(self._context.db)
-        if self._context.db.readonly or self._context.db.in_transaction or meta.user_layer(self.place):
+    def _require_same(self, store: UserStore) -> None:
+        known = self._known()
+        if known not in (None, _HERE, store.identity()):
+            raise _AnotherLayer(
+                f"{self.folder / DATABASE} is not the one that this project had opened: it was begun anew. Put a "
+                f"backup in its place. {GO_ON}"
+            )
+
+    def _note(self, store: UserStore) -> None:
+        """Note which layer is here, so that it is missed from now on."""
+        if self._context.db.readonly or self._context.db.in_transaction:
             return
-        meta.note_user_layer(self.place, "here")
+        if self._known() in (None, _HERE):
+            Meta(self._context.db).note_user_layer(self.place, store.identity())
 
     def close(self) -> None:
         """Let go of the layer. Idempotent; the next call opens it again."""
