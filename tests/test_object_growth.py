@@ -32,6 +32,7 @@ OPERATIONS: dict[str, Callable[[Hexad, int], object]] = {
     "remember": lambda hx, i: hx.remember(f"The gateway has state {i % 2}.", id="state"),
     "record": lambda hx, i: hx.xdb.record("input", QUESTIONS[i % 4], session_id="talk"),
     "session": lambda hx, i: hx.session.set_task(QUESTIONS[i % 4]),
+    "where a tag is": lambda hx, i: hx.forget(tag="useful", purge=True, dry_run=True),
 }
 
 
@@ -42,6 +43,8 @@ def filled(opened: Opener) -> Hexad:
         hx.remember(f"Note {number}: the gateway retries {number} times, then deploys.", id=f"note-{number}")
     hx.governance.decide("Keep tokens in SQLite", rationale="One process.")
     hx.xdb.start_session("talk")
+    hx.xdb.record("output", "Noted.", event_id="reply")
+    hx.xdb.tag("useful", event_id="reply")
     hx.embed_pending()
     return hx
 

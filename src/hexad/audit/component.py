@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hexad.audit.noted_head import gone, loss_of, noted_head
 from hexad.audit.open import DATABASE, FOLDER, KEYS, open_ledger
+from hexad.audit.verify import gone, loss_of, noted_head
 from hexad.database.component import Component, FileGroup, Treatment
 from hexad.database.encryption.cipher import AUDIT_DB, SECRETS
 from hexad.database.meta import Meta

@@ -24,13 +24,11 @@ from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.export_file import OF_INCIDENT, OF_QUESTION, Shown, write_export
 from hexad.audit.incidents import Incidents, span_of, times_of
 from hexad.audit.ledger import ERASURE, LedgerQuery, holds
-from hexad.audit.noted_head import loss_of, noted_head
-from hexad.audit.open import DATABASE, Key, OpenLedger, open_with_key
+from hexad.audit.open import Key, open_with_key, require_whole
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import EXPORT, PLANNED, QUERY, REFUSED, SYSTEM, without_secrets
 from hexad.audit.values import AuditRecord, Destroyed, Incident, Mark, Reviewer, Verification
 from hexad.audit.verify import verify
-from hexad.config import DATABASE as STORE
 from hexad.core.arguments import (
     is_whole,
     parse_choice,
@@ -44,14 +42,10 @@ from hexad.core.arguments import (
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
-from hexad.core.tracing import log
 from hexad.database import files
-from hexad.database.connection import Database
-from hexad.database.encryption.cipher import MEMORY_DB
-from hexad.database.meta import Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.sqlite_errors import all_failures_translated
-from hexad.errors import AccessDenied, Conflict, HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.errors import AccessDenied, Conflict, InvalidInput, NotFound
 
 LISTED: Final = "reviewer.incidents"
 EXPORTED: Final = "reviewer.incident_export"
@@ -200,7 +194,7 @@ class AuditLog:
         )
         self._ledger = self._open.ledger
         try:
-            _require_whole(self._open)
+            require_whole(self._open)
         except BaseException:
             self._open.close()
             raise
@@ -470,26 +464,6 @@ class AuditLog:
     def close(self) -> None:
         """Let go of the ledger. Idempotent."""
         self._open.close()
-
-
-def _require_whole(opened: OpenLedger) -> None:
-    """Raise `IntegrityError` for a ledger that is not the one that its store knows, or not all of it."""
-    if opened.store is None:
-        return
-    key = None if opened.crypt is None else opened.crypt.derive(MEMORY_DB)
-    try:
-        db = Database.open(opened.store / STORE, clock=opened.clock, readonly=True, key=key)
-        try:
-            noted = noted_head(Meta(db))
-        finally:
-            db.close()
-    except (
-        HexadError
-    ) as error:  # the store's own readers say so; what is in the ledger can be read without it
-        log.warning("What the store noted of its ledger cannot be read: %s", error)
-        return
-    if (loss := loss_of(opened.ledger, opened.path / DATABASE, noted)) is not None:
-        raise IntegrityError(loss)
 
 
 def _require_new(path: Path) -> None:

@@ -7,21 +7,24 @@ from pathlib import Path
 from typing import Final
 
 from hexad.audit.ledger import KEY_FIELDS, Ledger
+from hexad.audit.verify import loss_of, noted_head
 from hexad.config import DATABASE as STORE
 from hexad.config import STORE_DIRECTORY, load_settings
 from hexad.core.clock import Clock
+from hexad.core.tracing import log
 from hexad.database import migrations
 from hexad.database.connection import Connection, Database
-from hexad.database.encryption.cipher import AUDIT_DB, KEY_BYTES, StoreKeys
+from hexad.database.encryption.cipher import AUDIT_DB, KEY_BYTES, MEMORY_DB, StoreKeys
 from hexad.database.encryption.file_swap import FOLDER as CONVERSION
 from hexad.database.encryption.file_swap import recover
 from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
+from hexad.database.meta import Meta
 from hexad.database.migrations import Migration
 from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import require_not_emptied
-from hexad.errors import InvalidInput, NotFound
+from hexad.errors import HexadError, IntegrityError, InvalidInput, NotFound
 
 DDL: Final = """
 CREATE TABLE entries (
@@ -206,6 +209,26 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
     except BaseException:
         lock.close()
         raise
+
+
+def require_whole(opened: OpenLedger) -> None:
+    """Raise `IntegrityError` for a ledger that is not the one that its store knows, or not all of it."""
+    if opened.store is None:
+        return
+    key = None if opened.crypt is None else opened.crypt.derive(MEMORY_DB)
+    try:
+        db = Database.open(opened.store / STORE, clock=opened.clock, readonly=True, key=key)
+        try:
+            noted = noted_head(Meta(db))
+        finally:
+            db.close()
+    except (
+        HexadError
+    ) as error:  # the store's own readers say so; what is in the ledger can be read without it
+        log.warning("What the store noted of its ledger cannot be read: %s", error)
+        return
+    if (loss := loss_of(opened.ledger, opened.path / DATABASE, noted)) is not None:
+        raise IntegrityError(loss)
 
 
 def _places(path: Path) -> tuple[Path, Path | None]:

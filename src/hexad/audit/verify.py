@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 from hexad.audit.archive_file import ArchivedEntry, ArchiveFile
@@ -20,10 +21,11 @@ from hexad.audit.archived_records import (
     typed,
 )
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
-from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root
+from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root, root_of
 from hexad.audit.ledger import ERASURE, EVENTS, Ledger
 from hexad.audit.values import GENESIS, Verification
 from hexad.database.connection import Database
+from hexad.database.meta import GO_ON, LEDGER_ROOT, LEDGER_SIZE, Meta
 from hexad.errors import IntegrityError, LedgerBroken
 
 _PAGE: Final = 16_384
@@ -421,3 +423,51 @@ def _details(db: Database, kind: str) -> Iterator[tuple[int, Any]]:
     for seq, body in rows:
         with suppress(ValueError, KeyError, TypeError):
             yield seq, json.loads(body)["detail"]
+
+
+# What a store notes of its ledger, a database of its own, so that one that was cut off or begun anew is missed.
+
+NotedHead = tuple[int, bytes | None]
+"""How many records there were, and the hash of their tree; None where an older version noted the number alone."""
+_RESTORE: Final = f"Put a backup in its place. {GO_ON}"
+
+
+def note_head(meta: Meta, ledger: Ledger) -> None:
+    """Note where the ledger ends at this moment."""
+    head = ledger.head()
+    with meta.database.joined():
+        meta.put(LEDGER_SIZE, str(head.size))
+        meta.put(LEDGER_ROOT, f"{head.size} {head.root.hex()}")
+
+
+def noted_head(meta: Meta) -> NotedHead | None:
+    """Return what was noted last; None where nothing was."""
+    noted = meta.get(LEDGER_SIZE)
+    if noted is None:
+        return None
+    size, _, root = (meta.get(LEDGER_ROOT) or "").partition(" ")
+    return int(noted), bytes.fromhex(root) if size == noted else None
+
+
+def gone(path: Path, noted: NotedHead) -> str:
+    """Return in words that a ledger is not there any more."""
+    return f"{path} is gone; it had {noted[0]:,} records. {_RESTORE}"
+
+
+def loss_of(ledger: Ledger, path: Path, noted: NotedHead | None) -> str | None:
+    """Return in words why the ledger in `path` does not go on from what was noted of it before; None where it does."""
+    if noted is None:
+        return None
+    records, root = noted
+    there = ledger.size()
+    if there < records:
+        return (
+            f"{path} has {there:,} records and had {records:,}: its end was cut off, or it was begun anew. "
+            f"{_RESTORE}"
+        )
+    if root is not None and root_of(records, ledger.node) != root:
+        return (
+            f"{path} has other records than before among its first {records:,}: it was begun anew, or it is another "
+            f"store's. {_RESTORE}"
+        )
+    return None

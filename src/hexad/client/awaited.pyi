@@ -6,11 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack, overload
 
-from hexad.code_graph.values import (
-    CodeAnswer,
-    CodeIndexReport,
-    CodeOverview,
-)
+from hexad.code_graph.values import CodeAnswer, CodeIndexReport, CodeOverview
 from hexad.core.actor import Actor
 from hexad.core.clock import Clock
 from hexad.core.erasure import ErasureReceipt

@@ -24,16 +24,18 @@ from urllib.parse import quote
 
 import apsw
 
-from hexad.core.caches import CacheBook
 from hexad.core.clock import Clock
+from hexad.core.lazy import CacheBook
 from hexad.database.commit_queue import CommitInDoubt, CommitQueue, Durability
 from hexad.database.sqlite_errors import FOREIGN, extended_code, translated, translated_error
 from hexad.database.sqlite_setup import (
     APPLICATION_ID,
     CACHE_KIB,
     PAGE_BYTES,
+    PrivateCopy,
     configure,
     has_log,
+    has_room,
     make_private,
     prepare_file,
     require_not_emptied,
@@ -174,6 +176,9 @@ class Database:
         self._all: list[tuple[weakref.ref[threading.Thread], Connection]] = []
         self._queue: CommitQueue | None = None
         self._wrote = False
+        self._private: PrivateCopy | None = (
+            None  # what is read where no files can be made beside the database
+        )
         self._unchanging = False  # whether it is read as a file that nobody can write to
         self._guard: Callable[[Connection], object] | None = None
         self.caches = CacheBook()
@@ -252,11 +257,15 @@ class Database:
             require_our_file(self._connection(), may_be_empty=False)
         except StorageFailure:
             # A store that nobody has open is read by files that SQLite makes beside it: on a full disk or in a folder
-            # that may not be written there is no room for them, and without a log nothing is in them.
-            if has_log(self.path):
+            # that may not be written there is no room for them. Without a log nothing is in them; a log that a killed
+            # program left is read with the database in a copy of both.
+            copies = has_log(self.path)
+            if copies and has_room(self.path.parent):
                 raise
             self._close_all()
-            self._unchanging = True
+            if copies:
+                self._private = PrivateCopy(self.path)
+            self._unchanging = not copies
             require_our_file(self._connection(), may_be_empty=False)
 
     def _open_writable(self) -> None:
@@ -293,7 +302,7 @@ class Database:
     def _connect(self) -> Connection:
         flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
         with translated(self.path):
-            name = str(self.path)
+            name = str(self.path if self._private is None else self._private.path)
             if self._unchanging:
                 name, flags = f"file:{quote(name)}?immutable=1", flags | apsw.SQLITE_OPEN_URI
             sqlite = apsw.Connection(name, flags=flags, vfs=self._vfs)
@@ -595,6 +604,8 @@ class Database:
                     con.sqlite.close(True)
             self._all = []
         self._local = threading.local()
+        if self._private is not None:
+            self._private.close()
 
     def _abandon_in_child(self) -> None:
         if self._queue is not None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -212,3 +215,66 @@ def prepare_file(con: Connection) -> bool:
 def _pragma(con: Connection, name: str) -> object:
     row = con.execute(f"PRAGMA {name}").fetchone()
     return row[0] if row else None
+
+
+# Reading where no files can be made beside a database -----------------------------------------------------------
+
+_ROOM_BYTES: Final = 32_768
+"""What SQLite's shared memory takes at least."""
+_NO_ROOM: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+_ATTEMPTS: Final = 3
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether SQLite can make the file beside a database in which its readers share the log's index."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_ROOM_BYTES))
+            file.flush()
+    except OSError as error:
+        return error.errno not in _NO_ROOM
+    return True
+
+
+class PrivateCopy:
+    """A database with its log, of one moment, in a temporary folder for its owner alone; `close` removes it.
+
+    Raises `StorageFailure` where there is no room for it, or somebody goes on writing meanwhile.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        originals = [database, database.with_name(f"{database.name}-wal")]
+        try:
+            self._folder = tempfile.TemporaryDirectory(prefix="hexad-")
+            self.path = Path(self._folder.name) / database.name
+            for _ in range(_ATTEMPTS):
+                before = list(map(_state, originals))
+                for original in originals:
+                    shutil.copyfile(original, self.path.with_name(original.name))
+                if before == list(map(_state, originals)):
+                    return
+        except OSError as error:
+            self.close()
+            raise StorageFailure(
+                f"{database.parent} cannot be written, and a program that was killed left a log there with what was "
+                f"committed last. To read both, {sum(map(_size, originals)):,} bytes are copied to "
+                f"{tempfile.gettempdir()}, which failed: {error.strerror or error}. Set TMPDIR to a folder with room, "
+                "or open the store once where it can be written."
+            ) from error
+        self.close()
+        raise StorageFailure(
+            f"{database} is being written by another program, and {database.parent} cannot be written by this one. "
+            "Try again, or open the store where it can be written."
+        )
+
+    def close(self) -> None:
+        """Remove the copy. Idempotent."""
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+def _state(file: Path) -> tuple[int, int, int]:
+    stat = os.stat(file)
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

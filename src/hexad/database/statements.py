@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ class Rows:
     """The rows of one statement, read as they are asked for.
 
     A cursor is let go and never closed: what apsw 3.54.0 is told to close it keeps for good, an object of some 200
-    bytes each. The last reference to a cursor ends its statement as well.
+    bytes each, and so it does with a cursor that outlives a later one. The last reference to a cursor ends its
+    statement as well; it goes with the last row.
     """
 
     __slots__ = ("_cursor", "_path")
@@ -33,7 +35,9 @@ class Rows:
 
     def __iter__(self) -> Iterator[Row]:
         try:
-            yield from self._cursor or ()
+            # Through `chain`, which has no `close`: `yield from` would call the cursor's where somebody stops half-way.
+            yield from chain(self._cursor or ())
+            self._cursor = None
         except FOREIGN as error:
             raise translated_error(error, self._path) from error
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from hexad.config import STORE_DIRECTORY
-from hexad.core.caches import ByteCache
+from hexad.core.lazy import ByteCache
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import language_of

@@ -16,7 +16,7 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.background_loop import SideCalls
-from hexad.core.caches import ByteCache, CacheBook
+from hexad.core.lazy import ByteCache, CacheBook
 from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.stack import keys_asked, named_key

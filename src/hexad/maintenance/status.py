@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hexad.core.as_json import as_json
-from hexad.core.caches import CacheUse
 from hexad.core.json_types import JSONValue
+from hexad.core.lazy import CacheUse
 from hexad.core.version import __version__
 from hexad.database.component import Component
 from hexad.database.connection import sqlite_library_is_safe

@@ -8,12 +8,12 @@ from typing import Final
 
 from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import count_selected, destroy
-from hexad.audit.noted_head import loss_of, note_head, noted_head
 from hexad.audit.open import DATABASE as LEDGER_FILE
 from hexad.audit.open import open_ledger
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
+from hexad.audit.verify import loss_of, note_head, noted_head
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.caches import ByteCache
+from hexad.core.lazy import ByteCache
 
 if TYPE_CHECKING:
     import numpy as np

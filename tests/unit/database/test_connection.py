@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import stat
 import threading
@@ -494,3 +495,26 @@ def test_a_trial_of_a_store_that_is_only_read_changes_a_copy(tmp_path: Path, key
             assert [(1, "in the log")] == rows(reader)
             with pytest.raises(StorageFailure, match="read-only"), reader.transaction():
                 pass
+
+
+def test_cursors_go_with_their_last_row_and_when_somebody_stops_half_way(tmp_path: Path) -> None:
+    def left_half_way(db: Database) -> None:
+        for _ in db._connection().execute("SELECT value FROM json_each('[1, 2, 3]')"):
+            break
+
+    def read_to_the_end(db: Database) -> None:
+        with db.read() as con:  # ends with another statement, while `rows` is still named
+            rows = con.execute("SELECT value FROM json_each('[1, 2, 3]')")
+            assert [1, 2, 3] == [value for (value,) in rows]
+
+    def cursors() -> int:
+        gc.collect()
+        return sum(type(each) is apsw.Cursor for each in gc.get_objects())
+
+    with contextlib.closing(Database.open(tmp_path / "a.db", clock=SystemClock())) as db:
+        for use in (left_half_way, read_to_the_end):
+            use(db)
+            before = cursors()
+            for _ in range(20):
+                use(db)
+            assert cursors() - before < 5

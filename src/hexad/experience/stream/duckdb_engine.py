@@ -74,10 +74,8 @@ class DuckDbEngine:
         if con is None or self._pid != os.getpid():
             return 0
         with self.cursor(Path("duckdb_memory")) as cursor:
-            row = cursor.execute(
-                "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
-            ).fetchone()
-        return 0 if row is None else int(row[0])
+            rows = cursor.table_function("duckdb_memory").sum("memory_usage_bytes").fetchall()
+        return sum(int(used or 0) for (used,) in rows)
 
     def name(self, path: str | Path) -> str:
         """Return what stands for a file of the store in a statement; a string in it needs `quoted` besides."""

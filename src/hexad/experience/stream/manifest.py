@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
-from hexad.core.caches import ByteCache
+from hexad.core.lazy import ByteCache
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
 from hexad.database.meta import Meta

@@ -21,7 +21,7 @@ from hexad.core.arguments import (
     require_question_length,
     word_list,
 )
-from hexad.core.caches import CountedCache
+from hexad.core.lazy import CountedCache
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext

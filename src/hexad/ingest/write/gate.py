@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from hexad.core.arguments import quoted
-from hexad.core.caches import ByteCache
 from hexad.core.ids import is_reserved
+from hexad.core.lazy import ByteCache
 from hexad.database.codec import dump
 from hexad.errors import Conflict, InvalidMemory
 from hexad.memory.draft import Draft

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
-from hexad.core.caches import CountedCache
 from hexad.core.json_types import JSONValue
+from hexad.core.lazy import CountedCache
 from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
 from hexad.memory.draft import Draft

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
-from hexad.core.caches import ByteCache
 from hexad.core.erasure import masked_item
 from hexad.core.json_types import JSONValue
+from hexad.core.lazy import ByteCache
 from hexad.database.codec import to_micros
 from hexad.errors import Conflict
 from hexad.memory.memory import BEGINNING_LIMIT, Memory, Status, SupersededMemory, Trust

@@ -75,8 +75,7 @@ class UserStore:
 
     def identity(self) -> str:
         """Return what tells this layer from another one in its place: when it was begun, to the microsecond, hashed."""
-        row = self.db.query_one("SELECT applied_at FROM schema_migrations WHERE number = 1")
-        return hashlib.blake2b(str(row and row[0]).encode(), digest_size=16).hexdigest()
+        return hashlib.blake2b(self.holdings.begun().encode(), digest_size=16).hexdigest()
 
     def close(self) -> None:
         """Let go of the database and of the folder. Idempotent."""

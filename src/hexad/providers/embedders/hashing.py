@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from hexad.core.caches import CountedCache
+from hexad.core.lazy import CountedCache
 from hexad.errors import InvalidInput
 from hexad.providers.embedders.rows import checked_texts
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from hexad.config import silence_runtime
-from hexad.core.caches import CountedCache
+from hexad.core.lazy import CountedCache
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.embedders.rows import checked_texts, unit_rows
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hexad.core.caches import ByteCache
+from hexad.core.lazy import ByteCache
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.errors import ProviderError

@@ -11,7 +11,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Final
 
-from hexad.core.caches import CountedCache
+from hexad.core.lazy import CountedCache
 from hexad.memory.query import Hit
 from hexad.memory.store import Stores
 from hexad.memory.tables.duplicates import HandedOut

@@ -180,6 +180,8 @@ def opened_or_read(open_store: Callable[[bool], Hexad]) -> Hexad:
     except hexad.StorageFailure as refused:
         try:
             hx = open_store(True)
+        except hexad.StorageFailure as unread:  # it says more: what stands in the way of reading, too
+            raise unread from refused
         except hexad.HexadError:
             raise refused from None
         note(f"{refused} The store was opened for reading alone.")

@@ -45,6 +45,11 @@ class UserHoldings:
         self._db = db
         self._user_id = user_id
 
+    def begun(self) -> str:
+        """Return when the layer was begun, whoever did it."""
+        row = self._db.query_one("SELECT applied_at FROM schema_migrations WHERE number = 1")
+        return "" if row is None else str(row[0])
+
     def counts(self) -> dict[str, int]:
         """Return how many rows each list has; lists without any are left out."""
         counts = {name: self._count(table) for name, table in SECTIONS.items()}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexad.core.caches import ByteCache, CacheBook, CacheUse, CountedCache, size_of
+from hexad.core.lazy import ByteCache, CacheBook, CacheUse, CountedCache, size_of
 
 
 @given(
