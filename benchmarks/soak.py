@@ -243,13 +243,14 @@ class Life:
 
     def _forget(self, old: int) -> None:
         """Purge all that a round brought."""
-        with self.counted("forget", 5):
+        with self.counted("forget", 6):
             self.hx.forget(tag=f"round-{old}", purge=True, confirm=True)
             for name in (f"task-{old}", f"work-{old}"):
                 self.hx.forget(session=name, purge=True, confirm=True)
             for path in self.notes.glob(f"{old}-*.md"):
                 path.unlink()
-                self.hx.forget(source=str(path), purge=True, confirm=True)
+                self.hx.forget(source=path.name, purge=True, confirm=True)
+            self.hx.xdb.remove_tag(f"round-{old}", force=True)
 
     def _keep_up(self, number: int) -> None:
         with self.counted("status"):
@@ -294,6 +295,7 @@ class Soak:
         while (seconds := time.monotonic() - began) < minutes * 60 or number < KEPT_ROUNDS * 3:
             life.operations, life.cpu_ms = 0, {}
             cpu_ms = cpu_of(lambda at=number: life.live(at))  # type: ignore[misc]
+            status = life.hx.status()
             floor_ms = min(cpu_of(floor) for _ in range(3))
             gc.collect()
             self.kinds.append(dict(life.cpu_ms))
@@ -306,7 +308,7 @@ class Soak:
                     cpu_ms,
                     floor_ms,
                     life.operations,
-                    life.hx.count(),
+                    status.memories + status.archived + status.quarantined,
                     disk_bytes(life.hx.path) / 1e6,
                 )
             )
