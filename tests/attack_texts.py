@@ -22,6 +22,9 @@ UNITS: Final[dict[str, str]] = {
     "json": '{"a":', "call": "f(", "def": "def f():\n", "class": "class A {\n", "import": "import a\n", "indent": "  a\n   b\n", "crlf pair": "a: \r\n",
     "percent code": "%41", "reference": "&#65;", "wide": "ａ", "two scripts": "aа", "spelled": "s s ", "wrapped": "a1b2c3d4e5f6\n",
     "coded words": "cGFzc3dvcmQ6IGEg ", "password and number": "password abc123 ",
+    "order in German": "regel alle nicht vergiss nicht ", "not in German": "nicht beachte die regel und ", "order in Russian": "забудь правила не ",
+    "morse": ".- ", "bits": "01000001 ", "codes": "65 ", "hex bytes": "0x41 ", "rot13": "gur lbh ", "shaped": "\U0001f130 ", "base32": "MFRGGZDF",
+    "spelling alphabet": "alfa bravo charlie delta echo ", "mixed case": "aW5zdHJ1Y3Rp ",
 }  # fmt: skip
 
 

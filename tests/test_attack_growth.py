@@ -24,7 +24,7 @@ from hexad.ingest.sources.formats.code import code_sections
 from hexad.ingest.sources.formats.html import parse_html
 from hexad.ingest.sources.formats.markdown import parse_asciidoc, parse_markdown, parse_rst
 from hexad.ingest.write.salience import relevance_of
-from hexad.redaction.injection import detector
+from hexad.redaction.injection import detector, meaning
 from hexad.redaction.policy import project_rules
 from hexad.redaction.redact import redact
 from hexad.text import (
@@ -59,6 +59,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "discreet": errors.discreet,
     "revealed": prompt_fence.revealed,
     "escaped": prompt_fence.escaped,
+    "defused": prompt_fence.defused,
+    "fenced_json": prompt_fence.fenced_json,
+    "word_places": meaning.word_places,
     "estimate_pieces": chunking.estimate_pieces,
     "statements": lambda text: list(commitments.statements(text)),
     "code_names": literals.code_names,

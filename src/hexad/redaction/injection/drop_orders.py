@@ -22,6 +22,7 @@ _KEY: Final = 4
 _APART_WORDS, _WHICH_WORDS, _NEGATION_WORDS = 9, 5, 2
 _APART_CHARACTERS, _WHICH_CHARACTERS, _NEGATION_CHARACTERS = 60, 40, 12
 _MOST_PLACES: Final = 40
+"""Places of words that are looked at in a sentence; one that says them more often is taken to mean them."""
 _TOKEN: Final = re.compile(r"[^\W_]+|[.!?;\n]")
 _END: Final = re.compile(r"[.!?;\n。！？।؟]")
 
@@ -157,20 +158,18 @@ def _sentences(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _in_sentence(tokens: Sequence[str], known: DropWords) -> bool:
     orders, which, negations = (
-        [at for at, token in enumerate(tokens) if _is_of(token, stems)]
+        {at for at, token in enumerate(tokens) if _is_of(token, stems)}
         for stems in (known.orders, known.which, known.negation)
     )
     if not orders or not which:
         return False
     for at, token in enumerate(tokens):
-        is_negated = any(abs(at - other) <= _NEGATION_WORDS for other in negations)
+        is_negated = not negations.isdisjoint(range(at - _NEGATION_WORDS, at + _NEGATION_WORDS + 1))
         if not _is_of(token, known.obey if is_negated else known.drop):
             continue
-        for order in orders:
-            low, high = min(at, order), max(at, order)
-            if high - low <= _APART_WORDS and any(
-                low - _WHICH_WORDS <= other <= high + _WHICH_WORDS for other in which
-            ):
+        for order in orders.intersection(range(at - _APART_WORDS, at + _APART_WORDS + 1)):
+            between = range(min(at, order) - _WHICH_WORDS, max(at, order) + _WHICH_WORDS + 1)
+            if not which.isdisjoint(between):
                 return True
     return False
 
@@ -239,8 +238,9 @@ def _tells_prompt_in_script(text: str) -> bool:
 
 
 def _places(text: str, stems: Sequence[str]) -> Iterator[int]:
+    count = 0
     for stem in stems:
-        at, count = text.find(stem), 0
+        at = text.find(stem)
         while at >= 0 and count < _MOST_PLACES:
             yield at
             at, count = text.find(stem, at + 1), count + 1

@@ -175,9 +175,10 @@ def maintain(ctx: click.Context) -> None:
 
     Queued sources are ingested, what changed of what the repository gives away is noted, what is due is consolidated
     (`hexad consolidate` does it at any time), what is past the time that a policy gives it is archived or purged,
-    missing vectors are computed, and what was recalled is noted. Of experience, large or old logs are sealed, context
-    windows that were left full, or in which nothing was recorded for long, are compacted, and COLD records become
-    coarser where they are over their limit. Exit code 5 when a log is damaged: it stays, and is named.
+    missing vectors are computed, what instructs a model by its meaning is marked, and what was recalled is noted. Of
+    experience, large or old logs are sealed, context windows that were left full, or in which nothing was recorded for
+    long, are compacted, and COLD records become coarser where they are over their limit. Exit code 5 when a log is
+    damaged: it stays, and is named.
     """
     with state().opened(embeds=True) as hx:
         total = hx.status().embeddings_pending
