@@ -326,7 +326,10 @@ class FactLine:
         before = predecessors(line)
         for row in line:
             older = before.get(row.no)
-            if older is not None and (row.supersedes is None or row.supersedes in ours):
+            stands = (
+                older is None or row.supersedes == older.id
+            )  # of most: asking for each grew with the line
+            if older is not None and not stands and (row.supersedes is None or row.supersedes in ours):
                 self.facts.set_supersedes(row.no, older.id)
         return [row for row in line if row.status is Status.ACTIVE and row.no not in fallen_numbers]
 
