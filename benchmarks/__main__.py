@@ -126,6 +126,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "chains": ("chains", _module("chains")),
     "commit": ("commit", _commit),
     "crowd": ("crowd", _module("crowd")),
+    "growth": ("growth", _module("growth")),
     "redaction": ("redaction", _redaction),
     "ledger": ("ledger", _module("ledger")),
     "encryption": ("encryption", _module("encryption")),
