@@ -110,6 +110,7 @@ authress-access-key {sc|ext|scauth|authress}_<a:5-30>.<a:4-6>.acc{_|-}<w:10-32>.
 aws-access-key-id {AKIA|ASIA|ABIA|ACCA}<u:16>
 aws-access-key-id A3T<u:17>?
 aws-bedrock-api-key {ABSK<b:100+>|bedrock-api-key-<s:28+>}
+aws-appsync-key da2-<l:26>
 aws-session-token {FwoGZXIvYXdz|IQoJb3JpZ2lu}<s:80+>
 axiom-token {xaat|xapt}-<uuid>
 baidu-access-key ALTAK-<a:21>
@@ -143,11 +144,14 @@ dynatrace-token {dt0c01|dt0s01}.<a:24>.<a:64>
 easypost-api-key {EZAK|EZTK}<a:54>
 elevenlabs-api-key sk_<h:48>
 figma-token figd_<w:40+>
+firecrawl-key fc-<h:32>
 fireworks-api-key fw_<a:22-40>?
+flexport-token shltm_<w:38-42>
 flutterwave-key FLWSECK_TEST-<a:12>
 flutterwave-key {FLWSECK|FLWSECK_TEST|FLWPUBK_TEST}-<a:32>-X
 flyio-token {fo1_<w:43>|fm1a_<b:100+>|fm1r_<b:100+>|fm2_<b:100+>}
 frameio-token fio-u-<e:64>
+fullstory-key {na1|eu1}.<b:60+>
 gitea-token gta_<h:40>
 github-fine-grained-token github_pat_<w:60+>
 github-token {ghp|gho|ghu|ghs|ghr}_<a:36+>
@@ -188,7 +192,7 @@ mongodb-service-account mdb_sa_sk_<w:40>
 n8n-api-key n8n_api_<h:40+>
 neon-api-key napi_<l:60-68>
 netlify-token nfp_<a:36>
-new-relic-key {NRAK-<a:27>|NRII-<w:32>|NRIQ-<w:32>|NRRA-<h:42>|NRJS-<h:19>}
+new-relic-key {NRAK-<a:27>|NRAA-<h:27>|NRII-<w:32>|NRIQ-<w:32>|NRRA-<h:42>|NRJS-<h:19>}
 notion-token {ntn_<d:11><a:35>|secret_<a:43>}
 npm-token npm_<a:36>
 nuget-api-key oy2<l:43>
@@ -201,6 +205,7 @@ openai-api-key sess-<a:40>
 openrouter-api-key sk-or-v1-<h:64>
 openshift-token sha256~<w:43>
 packagist-token {packagist_uut|packagist_oot}_<h:64>
+pagarme-key ak_{live|test}_<a:30>
 paypal-token access_token$production$<l:16>$<h:32>
 perplexity-api-key pplx-<a:40+>
 pinecone-api-key pcsk_<w:50+>
@@ -238,6 +243,7 @@ slack-webhook hooks.slack.com/{services|workflows|triggers}/<s:38-90>
 snyk-token snyk_{uat|sat}.<h:8>.<q:40+>
 sonar-token {squ|sqp|sqa}_<h:40>
 sourcegraph-token sgp_{|local_|<H:16>_}<H:40>
+sourcegraph-license-key slk_<h:64>
 square-token {sq0atp|sq0csp}-<w:22-60>
 square-token EAAA<w:22-62>?
 stripe-key {sk|rk}_{live|test|prod}_<a:10+>
@@ -257,8 +263,9 @@ trello-token ATTA<h:64>
 twilio-api-key SK<H:32>
 twitter-bearer-token AAAAAAAAAAAAAAAAAAAA<t:60+>
 typeform-token tfp_<p:40-70>
+ubidots-token BBFF-<a:30>
 vault-token {hvs|hvr}.<w:24+>
-vault-token hvb.<w:60+>
+vault-token hvb.<w:36+>
 vault-token s.<a:24>?
 vercel-token vcp_<a:24+>
 voiceflow-key VF.{|DM.|WS.}<H:24>.<a:16>
@@ -272,6 +279,9 @@ yandex-key YC<w:38>?
 zoho-token 1000.<h:32>.<h:32>
 zuplo-key zpka_<h:32>_<h:8>
 azure-client-secret <q:3><d:1>Q~<q:31-34>
+azure-ai-key <a:52>JQQJ9<a:27>
+azure-devops-token <a:76>AZDO<a:4>
+new-relic-license-key <l:36>NRAL
 telegram-bot-token <d:8-10>:AA<w:32-33>
 facebook-app-token <d:15-16>|<w:27-40>
 """
@@ -291,6 +301,7 @@ _SPECIAL: Final = (
     ),
     ("jwt", "eyJ", r"(?<![-_])eyJ[A-Za-z0-9_-]{12,4096}+(?:\.[A-Za-z0-9_-]{0,16384}+){4}"),
     ("infracost-token", "ico-", r"(?<!\.)ico-[A-Za-z0-9]{32}(?![A-Za-z0-9])"),  # not x.ico-<hash>.png
+    ("facebook-token", "EAACEdEose0cBA", r"EAACEdEose0cBA[A-Za-z0-9]{20,512}+"),
     ("facebook-token", "EAA", r"(?<![/+])EAA[A-Za-z0-9]{80,512}+(?![/+=])"),  # not inside base 64
     ("jwt-base64", "ZXlK", r"(?<![-_/+])ZXlK[A-Za-z0-9+/_-]{60,16384}+={0,2}"),
 )
@@ -322,8 +333,8 @@ class _Shape:
 
     def accepts(self, value: str) -> bool:
         body = value[len(self.head) :]
-        if len(set(body[:128])) <= min(4, len(body) // 4):
-            return False  # one or a few characters again and again
+        if len(set(body[:128])) <= (4 if body.isdigit() and len(body) >= 16 else 2):
+            return False  # one or two characters, or a few digits, again and again
         if self.special:
             return True
         if self.weak and not values.looks_random(body[:128], min_chars=12):
@@ -416,6 +427,9 @@ def _headless() -> tuple[tuple[str, int, int, _Shape], ...]:
         ("_mmk", 36, 36),
         (".atlasv1.", 14, 14),
         ("Q~", 4, 4),
+        ("JQQJ9", 52, 52),
+        ("AZDO", 76, 76),
+        ("NRAL", 36, 36),
         (":AA", 8, 10),
         ("|", 15, 16),
     )

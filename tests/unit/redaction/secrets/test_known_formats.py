@@ -18,6 +18,7 @@ from hexad.redaction.secrets.known_formats import (
     _shapes,
     compile_template,
     expand_choices,
+    find_prefixed,
     find_shapes,
     literal_head,
 )
@@ -101,6 +102,47 @@ def test_a_prefix_inside_a_word_or_before_filler_is_no_token() -> None:
 
 def test_a_run_of_rejected_prefixes_is_left_after_a_few_tries() -> None:
     assert [] == list(find_shapes("s" + "k-" * 20_000))
+
+
+DRAWN = "k3VxQ9mT2bZ7rLw5Jc8NpD4sHg6YfA1eUo0iXtRvKqMzBnCdWhPjGlSyEaFu3T9x2Q7mL5b8Z4w6R1v0J3c"
+DIGITS_OF_16 = "3f9a0c7e1b5d8264" * 5
+
+
+@pytest.mark.parametrize(
+    ("rule", "token"),
+    [
+        ("azure-ai-key", f"{DRAWN[:52]}JQQJ9{DRAWN[9:36]}"),
+        ("azure-devops-token", f"{DRAWN[:76]}AZ" + f"DO{DRAWN[:4]}"),
+        ("new-relic-license-key", f"{DIGITS_OF_16[:36]}NR" + "AL"),
+        ("ubidots-token", "BB" + f"FF-{DRAWN[:30]}"),
+        (
+            "launchdarkly-key",
+            "sdk-"
+            + f"{DIGITS_OF_16[:8]}-{DIGITS_OF_16[:4]}-{DIGITS_OF_16[4:8]}-{DIGITS_OF_16[8:12]}-{DIGITS_OF_16[:12]}",
+        ),
+        ("zoho-token", f"1000.{DIGITS_OF_16[:32]}.{DIGITS_OF_16[16:48]}"),
+    ],
+)
+def test_a_token_of_a_known_format_is_found_by_itself(rule: str, token: str) -> None:
+    assert [(rule, 4, 4 + len(token))] == [span[:3] for span in find_shapes(f"see {token} there")]
+
+
+def test_a_token_of_an_unknown_format_says_what_it_is_and_an_id_does_not() -> None:
+    token = f"acme_live_{DRAWN[:28]}"
+
+    assert [("token", 0, len(token))] == [span[:3] for span in find_prefixed(token)]
+    for other in (
+        f"msg_{DRAWN[:28]}",
+        f"pk_live_{DRAWN[:28]}",
+        f"api-{DIGITS_OF_16[:40]}",
+        "secret_of_the_long_forgotten_gate",
+    ):
+        assert [] == [*find_prefixed(other)], other
+
+
+def test_the_beginning_of_a_token_whose_rest_was_left_out_is_none() -> None:
+    assert [] == [*find_shapes("gl" + f"pat-{DRAWN[:20]}...")]
+    assert [] == [*find_shapes("gl" + "pat-" + "1231" * 8)]
 
 
 @pytest.mark.parametrize(
