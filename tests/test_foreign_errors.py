@@ -109,6 +109,46 @@ def test_one_damaged_segment_does_not_hide_the_others(opened: Opener, kind: str)
     assert (150, ()) == (len(again), again.notes)
 
 
+@pytest.mark.parametrize("kind", ["beginning", "end", "half", "nothing"])
+def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Opener, kind: str) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2", "talk-3"):
+        hx.xdb.start_session(session)
+        for number in range(50):
+            hx.xdb.record("input", f"hello {number}", {"work::Talk": number / 50}, session_id=session)
+        hx.xdb.seal()
+    segment, *_ = sorted((hx.path / "stream" / "segments").glob("*.parquet"))
+    whole = segment.read_bytes()
+    segment.write_bytes(garbled(kind, whole))
+
+    answers = {
+        "text": hx.xdb.recall(text_search="hello 7", session_id="*"),
+        "events": hx.xdb.recall_events("hello", session_id="*", limit=1_000),
+        "activity": hx.xdb.activity(by="day", session_id="*"),
+    }
+    sent = decode(json.loads(json.dumps(encode(answers["events"]))))
+    found = {step.session_id for step in answers["text"]}
+    (damaged,) = {"talk-1", "talk-2", "talk-3"} - found
+    lost = refusal(lambda: hx.xdb.get_timestep(f"ts-{damaged}-3"))
+    there = [hx.xdb.get_timestep(f"ts-{session}-3") for session in found]
+    segment.write_bytes(whole)
+
+    assert found == {event.session_id for event in answers["events"]}
+    assert 100 == len(answers["events"]) == len(sent)
+    # What is damaged may be what counting does not read: then it counts all of it.
+    activity = answers.pop("activity")
+    counted = sum(bucket.timesteps for bucket in activity)
+    assert (counted, len(activity.notes)) in [(100, 1), (150, 0)]
+    for notes in (*(answer.notes for answer in answers.values()), sent.notes):
+        assert 1 == len(notes)
+        assert f"{segment.name} cannot be read: up to 50 timesteps are missing" in notes[0]
+    assert isinstance(lost, IntegrityError)
+    assert f"ts-{damaged}-3 may be in a segment that is damaged" in str(lost)
+    assert None not in there
+    again = hx.xdb.recall_events("hello", session_id="*", limit=1_000)
+    assert (150, ()) == (len(again), again.notes)
+
+
 def test_keys_of_the_ledger_that_are_nested_too_deeply_are_damaged(opened: Opener) -> None:
     hx = opened()
     AuditLogWriter(hx.path, "ada").close()

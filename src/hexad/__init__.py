@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         ConceptActivity,
         Fidelity,
         SessionInfo,
+        StreamAnswer,
         StreamReport,
         TimestepRecord,
         Timesteps,
@@ -244,7 +245,7 @@ _HOMES: Final = {
     "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
     "hexad.experience.values.records": (
         "ActivityBucket", "ActivityUnit", "CompressionLevel", "ConceptActivity", "Fidelity", "SessionInfo",
-        "StreamReport", "TimestepRecord", "Timesteps",
+        "StreamAnswer", "StreamReport", "TimestepRecord", "Timesteps",
     ),
     "hexad.experience.values.tags": (
         "BudStatus", "Comment", "PackReport", "Tag", "TagApplication", "TagSource", "TagType", "Target",
@@ -344,7 +345,7 @@ __all__ = [
     "Replaced", "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope",
     "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTurn", "Skip",
     "SourceCommit", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
-    "StoreLocked", "StoreStatus", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
+    "StoreLocked", "StoreStatus", "StreamAnswer", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
     "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds",
     "TimeWindow", "TimestepRecord", "Timesteps", "Trust", "TrustedSettings", "Turn", "UntrustedSettings", "UserRule",

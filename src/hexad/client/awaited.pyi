@@ -31,6 +31,7 @@ from hexad.experience.values.records import (
     CompressionLevel,
     Fidelity,
     SessionInfo,
+    StreamAnswer,
     StreamReport,
     TimestepRecord,
     Timesteps,
@@ -166,7 +167,7 @@ class BoundSessionProxy:
         event_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> list[EventRecord]: ...
+    ) -> StreamAnswer[EventRecord]: ...
     async def activity(
         self,
         *,
@@ -174,7 +175,7 @@ class BoundSessionProxy:
         concepts: Sequence[str] | None = None,
         time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         limit: int = 1000,
-    ) -> list[ActivityBucket]: ...
+    ) -> StreamAnswer[ActivityBucket]: ...
     async def compressed_records(
         self,
         *,
@@ -709,7 +710,7 @@ class AsyncXdb:
         event_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> list[EventRecord]: ...
+    ) -> StreamAnswer[EventRecord]: ...
     async def activity(
         self,
         *,
@@ -718,7 +719,7 @@ class AsyncXdb:
         session_id: str | None = None,
         time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         limit: int = 1000,
-    ) -> list[ActivityBucket]: ...
+    ) -> StreamAnswer[ActivityBucket]: ...
     async def get_compressed_record(self, record_id: str) -> CompressedRecord | None: ...
     async def compressed_records(
         self,

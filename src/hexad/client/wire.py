@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import IntegrityError
-from hexad.experience.values.records import Timesteps
+from hexad.experience.values.records import StreamAnswer, Timesteps
 
 MEDIA_TYPE: Final = "application/vnd.hexad.values+json"
 """What a client of ours accepts."""
@@ -62,8 +62,9 @@ def encode(value: object) -> JSONValue:
         return {"$path": str(value)}
     if isinstance(value, bytes):
         return {"$bytes": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, Timesteps):
-        return {"$steps": [encode(item) for item in value], "notes": list(value.notes)}
+    if isinstance(value, StreamAnswer):
+        kind = "$steps" if isinstance(value, Timesteps) else "$found"
+        return {kind: [encode(item) for item in value], "notes": list(value.notes)}
     if isinstance(value, tuple):
         return {"$tuple": [encode(item) for item in value]}
     if isinstance(value, frozenset | set):
@@ -99,8 +100,9 @@ def _decoded(value: Any) -> Any:
     if kind == "$type":
         fields = {name: _decoded(item) for name, item in value.items() if name != kind}
         return _made(_class_of(value[kind]), fields)
-    if kind == "$steps":
-        return Timesteps(map(_decoded, value[kind]), value["notes"])
+    if kind in ("$steps", "$found"):
+        answer: type[StreamAnswer[Any]] = Timesteps if kind == "$steps" else StreamAnswer
+        return answer(map(_decoded, value[kind]), value["notes"])
     return _marked(kind, value[kind])
 
 

@@ -58,6 +58,7 @@ from hexad.experience.values.records import (
     Fidelity,
     SessionInfo,
     StepQuery,
+    StreamAnswer,
     StreamReport,
     TimestepRecord,
     Timesteps,
@@ -375,7 +376,7 @@ class Xdb:
         event_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> list[EventRecord]:
+    ) -> StreamAnswer[EventRecord]:
         """Return whole events, in the order of sessions and ticks, their texts joined; COLD replies by their summary.
 
         An event is all timesteps of one `event_id`; without one each message or call, and tokens that were generated
@@ -411,7 +412,7 @@ class Xdb:
         session_id: str | None = None,
         time_range: tuple[datetime | str | None, datetime | str | None] | None = None,
         limit: int = 1_000,
-    ) -> list[ActivityBucket]:
+    ) -> StreamAnswer[ActivityBucket]:
         """Return how much was recorded, and how active concepts were, by minute, hour, day, week or month in UTC.
 
         `concepts` None means the ten that were strongest, by the sum of their scores. `session_id` is as in `recall`:

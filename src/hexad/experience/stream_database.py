@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from hexad.config import StreamDurability
@@ -15,12 +16,12 @@ from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of
 from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
-from hexad.errors import Conflict, InvalidInput, NotFound
+from hexad.errors import Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.experience.context.window_accounts import WindowAccounts
 from hexad.experience.events.grouping import EventPlace, event_places, events_at
 from hexad.experience.events.reader import EventReader, recall_text
 from hexad.experience.query.activity import ActivityQuestion, activity
-from hexad.experience.query.reader import StreamReader
+from hexad.experience.query.reader import Answer, StreamReader
 from hexad.experience.query.totals import session_totals, was_recorded
 from hexad.experience.recording.batches import Rows, batches, chunks, held_together
 from hexad.experience.recording.moments import StreamIntake
@@ -43,6 +44,7 @@ from hexad.experience.values.records import (
     CompressionLevel,
     SessionInfo,
     StepQuery,
+    StreamAnswer,
     StreamReport,
     TimestepRecord,
     Timesteps,
@@ -292,23 +294,28 @@ class Experience:
         """Return what the stream holds, this process's own records included."""
         if not self._may_ask(question):
             return Timesteps()
-        if question.text is not None:
-            return Timesteps(
-                self.visibility.holding(
-                    question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
-                )
-            )
-        missing: list[str] = []
-        steps = self.visibility.timesteps(self.reader.query(question, missing=missing))
-        for note in missing:
-            log.warning("%s", note)
-        return Timesteps(steps, missing)
 
-    def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> list[EventRecord]:
+        def ask() -> list[TimestepRecord]:
+            if question.text is None:
+                return self.visibility.timesteps(self.reader.query(question))
+            return self.visibility.holding(
+                question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
+            )
+
+        return Timesteps(*self._in_spite_of_damage(ask))
+
+    def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> StreamAnswer[EventRecord]:
         """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
         if not self._may_ask(question):
-            return []
-        return self.visibility.events(self.events.recall(question, terms))
+            return StreamAnswer()
+        ask = partial(self.events.recall, question, terms)
+        return StreamAnswer(*self._in_spite_of_damage(lambda: self.visibility.events(ask())))
+
+    def _in_spite_of_damage(self, ask: Callable[[], Answer]) -> tuple[Answer, list[str]]:
+        answer, missing = self.reader.in_spite_of_damage(ask)
+        for note in missing:
+            log.warning("%s", note)
+        return answer, missing
 
     def _may_ask(self, question: StepQuery) -> bool:
         self.recorder.flush()
@@ -316,12 +323,13 @@ class Experience:
             self._sessions.get(question.session_id)
         return self.visibility.may_ask(question)
 
-    def activity(self, question: ActivityQuestion) -> list[ActivityBucket]:
+    def activity(self, question: ActivityQuestion) -> StreamAnswer[ActivityBucket]:
         """Return how much was recorded when, and how active the concepts were that may be seen."""
         self.recorder.flush()
         if self.lenses is not None:
             question = question.seen_by(self.lenses.refresh())
-        return activity(self._db, self.reader, question)
+        asked = question
+        return StreamAnswer(*self._in_spite_of_damage(lambda: activity(self._db, self.reader, asked)))
 
     def get(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none with this id."""
@@ -330,6 +338,8 @@ class Experience:
             records = self.query(StepQuery(session_id=session_id, ticks=(tick, tick), limit=1))
         except NotFound:
             return None
+        if not records and records.notes:
+            raise IntegrityError(f"{timestep_id} may be in a segment that is damaged. {records.notes[0]}")
         return records[0] if records else None
 
     def was_recorded(self, session_id: str, tick: int) -> bool:

@@ -472,7 +472,7 @@ class EventReader:
         departed = TickRanges(sources.departed) if sources.departed else None
         table = self.of_logs(sources, departed, event=event, ticks=ticks)
         session_ranges = held_by(sources.paths, self._manifest.ranges()) if sources.paths else {}
-        sides = self._manifest.sides(EVENTS)
+        sides = self._reader.sides_of(EVENTS)
         of = ((path, side) for path in session_ranges for side in sides.get(Path(path).name, ()))
         files = {path: str(self._segments / side.name) for path, side in of}
         piece_sources = PieceSources(

@@ -412,6 +412,7 @@ class StreamReader:
         self._sealed = SealedCounts(engine)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
+        self._damage = threading.local()  # which segments a question found readable that leaves out others
         db.caches.add("logs of the stream", self)
 
     @property
@@ -423,28 +424,50 @@ class StreamReader:
         """Return how much of the logs is kept, in bytes as they are in the files."""
         return sum(log.offset for log in list(self._known.values()))
 
-    def query(self, question: StepQuery, *, missing: list[str] | None = None) -> list[TimestepRecord]:
+    def query(self, question: StepQuery) -> list[TimestepRecord]:
         """Return what holds, in the order of sessions and ticks, or strongest first; COLD records among it.
 
-        Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment. With
-        `missing` damaged segments are left out, and it says of each what that leaves out.
+        Raises `NotFound` for a session that was never started, `IntegrityError` for a damaged log or segment.
         """
 
         def attempt() -> list[TimestepRecord]:
             sources = self.sources(question, cold=question)
             with self.anew_if_replaced(sources):
-                try:
-                    return self._query(question, sources)
-                except (IntegrityError, StorageFailure):
-                    if missing is None or self._outdated(sources):
-                        raise
-                    damaged = {path for path in sources.paths if not self._is_readable(path)}
-                    if not damaged and not sources.sides:
-                        raise
-                missing[:] = self._left_out(damaged)
-                return self._query(question, _without(sources, damaged))
+                return self._query(question, sources)
 
         return self.retry(attempt)
+
+    def in_spite_of_damage(self, ask: Callable[[], Answer]) -> tuple[Answer, list[str]]:
+        """Return what `ask` makes of the stream; where segments are damaged, what it makes of the others, and in words
+        what that leaves out.
+
+        Within `ask` no segment that cannot be read is a source, and no list beside one: that may be what is damaged.
+        """
+        try:
+            return ask(), []
+        except (IntegrityError, StorageFailure):
+            if getattr(self._damage, "readable", None) is not None:
+                raise  # whoever asked first leaves it out
+        self._damage.readable = {}
+        try:
+            answer = ask()
+            return answer, self._left_out({path for path, can in self._damage.readable.items() if not can})
+        finally:
+            self._damage.readable = None
+
+    def sides_of(self, kind: str) -> dict[str, Sequence[SideFile]]:
+        """Return the lists of a kind beside segments, by the names of these; none in spite of damage."""
+        return {} if getattr(self._damage, "readable", None) is not None else dict(self._manifest.sides(kind))
+
+    def _whole(self, segments: Sequence[StreamSegment]) -> Sequence[StreamSegment]:
+        """Return the segments to read: all of them, or those that can be read in spite of damage."""
+        known: dict[str, bool] | None = getattr(self._damage, "readable", None)
+        if known is None:
+            return segments
+        for path in (str(self._segments / segment.name) for segment in segments):
+            if path not in known:
+                known[path] = self._is_readable(path)
+        return [segment for segment in segments if known[str(self._segments / segment.name)]]
 
     def _is_readable(self, path: str) -> bool:
         """Whether all columns of a segment can be read."""
@@ -635,8 +658,9 @@ class StreamReader:
                 ticks=question.ticks,
                 times=None if times is None else (to_micros(times[0]), to_micros(times[1])),
             )
+            segments = list(self._whole(segments))
             retired = self._manifest.retired(list(logs))
-            sides = self._manifest.sides(TOPS) if question.activations else {}
+            sides = self.sides_of(TOPS) if question.activations else {}
             places = tagged_places(question, self._sessions)
             parts = None if places is None else self._parts(places, segments)
             if parts is not None:
@@ -691,19 +715,6 @@ class StreamReader:
                 if used <= LOGS_BYTES:
                     self._known[name] = log
             return {name: replace(log, frames=list(log.frames)) for name, log in frames.items()}
-
-
-def _without(sources: StreamSources, damaged: Collection[str]) -> StreamSources:
-    """Return sources without some segments, and without lists beside the others, which may be what is damaged."""
-    parts = sources.parts
-    return replace(
-        sources,
-        paths=[path for path in sources.paths if path not in damaged],
-        sides={},
-        parts=None
-        if parts is None
-        else [replace(part, paths=[path for path in part.paths if path not in damaged]) for part in parts],
-    )
 
 
 def _is_short(question: StepQuery) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
@@ -43,12 +43,19 @@ class CompressionLevel(IntEnum):
     YEAR = 7
 
 
-class Timesteps(list["TimestepRecord"]):
+_Found = TypeVar("_Found")
+
+
+class StreamAnswer(list[_Found]):
     """What a question to the stream found; `notes` say what is missing since a segment cannot be read."""
 
-    def __init__(self, steps: Iterable[TimestepRecord] = (), notes: Iterable[str] = ()) -> None:
-        super().__init__(steps)
+    def __init__(self, found: Iterable[_Found] = (), notes: Iterable[str] = ()) -> None:
+        super().__init__(found)
         self.notes = tuple(notes)
+
+
+class Timesteps(StreamAnswer["TimestepRecord"]):
+    """The timesteps for which a question holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,11 @@ _PLAIN: Final = {"str": "string", "int": "integer", "float": "number", "bool": "
 _ENUMS: Final = {"Safety": Safety}
 _ANSWERS: Final = {"use_context": "ProjectContext", "xdb.start_session": "SessionInfo"}
 """What a call answers with here, where that is another than in Python."""
-_LISTS: Final = {"Timesteps": "list[TimestepRecord]"}
+_LISTS: Final = {
+    "Timesteps": "list[TimestepRecord]",
+    "StreamAnswer[EventRecord]": "list[EventRecord]",
+    "StreamAnswer[ActivityBucket]": "list[ActivityBucket]",
+}
 """Lists of a type of their own in Python."""
 _REFUSALS: Final = {
     "400": "The request is not what is described here.",

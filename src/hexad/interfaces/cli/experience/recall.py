@@ -113,6 +113,8 @@ def recall(
         _print(steps)
     else:
         print_events(events, query=text.replace('"', " "), limit=None if full else EXCERPT_LINES)
+        for line in events.notes:
+            note(clean(line))
     for problem in unknown if not (steps if tokens else events) else ():
         note(problem)
     _more(len(steps if tokens else events), filters["limit"])
