@@ -66,11 +66,18 @@ def require_fenced(shown: str) -> None:
     assert [] == [line for line in lines if line.startswith(OWN_LINE)]
 
 
+def _opened(folder: Path, patch: pytest.MonkeyPatch) -> Hexad:
+    patch.setenv(
+        "HEXAD_USER_DIR", str(folder / "user")
+    )  # what each test is given comes later than a module's
+    return hexad.open(folder, embedder=None, background=False)
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fences")
     (folder / ".git").mkdir()
-    with hexad.open(folder, embedder=None, background=False) as hx:
+    with pytest.MonkeyPatch.context() as patch, _opened(folder, patch) as hx:
         for at, text in enumerate(HOSTILE):
             hx.remember(
                 text,
