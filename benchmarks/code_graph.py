@@ -1,13 +1,18 @@
 """The code graph: files a second, import edges beside grimp, one changed file among 10,000, impact, memory.
 
 Hexad's own source and networkx are always there; `pip install django sqlalchemy grimp` adds two packages and the comparison.
+`CODE_GRAPH_FOLDERS=FOLDER:FOLDER` adds folders of other languages (extra `code`), whose imports are compared with those that madge finds
+in scripts (`CODE_GRAPH_MADGE=FOLDER/node_modules/madge/bin/cli.js`, a package of npm) and those that `gcc -MM` finds from the sources of C and C++.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import shutil
 import statistics
+import subprocess
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +21,7 @@ from typing import Any, Final
 import hexad
 from benchmarks.child import in_child
 from benchmarks.report import Options, Report, Table, peak_memory_mb
+from hexad.code_graph.languages import KNOWN, code_language
 
 PACKAGES: Final = ("hexad", "networkx", "django", "sqlalchemy")
 FILES: Final = 10_000
@@ -37,6 +43,16 @@ def run(options: Options) -> Report:
             compared.append([name, edges["theirs"], edges["ours"], edges["precision"], edges["recall"]])
             report.at_least(f"{name}: precision of import edges beside grimp", edges["precision"], _LEAST)
             report.at_least(f"{name}: recall of import edges beside grimp", edges["recall"], _LEAST)
+    others = []
+    for given in filter(None, os.environ.get("CODE_GRAPH_FOLDERS", "").split(":")):
+        folder = Path(given).resolve()
+        rows.append(_row(folder.name, in_child(measure, folder, options.work / f"graph-{folder.name}")))
+        for peer, (theirs, ours, both) in in_child(
+            beside_peers, folder, options.work / f"peers-{folder.name}"
+        ).items():
+            precision, recall = both / max(ours, 1), both / max(theirs, 1)
+            others.append([folder.name, peer, theirs, ours, round(precision, 3), round(recall, 3)])
+            report.at_least(f"{folder.name}: recall of imports beside {peer}", recall, _LEAST)
     if not options.quick:
         largest = max(folders.values(), key=lambda folder: len(list(folder.rglob("*.py"))))
         many = _copies(largest, options.work / "many")
@@ -51,6 +67,14 @@ def run(options: Options) -> Report:
             rows=rows,
         )
     )  # fmt: skip
+    if others:
+        report.tables.append(
+            Table(
+                title="Imports inside the folder, beside madge; files included from a source, beside `gcc -MM`",
+                columns=["code", "peer", "peer's", "hexad", "precision", "recall"],
+                rows=others,
+            )
+        )
     if compared:
         report.tables.append(
             Table(
@@ -75,7 +99,13 @@ def _copies(folder: Path, target: Path) -> Path:
 
 
 def _no_code(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if not name.endswith(".py") and not Path(folder, name).is_dir()]
+    return [name for name in names if code_language(name) is None and not Path(folder, name).is_dir()]
+
+
+def _code_files(folder: Path) -> list[Path]:
+    return [
+        path for path in sorted(folder.rglob("*")) if path.is_file() and code_language(path.name) in KNOWN
+    ]
 
 
 def measure(folder: Path, store: Path) -> dict[str, Any]:
@@ -87,13 +117,23 @@ def measure(folder: Path, store: Path) -> dict[str, Any]:
         report = hx.graph.index(source)
         seconds = time.process_time() - started
         overview = hx.graph.show()
-        paths = [path for path in sorted(source.rglob("*.py")) if path.stat().st_size]
+        known = {item.value["path"] for item in hx.export() if item.section == "code_files"}
+        paths = [
+            path
+            for path in _code_files(source)
+            if str(path.relative_to(source)) in known and path.stat().st_size
+        ]
         names = random.Random(1).sample(paths, min(ASKED, len(paths)))
         asked = [_timed(lambda path=path: hx.graph.impact(str(path.relative_to(source)))) for path in names]  # type: ignore[misc]
         again = _timed(lambda: hx.graph.index(source))
         changed = []
         for path in names[:CHANGED]:
-            path.write_text(path.read_text("utf-8") + "\n\ndef added_for_a_measurement(): ...\n", "utf-8")
+            added = (
+                "def added_for_a_measurement(): ..."
+                if path.suffix == ".py"
+                else "// Added for a measurement."
+            )
+            path.write_text(path.read_text("utf-8") + f"\n\n{added}\n", "utf-8")
             changed.append(_timed(lambda path=path: hx.graph.index(path)))  # type: ignore[misc]
         size = sum(file.stat().st_size for file in hx.path.glob("memory.db*"))
     return {
@@ -150,6 +190,65 @@ def beside_grimp(package: str, folder: Path, store: Path) -> dict[str, Any]:
         "precision": both / max(len(ours), 1),
         "recall": both / max(len(theirs), 1),
     }
+
+
+def beside_peers(folder: Path, store: Path) -> dict[str, tuple[int, int, int]]:
+    """Return of each peer how many edges it finds, how many Hexad does, and how many both."""
+    store.mkdir(parents=True, exist_ok=True)
+    with hexad.open(store, embedder=None, background=False) as hx:
+        hx.graph.index(folder)
+        ours = {
+            (item.value["path"], edge["to_path"])
+            for item in hx.export()
+            if item.section == "code_files"
+            for edge in item.value["edges"]
+            if edge["type"] == "imports" and edge["to_path"] is not None
+        }
+    found: dict[str, tuple[int, int, int]] = {}
+    scripts = {edge for edge in ours if code_language(edge[0]) in ("javascript", "typescript")}
+    madge = os.environ.get("CODE_GRAPH_MADGE")
+    if madge and scripts:
+        theirs = _found_by_madge(madge, folder)
+        found["madge"] = len(theirs), len(scripts), len(scripts & theirs)
+    if any(code_language(start) in ("c", "cpp") for start, _ in ours) and shutil.which("gcc"):
+        theirs, reached = _found_by_gcc(folder, ours)
+        found["gcc -MM"] = len(theirs), len(reached), len(theirs & reached)
+    return found
+
+
+def _found_by_madge(madge: str, folder: Path) -> set[tuple[str, str]]:
+    command = ["node", madge, "--json", "--extensions", "ts,tsx,mts,cts,js,jsx,mjs,cjs", str(folder)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return {(start, end) for start, ends in json.loads(printed[printed.index("{") :]).items() for end in ends}
+
+
+def _found_by_gcc(
+    folder: Path, ours: set[tuple[str, str]]
+) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Return what each source that gcc can read includes in the end, by gcc and by Hexad."""
+    after: dict[str, set[str]] = {}
+    for start, end in ours:
+        after.setdefault(start, set()).add(end)
+    theirs, reached = set(), set()
+    for source in sorted(folder.rglob("*")):
+        if source.suffix not in (".c", ".cc", ".cpp"):
+            continue
+        places = [f"-I{folder / name}" for name in ("", "include", "lib", "src")]
+        command = ["gcc" if source.suffix == ".c" else "g++", "-MM", *places, str(source)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            continue
+        name = str(source.relative_to(folder))
+        included = ran.stdout.replace("\\\n", " ").partition(":")[2].split()
+        named = {os.path.relpath(os.path.realpath(file), folder) for file in included}
+        theirs |= {(name, file) for file in named if not file.startswith("..") and file != name}
+        waiting, seen = [name], set[str]()
+        while waiting:
+            new = after.get(waiting.pop(), set()) - seen
+            seen |= new
+            waiting += new
+        reached |= {(name, file) for file in seen if file != name}
+    return theirs, reached
 
 
 def _module(path: str) -> str:
