@@ -22,8 +22,8 @@ from hexad.database import files
 from hexad.database.erasure_book import Erasures
 from hexad.database.secure_delete import empty_log
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound, StorageFailure
+from hexad.privacy.memory_eraser import STEP
 from hexad.services import memory_tables
-from hexad.spaces.retention import PURGE_BATCH
 from opener import Opener
 from programs import command
 
@@ -845,7 +845,7 @@ def test_records_that_are_no_memories_and_name_the_person_are_listed(hx: Hexad, 
 
 
 def test_an_erasure_lets_others_write_after_every_few_memories(hx: Hexad) -> None:
-    for number in range(2 * PURGE_BATCH + 3):
+    for number in range(2 * STEP + 3):
         hx.remember(f"Note {number} about the ferry.", data_subjects=["ada@example.org"])
     steps: list[int] = []
     turns: list[int] = []
@@ -863,6 +863,6 @@ def test_an_erasure_lets_others_write_after_every_few_memories(hx: Hexad) -> Non
     hx._services.context.db.tracer = watch
     receipt = hx.forget(subject="ada@example.org", purge=True, confirm=True, progress=note)
 
-    assert [PURGE_BATCH, 2 * PURGE_BATCH, 2 * PURGE_BATCH + 3] == steps
+    assert [STEP, 2 * STEP, 2 * STEP + 3] == steps
     assert len(set(turns)) == len(turns), "each step is a transaction of its own"
-    assert 2 * PURGE_BATCH + 3 == receipt.count("memories")
+    assert 2 * STEP + 3 == receipt.count("memories")

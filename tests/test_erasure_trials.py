@@ -186,7 +186,7 @@ def test_a_dry_run_says_what_the_run_says_and_changes_nothing(
 ) -> None:
     filled(hx, clock, tmp_path, shape)
     if few:
-        monkeypatch.setattr("hexad.privacy.memory_eraser.PURGE_BATCH", 2)
+        monkeypatch.setattr("hexad.privacy.memory_eraser.STEP", 2)
         monkeypatch.setattr("hexad.privacy.memory_eraser._TRIED_AT_ONCE", 2)
     places: set[str] = set()
     # Of memories alone nothing is Ben's any more once all the others are gone: there would be nobody to be found.
@@ -265,7 +265,7 @@ def test_links_and_exports_of_what_is_named_and_of_what_tells_of_it_count_once(
         hx.remember(f"Of Ada {number}.", id=f"note-{number}", space="experience", data_subjects=[ADA])
         hx.link(f"note-{number}", telling[0], kind="related")
     hx.spaces.export("experience")
-    monkeypatch.setattr("hexad.privacy.memory_eraser.PURGE_BATCH", batch)
+    monkeypatch.setattr("hexad.privacy.memory_eraser.STEP", batch)
     monkeypatch.setattr("hexad.privacy.memory_eraser._TRIED_AT_ONCE", batch)
 
     planned = hx.forget(subject=ADA, purge=True, dry_run=True)

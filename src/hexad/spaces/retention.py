@@ -26,11 +26,8 @@ from hexad.memory.tables.purge import AgedRow, RetentionRows
 from hexad.memory.tables.spaces import Space
 from hexad.search.fulltext import FullText
 
-PURGE_BATCH: Final = 16
-"""Memories that one transaction purges where a caller cuts its work into batches; others write in between.
-
-One takes some 5 ms with its links. The whole costs the same in batches of 8, 16, 32 and 100.
-"""
+PURGE_BATCH: Final = 500
+"""Memories that one transaction purges where a caller cuts its work into batches; others write in between."""
 
 
 class Purger:
