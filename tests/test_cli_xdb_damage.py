@@ -64,11 +64,15 @@ def test_a_segment_that_was_cut_off_is_named_with_its_remedy_and_no_statement(tm
         (segment,) = (tmp_path / ".hexad" / "stream" / "segments").glob("*.parquet")
         segment.write_bytes(segment.read_bytes()[:-100])
 
+        steps = hx.xdb.recall(text_search="word")
         with pytest.raises(HexadError) as caught:
-            hx.xdb.recall(text_search="word")
+            hx.xdb.get_timestep("ts-s-7")
 
-    assert "SELECT" not in str(caught.value)
-    assert "LINE" not in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert "segments" in str(caught.value)
-    assert "hexad check" in str(caught.value)
+    assert [] == steps
+    (note,) = steps.notes
+    for told_of in (note, str(caught.value)):
+        assert "SELECT" not in told_of
+        assert "LINE" not in told_of
+        assert "\n" not in told_of
+        assert "segments" in told_of
+        assert "hexad check" in told_of
