@@ -113,10 +113,12 @@ def _lost(path: Path, sign: str) -> IntegrityError:
 
 
 def _size(path: Path) -> int:
+    """Return how many bytes SQLite sees in a file: it takes one of a single byte for an empty one."""
     try:
-        return path.stat().st_size
+        size = path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
         return 0
+    return 0 if size == 1 else size
 
 
 def unlock(sqlite: apsw.Connection, key: bytes) -> None:
