@@ -429,7 +429,7 @@ def erasure(reader: Reader) -> Answers:
         yield "wiping a session", _receipt(hx.wipe, "session", session="talk", confirm=True)
         yield "wiping the project", _receipt(hx.wipe, "project", confirm=True)
         yield "nothing left", [hx.count(status=None), hx.xdb.sessions(), hx.spaces.list(), hx.check()]
-        yield "status", without(plain(hx.status()), "sqlite", "openers")
+        yield "status", without(plain(hx.status()), "sqlite", "openers", "caches")
 
 
 def _receipt(call: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -549,7 +549,7 @@ def store(reader: Reader) -> Answers:
     """The store as a whole: status, damage, exports, maintenance, indexes built anew."""
     with reader.opened() as hx:
         yield "check", hx.check()
-        yield "status", without(plain(hx.status()), "sqlite", "openers")
+        yield "status", without(plain(hx.status()), "sqlite", "openers", "caches")
         for options in (
             {"scope": "project"},
             {"scope": "user"},
@@ -573,7 +573,7 @@ def encryption(reader: Reader) -> Answers:
     yield "state", hexad.encryption_state(reader.root / "sealed")
     with reader.opened("sealed", key=PASSPHRASE) as hx:
         yield "check", hx.check()
-        yield "status", without(plain(hx.status()), "sqlite", "openers")
+        yield "status", without(plain(hx.status()), "sqlite", "openers", "caches")
         yield "memories", hx.memories(limit=None, status=None, order="path")
         yield "recall", hx.recall("When do we deploy?", explain=True)
         yield "context", str(hx.context("When do we deploy?", wait=True))
