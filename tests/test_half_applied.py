@@ -187,6 +187,45 @@ def test_an_erasure_that_was_cut_short_is_finished_by_itself(project: Path, way:
     assert not segment.exists()
 
 
+ERASING_A_SESSION = """
+import os, signal, sys
+import hexad
+from hexad.privacy import erasure
+
+hx = hexad.open(sys.argv[1], embedder=None, background=False)
+hx.xdb.start_session("monday", data_subjects=["ada"])
+hx.xdb.record("input", "What was said first.", {})
+hx.xdb.flush()
+take = erasure.ErasureService._take
+
+def kill(*given, **named):
+    take(*given, **named)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+erasure.ErasureService._take = kill
+hx.forget(**{sys.argv[2]: sys.argv[3]}, purge=True, confirm=True)
+"""
+
+
+@pytest.mark.parametrize("selected", [("session", "monday"), ("subject", "ada")])
+def test_what_was_recorded_since_an_erasure_was_cut_short_is_not_erased(
+    project: Path, selected: tuple[str, str]
+) -> None:
+    run(ERASING_A_SESSION, project, *selected)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.xdb.start_session("monday", data_subjects=["ada"])
+        hx.xdb.record("input", "What was said afterwards.", {})
+        hx.xdb.flush()
+        assert hx._services.stores.meta.has_erasures_to_finish()
+        hx.maintain()
+
+        assert not hx._services.stores.meta.has_erasures_to_finish()
+        assert ["What was said afterwards."] == [step.content for step in hx.xdb.recall(session_id="monday")]
+        assert [] == hx.check()
+        hx.forget(session="monday", purge=True, confirm=True)
+        assert [] == hx.xdb.recall(session_id="*")
+
+
 def test_a_text_that_another_program_wrote_meanwhile_is_no_change_by_hand(opened: Opener) -> None:
     with opened() as hx, opened() as other:
         document = hx.xdb.documents.add_document("tone.md", "Answer at length.", "reference")

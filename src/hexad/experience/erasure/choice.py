@@ -89,7 +89,10 @@ class Chooser:
 
     def choose(self, selection: Selection, *, at: datetime) -> Choice:
         """Return what goes of what was recorded up to `at`."""
-        named = self._rows.sessions(session_id=selection.session, subject=selection.subject)
+        # An erasure that goes on later leaves alone what was begun since, under a name that it erased too. What is
+        # dated past this moment was recorded before it all the same.
+        since = to_micros(at), to_micros(self._db.clock.now())
+        named = self._rows.sessions(session_id=selection.session, subject=selection.subject, without=since)
         places: Mapping[str, Ranges] | None = None
         tags: frozenset[str] = frozenset()
         if selection.tag is not None:
@@ -98,7 +101,7 @@ class Chooser:
             named = {no: name for no, name in named.items() if name in places or no in carrying}
         numbers = sorted(named)
         state = self.state(numbers)
-        live, times = self._live(selection, named, places, at)
+        live, times = self._live(selection, named, places, since)
         picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed)
         coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
@@ -133,10 +136,8 @@ class Chooser:
         selection: Selection,
         named: Mapping[int, str],
         places: Mapping[str, Ranges] | None,
-        at: datetime,
+        dated: tuple[int, int],
     ) -> tuple[Places, tuple[int, int] | None]:
-        # What is dated past this moment was recorded before it all the same.
-        dated = to_micros(at), to_micros(self._db.clock.now())
         times = None if selection.before is None else (_FIRST, selection.before)
         if places is not None:
             named_places = {name: places[name] for name in named.values() if places.get(name)}

@@ -57,8 +57,10 @@ class StreamErasureRows:
 
     # Sessions ---------------------------------------------------------------------------------------------------
 
-    def sessions(self, *, session_id: str | None, subject: str | None) -> dict[int, str]:
-        """Return the sessions of an id and a subject, or all: ids by number.
+    def sessions(
+        self, *, session_id: str | None, subject: str | None, without: tuple[int, int]
+    ) -> dict[int, str]:
+        """Return the sessions of an id and a subject, or all, but those that were begun in a time: ids by number.
 
         Those that were erased are among them: a program that had one open may have recorded to it since.
         """
@@ -66,8 +68,9 @@ class StreamErasureRows:
         rows = self._db.query(
             "SELECT no, id FROM sessions WHERE (?1 IS NULL OR id = ?1 OR no IN"
             " (SELECT session_no FROM session_subjects WHERE subject = ?3)) AND (?2 IS NULL OR no IN"
-            " (SELECT session_no FROM session_subjects WHERE subject IN (?2, ?4))) ORDER BY no",
-            (session_id, subject, *masked),
+            " (SELECT session_no FROM session_subjects WHERE subject IN (?2, ?4)))"
+            " AND NOT (created_at > ?5 AND created_at <= ?6) ORDER BY no",
+            (session_id, subject, *masked, *without),
         )
         return dict(rows)
 
