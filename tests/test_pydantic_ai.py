@@ -15,7 +15,14 @@ from hexad import InvalidInput
 pytest.importorskip("pydantic_ai", reason="the extra `pydantic-ai` is not installed")
 
 from pydantic_ai import Agent, models
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from hexad.integrations.pydantic_ai import HexadMemory
@@ -133,3 +140,14 @@ def test_a_run_that_fails_leaves_nothing_and_what_is_no_store_is_refused(hx: hex
         HexadMemory("folder")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="max_tokens"):
         HexadMemory(hx, max_tokens=0)
+
+
+@pytest.mark.parametrize("prompt", ["", "  ", [BinaryContent(b"\x89PNG", media_type="image/png")]])
+def test_a_prompt_without_words_is_answered_all_the_same(hx: hexad.Hexad, prompt: Any) -> None:
+    model = Scripted("A ferry at a quay.")
+    agent = Agent(FunctionModel(model), capabilities=[HexadMemory(hx, session="monday")])
+
+    assert "A ferry at a quay." == run(agent, prompt).output
+    assert ["A ferry at a quay."] == [
+        memory.raw for memory in hx.memories(limit=None) if memory.turn is not None
+    ]

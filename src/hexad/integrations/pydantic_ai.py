@@ -99,7 +99,8 @@ class HexadMemory(AbstractCapability[Any]):
         if memory is None or asked is None:
             return request_context
         if self._context is None:
-            found = await asyncio.to_thread(memory.before_step, list(_spoken(messages)))
+            turns = list(_spoken(messages))  # none where the run begins with a picture
+            found = await asyncio.to_thread(memory.before_step, turns) if turns else None
             self._context = found.render() if found else ""
         if not self._context:
             return request_context
@@ -139,7 +140,7 @@ def _spoken(messages: Sequence[said.ModelMessage]) -> Iterator[dict[str, Any]]:
         if isinstance(message, said.ModelRequest):
             for part in message.parts:
                 if isinstance(part, said.UserPromptPart):
-                    if text := _words(part.content):
+                    if (text := _words(part.content)).strip():
                         yield {"role": "user", "content": text}
                 elif isinstance(part, said.ToolReturnPart):
                     yield {"role": "tool", "name": part.tool_name, "content": part.model_response_str()}
