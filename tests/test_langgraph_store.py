@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -192,3 +193,33 @@ def test_spaces_keep_stores_apart_and_reading_alone_works(opened) -> None:
     assert {"n": 1} == HexadStore(reading, space="one").get(("a",), "k").value
     assert {"n": 2} == HexadStore(reading, space="two").get(("a",), "k").value
     assert [] == HexadStore(reading, space="never").search(("a",), query="n")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"value": {"n": 1}, "ttl": -1}, r"ttl = -1 "),
+        ({"value": {"n": 1}, "ttl": 0}, r"ttl = 0 "),
+        ({"value": {"n": 1}, "ttl": "x"}, r"ttl = 'x' "),
+        ({"value": {"n": 1}, "ttl": 1e300}, r"ttl = 1e\+300 "),
+        ({"value": "text"}, r"value = 'text' "),
+        ({"value": {"n": 1}, "index": "n"}, r"index = 'n' "),
+    ],
+)
+def test_what_would_lose_an_item_or_hide_its_words_is_refused(
+    store: HexadStore, given: dict[str, Any], named: str
+) -> None:
+    store.put(("a",), "kept", {"n": 0})
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        store.batch([PutOp(("a",), "kept", {"n": 2}), PutOp(("a",), "k", **given)])
+    assert [{"n": 0}] == [item.value for item in store.search(("a",))]
+
+
+def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"fields = 'text' .*list of paths"):
+        HexadStore(hx, fields="text")
+    with pytest.raises(hexad.InvalidInput, match=r"ttl = 5 .*default_ttl"):
+        HexadStore(hx, ttl=cast("Any", 5))
+    with pytest.raises(hexad.InvalidInput, match=r"default_ttl = -1 .*minutes"):
+        HexadStore(hx, ttl={"default_ttl": -1})

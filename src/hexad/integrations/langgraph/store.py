@@ -24,6 +24,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from hexad.core.arguments import is_number, quoted, value_list
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
@@ -33,6 +34,8 @@ from hexad.memory.memory import Memory
 
 _FIELD: Final = "langgraph"
 _PLACE, _VALUE, _TTL, _EXPIRES = "place", "value", "ttl_minutes", "expires_at"
+_MINUTES_LIMIT: Final = 1e9
+"""Longest lifetime of an item: some 1,900 years, which a time can still say."""
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "$eq": operator.eq,
     "$ne": operator.ne,
@@ -67,8 +70,15 @@ class HexadStore(BaseStore):
         trust: str = "agent",
     ) -> None:
         self._records = Records(store, space=space, kind="item", field=_FIELD, trust=trust, by="HexadStore")
-        self._fields = tuple(fields)
+        self._fields = _paths(fields, "fields")
+        if ttl is not None and not isinstance(ttl, Mapping):
+            raise InvalidInput(
+                f'ttl = {quoted(ttl)} must be LangGraph\'s configuration, such as {{"default_ttl": 60}}.',
+                argument="ttl",
+            )
         self.ttl_config = ttl
+        if ttl is not None:
+            _require_minutes(ttl.get("default_ttl"), "default_ttl")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do all of these: what they read is the state before, what they put is stored in one transaction."""
@@ -119,9 +129,14 @@ class HexadStore(BaseStore):
         return self._records.id_of(*namespace, str(key))
 
     def _record(self, op: PutOp) -> FrameworkRecord:
-        value = dict(op.value or {})
+        if not isinstance(op.value, Mapping):
+            raise InvalidInput(
+                f'value = {quoted(op.value)} must be an object, such as {{"text": "…"}}.', argument="value"
+            )
+        _require_minutes(op.ttl, "ttl")
+        value = dict(op.value)
         place = [*op.namespace, str(op.key)]
-        index = self._fields if op.index is None else () if op.index is False else op.index
+        index = self._fields if op.index is None else () if op.index is False else _paths(op.index, "index")
         texts = [
             text
             for path in index
@@ -220,6 +235,21 @@ class HexadStore(BaseStore):
             )
         }
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _paths(paths: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return paths into a value; a text alone would be a path for each of its characters."""
+    return value_list(paths, name, of="paths")
+
+
+def _require_minutes(minutes: object, name: str) -> None:
+    """Refuse a lifetime that is over before anybody can read the item, or that is none."""
+    if minutes is not None and not (is_number(minutes, 0, _MINUTES_LIMIT) and minutes > 0):
+        raise InvalidInput(
+            f"{name} = {quoted(minutes)} must be minutes, more than 0 and at most {_MINUTES_LIMIT:,.0f}; "
+            "None keeps the item.",
+            argument=name,
+        )
 
 
 def _words(value: JSONValue, name: str = "") -> str:
