@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack, overload
 
 from hexad.core.arguments import (
     flags_checked,
+    listed_words,
     parse_choice,
     parse_place,
     parse_text,
@@ -886,7 +887,7 @@ class Hexad:
             kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
             tags=None if tags is None else slugs(word_list(tags, "tags")),
             path=parse_text(path, "path"),
-            text=None if (words := parse_text(text, "text")) is None else tuple(words.split()),
+            text=None if (words := parse_text(text, "text")) is None else listed_words(words),
             pinned=pinned,
             roles=self._services.stores.roles,
         )

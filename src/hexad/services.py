@@ -374,7 +374,7 @@ class Services:
             self.stores,
             indexer=self.catalog,
             writer=lambda: self.ingest().writer,
-            governance=self.governance(),
+            governance=self.governance,
         )
 
     def _make_feedback(self) -> FeedbackService:

@@ -30,6 +30,8 @@ _TELLING: Final = 8
 SUBJECT_CHARS_LIMIT: Final = 1_000
 QUESTION_LIMIT: Final = 8_192
 """Most characters of a question, a task or a topic: what reads them looks at each word in many ways."""
+LISTED_WORDS_LIMIT: Final = 256
+"""Most different words that a list of memories looks for: each is a condition of the query."""
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
@@ -203,6 +205,18 @@ def require_question_length(text: str, name: str) -> None:
             f"{name} has {len(text):,} characters; at most {QUESTION_LIMIT:,} are read. Ask in fewer words.",
             argument=name,
         )
+
+
+def listed_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text to look for, each once; raises `LimitExceeded` for more than anybody looks for."""
+    require_question_length(text, "text")
+    words = tuple(dict.fromkeys(text.split()))
+    if len(words) > LISTED_WORDS_LIMIT:
+        raise LimitExceeded(
+            f"text has {len(words):,} different words; at most {LISTED_WORDS_LIMIT} are looked for. Give fewer.",
+            argument="text",
+        )
+    return words
 
 
 def encodable(text: str) -> bool:

@@ -51,7 +51,10 @@ class Lazy(Generic[T]):
 
 
 class LentParts:
-    """Counts references to parts. The first that is added must be one that nobody has: it shows what are our own."""
+    """Counts references to parts. The first that is added must be one that nobody has: it shows what are our own.
+
+    What is made later than a part must not keep it, but ask for it each time.
+    """
 
     def __init__(self) -> None:
         self._parts = dict[int, tuple[object, int]]()

@@ -85,13 +85,15 @@ class Pipeline:
         for a draft whose extraction is strict; then nothing was stored.
         """
         self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
-        with span("create_memory", count=len(drafts)):
-            return self.retried(lambda: self._write(drafts))
+        return self.retried(lambda: self._write(drafts))
 
     @staticmethod
     def retried(attempt: Callable[[], list[Memory]]) -> list[Memory]:
         """Return what an attempt stores, made anew where `require_current` found its drafts out of date."""
-        return retry(attempt, times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE))
+        with span("create_memory") as told:
+            memories = retry(attempt, times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE))
+            told["count"] = len(memories)
+            return memories
 
     def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
         with self._policies.looked_up_once():

@@ -99,6 +99,7 @@ class Desk:
 
             def work() -> bytes:
                 value = ask(arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body))
+                self.metrics.note_records(verb.name, value)
                 if is_exact:
                     return json.dumps(encode(value)).encode("ascii")
                 text = json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False)

@@ -18,6 +18,10 @@ from hexad.maintenance.status import StoreStatus
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
+_RECORDING: Final = frozenset({"xdb.record", "xdb.record_many", "xdb.on_input", "xdb.on_output_token"})
+"""Calls that record timesteps and answer with their ids."""
+
+
 @dataclass(slots=True)
 class Measured:
     """One request while it is answered."""
@@ -115,11 +119,16 @@ class Metrics:
             self._active.dec()
             self._requests.labels(call, str(measured.status)).inc()
 
+    def note_records(self, call: str, answer: object) -> None:
+        """Count what a call recorded, by the ids that it answers with."""
+        if call in _RECORDING:
+            self.tokens.inc(len(answer) if isinstance(answer, list) else 1)
+
     def _ended(self, span: Span) -> None:
         self._operations.labels(span.name, str(span.error is not None).lower()).observe(span.seconds)
         if span.name == "gc":
             self._gc_runs.inc()
-        elif span.name == "pin":
+        elif span.name == "pin" and span.error is None:
             self._pins.inc()
 
     def text(self) -> tuple[bytes, str]:

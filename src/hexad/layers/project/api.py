@@ -91,7 +91,7 @@ class ProjectFacade:
         *,
         indexer: Indexer,
         writer: Callable[[], MemoryWriter],
-        governance: GovernanceFacade,
+        governance: Callable[[], GovernanceFacade],
     ) -> None:
         self._context, self._stores, self._governance = context, stores, governance
         self._indexer, self._writer, self._name = indexer, writer, context.project
@@ -195,7 +195,7 @@ class ProjectFacade:
             importance=importance,
             tags=None if tags is None else word_list(tags, "tags"),
         )
-        return self._governance.record(details, draft, supersedes=supersedes, inherits_space=space is None)
+        return self._governance().record(details, draft, supersedes=supersedes, inherits_space=space is None)
 
     def remember_component(
         self, name: str, summary: str, *, files: Iterable[str] = (), space: str = PROJECT_SPACE
@@ -439,7 +439,7 @@ class ProjectFacade:
         self, *, in_force: bool | None = True, space: str | None = None, limit: int = 50
     ) -> list[Decision]:
         """Return the decisions of the project, the newest first: `hx.governance.query` of those in force."""
-        return self._governance.query(space=space, in_force=in_force, limit=limit)
+        return self._governance().query(space=space, in_force=in_force, limit=limit)
 
     def get_tech_stack(
         self, *, component: str | None = None, min_confidence: float = 0.0, space: str = PROJECT_SPACE
@@ -521,7 +521,7 @@ class ProjectFacade:
         details = replace(details, title=check_title(details.title))
         extra = value if isinstance(value, Mapping) else {"value": value}
         importance = IMPORTANCE if draft.importance is None else draft.importance
-        decision = self._governance.record(details, replace(draft, importance=importance), extra=extra)
+        decision = self._governance().record(details, replace(draft, importance=importance), extra=extra)
         assert decision.memory_id is not None
         return project_fact(self._stores.memories.get(decision.memory_id))
 

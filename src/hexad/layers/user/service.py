@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from hexad.errors import AccessDenied, HexadError
 from hexad.layers.user.access import UserAccess
 from hexad.layers.user.api import UserFacade
 from hexad.layers.user.database import default_user_dir, is_there
-from hexad.layers.user.layer import UserLayer
+from hexad.layers.user.layer import UserLayer, UserStatement
 from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.values import LearningReport
 from hexad.memory.store import Stores
@@ -40,7 +41,7 @@ class UserService:
         self._look_again_s = float("-inf")
         self._access = Lazy(self._make_access)
         self._facade = Lazy(lambda: UserFacade(context, self._project, self._access()))
-        self._layer = Lazy(lambda: UserLayer(self.facade.stated))
+        self._layer = Lazy(lambda: UserLayer(self._stated))
 
     @property
     def facade(self) -> UserFacade:
@@ -51,6 +52,10 @@ class UserService:
     def layer(self) -> UserLayer:
         """The layer as the router asks it."""
         return self._layer()
+
+    def _stated(self) -> Sequence[UserStatement]:
+        # With the facade's own method the layer would have a part that is lent, as if a program still had that.
+        return self.facade.stated()
 
     def close(self) -> None:
         """Let go of the layer, where it was opened."""
