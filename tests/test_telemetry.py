@@ -168,18 +168,28 @@ def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
             hx.spaces.gc("shop")
             hx.forget(first.id)
             hx.recall("kettle")
+            hx.remember([{"role": "user", "content": "The kettle leaks."}], conversation="monday")
+            with pytest.raises(hexad.NotFound):
+                hx.pin("mem_of_nobody")
+            hx.xdb.start_session("monday")
+            hx.xdb.on_input("Which kettle?", "user")
+            hx.xdb.on_output_token("This", 7, {"kettle": 0.5})
+            hx.xdb.record("output", " here", {})
+            hx.xdb.record_many([{"event_type": "output", "content": "."}] * 4)
         text = server.get("/metrics").text
     finally:
         server.process.kill()
         server.process.communicate()
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
 
-    assert ("1.0", "1.0") == (
+    assert ("2.0", "1.0") == (
         values['hexad_memory_objects{status="active"}'],
         values['hexad_memory_objects{status="archived"}'],
     )
     assert ("1.0", "2.0") == (values["hexad_memory_gc_runs_total"], values["hexad_memory_pin_toggles_total"])
     assert "1.0" == values['hexad_operation_seconds_count{failed="false",operation="search_memory"}']
+    assert "3.0" == values['hexad_operation_seconds_count{failed="false",operation="create_memory"}']
+    assert "7.0" == values["hexad_stream_records_total"]
     assert float(values["hexad_disk_free_bytes"]) > 0
     assert float(values["hexad_store_size_bytes"]) > 0
     assert "kettle" not in text
