@@ -114,7 +114,7 @@ class Citations:
         """Return the commits that lines or a symbol of a file come from, else the last ones of a file or a folder."""
         file = without_place(path)
         place = self._place(file)
-        if place is None or not place.exists():
+        if place is None or not _is_there(place):
             return FileHistory()
         if file == path:
             return FileHistory(commits_of_file(self._root, file, limit=limit), file=file)
@@ -388,6 +388,13 @@ def _can_be_checked(citation: Citation) -> bool:
         match is not None
         and len(citation.marks.split()) == int(match["last"] or match["first"]) - int(match["first"]) + 1
     )
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return place.exists()
+    except OSError:  # such as a name that is too long for any file
+        return False
 
 
 def _range(lines: str) -> tuple[int, int]:
