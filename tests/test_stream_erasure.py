@@ -11,6 +11,7 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad, NotFound, StorageFailure
 from hexad.core.erasure import ErasureReceipt
+from hexad.experience.erasure.eraser import RowRemoval
 from opener import Opener
 from stream_canaries import Canaries, found_in, told
 
@@ -414,3 +415,26 @@ def test_another_store_that_is_open_sees_at_once_that_it_is_gone(opened: Opener,
 
     assert [] == other.xdb.recall(session_id="call", limit=100)
     assert [] == other.xdb.recall_events("word", session_id="*")
+
+
+def test_what_is_recorded_after_an_erasure_was_broken_off_stays_when_it_is_finished(
+    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx.xdb.start_session("talk")
+    hx.xdb.record("input", "The old word is heather.", event_id="old")
+    clock.advance(minutes=1)
+
+    def killed(*_: object) -> None:
+        raise StorageFailure("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RowRemoval, "take", killed)
+        with pytest.raises(StorageFailure):
+            hx.forget(session="talk", purge=True, confirm=True)
+    clock.advance(minutes=1)
+    hx.xdb.record("input", "The new word is bracken.", event_id="new", session_id="talk")
+    hx.maintain()
+
+    assert ["The new word is bracken."] == [record.content for record in hx.xdb.recall(session_id="talk")]
+    assert [] == hx.xdb.recall_events("heather")
+    assert [] == hx.check()

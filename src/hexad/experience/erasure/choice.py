@@ -155,23 +155,26 @@ class Chooser:
         return {number: union(ranges) for number, ranges in ranges.items() if number in named}, hull
 
     def _with_rest(self, going: Sequence[ChosenSession]) -> list[ChosenSession]:
-        """Return the sessions with what stays of them."""
-        partly = {session.number: session.id for session in going if not session.whole}
-        there: dict[int, list[tuple[int, int]]] = {number: [] for number in partly}
-        for question in _questions(partly, None):
+        """Return the sessions with what stays of them.
+
+        Of one that goes as a whole that is what was recorded since: an erasure that was broken off is finished later.
+        """
+        names = {session.number: session.id for session in going}
+        there: dict[int, list[tuple[int, int]]] = {number: [] for number in names}
+        for question in _questions(names, None):
             for number, first, last, _, _ in tick_runs(self._reader, question):
                 if number in there:
                     there[number].append((first, last))
-        reached = self._rows.next_ticks(partly)
+        reached = self._rows.next_ticks(names)
         sessions: list[ChosenSession] = []
         for session in going:
-            if session.whole:
+            if session.whole and not difference(union(there[session.number]), session.live):
                 sessions.append(session)
                 continue
             everything = union([*there[session.number], *self._departed.cold(session.number)])
             last = max([reached[session.number] - 1, *(end for _, end in everything)])
             rest = union([*difference(everything, session.ticks), (last + 1, TICK_LIMIT)])
-            sessions.append(replace(session, rest=rest))
+            sessions.append(replace(session, rest=rest, whole=False))
         return sessions
 
     # How many are left ------------------------------------------------------------------------------------------
