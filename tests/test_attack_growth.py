@@ -150,7 +150,7 @@ def test_work_grows_with_the_text(name: str) -> None:
 
 def test_the_bound_is_passed_by_what_grows_with_the_square(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        READERS, "square", lambda text: [text.count("e", 0, at) for at in range(0, len(text), 64)]
+        READERS, "square", lambda text: [text.count("e", 0, at) for at in range(0, len(text), 8)]
     )
     monkeypatch.setattr(attack_texts, "UNITS", {"words": attack_texts.UNITS["words"]})
     with pytest.raises(AssertionError, match="times as long"):
