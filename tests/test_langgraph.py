@@ -239,3 +239,14 @@ def test_processes_share_a_store_and_nothing_is_lost(opened) -> None:
 
     assert 60 == len(found)
     assert all([("task", "done", item.metadata["step"])] == item.pending_writes for item in found)
+
+
+def test_a_string_in_the_place_of_ids_is_refused_and_deletes_nothing(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx)
+    counting_graph(saver).invoke({"count": 1}, thread("a"))
+
+    for delete in (lambda: saver.prune("abc", strategy="delete"), lambda: saver.delete_for_runs("abc")):
+        with pytest.raises(hexad.InvalidInput, match="must be a list of ids, not 'abc'"):
+            delete()
+
+    assert saver.get_tuple(thread("a")) is not None

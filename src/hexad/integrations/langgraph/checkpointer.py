@@ -245,7 +245,7 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints of these runs; a `DeltaChannel` that builds on them is cut, as LangGraph warns."""
-        self._checkpoints.delete_runs([str(run) for run in run_ids])
+        self._checkpoints.delete_runs(_ids("run_ids", run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Store all of a thread, its whole chain, under another id as well."""
@@ -256,14 +256,15 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
 
         Older ones that a `DeltaChannel` of the newest builds on stay.
         """
+        threads = _ids("thread_ids", thread_ids)
         if strategy == "delete":
-            self._checkpoints.delete_threads([str(thread) for thread in thread_ids])
+            self._checkpoints.delete_threads(threads)
             return
         if strategy != "keep_latest":
             raise InvalidInput(
                 f"strategy = {strategy!r} is not known; choose keep_latest or delete.", argument="strategy"
             )
-        for thread in map(str, thread_ids):
+        for thread in threads:
             keys = [key for key, _ in self._checkpoints.find(thread)]
             newest = {key.namespace: key for key in reversed(keys)}
             kept = {needed for key in newest.values() for needed in self._chain(key)}
@@ -346,6 +347,13 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         if isinstance(current, str):  # the form of LangGraph's own checkpointers, which sorts as text
             return f"{int(current.partition('.')[0]) + 1:032}.{0:016}"
         return 1 if current is None else current + 1
+
+
+def _ids(argument: str, ids: Sequence[object]) -> list[str]:
+    """Return ids as LangGraph hands them over. Raises `InvalidInput` for one string, whose letters are no ids."""
+    if isinstance(ids, str | bytes) or not isinstance(ids, Collection):
+        raise InvalidInput(f"{argument} must be a list of ids, not {ids!r}.", argument=argument)
+    return [str(id_) for id_ in ids]
 
 
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
