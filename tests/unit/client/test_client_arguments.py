@@ -27,7 +27,7 @@ from hexad.client.verbs import VERBS, parameters_of
         (np.int64(3), 3),
         (
             hexad.Citation(path="x"),
-            dict.fromkeys(["symbol", "content_hash", "commit", "lines", "marks"]) | {"path": "x"},
+            dict.fromkeys(["symbol", "content_hash", "commit", "lines", "marks", "branch"]) | {"path": "x"},
         ),
     ],
     ids=repr,
