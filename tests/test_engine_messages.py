@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad import Hexad, Memory, Status, Trust
+from hexad import Hexad, InvalidMemory, Memory, Status, Trust
 from opener import Opener
 from ran import Run
 
@@ -389,3 +389,12 @@ def test_the_command_refuses_a_file_that_holds_no_messages(
     ran = run("remember", "--messages", "chat.json")
 
     assert (2, True) == (ran.code, words in ran.err)
+
+
+def test_a_conversation_whose_name_holds_a_secret_is_refused(hx: Hexad) -> None:
+    name = "ghp_" + "Ab3dEf6h" * 4 + "Ab3d"
+
+    with pytest.raises(InvalidMemory, match="The conversation holds what looks like a secret"):
+        hx.remember([{"role": "user", "content": "The port is 8443."}], conversation=name)
+
+    assert 0 == hx.count(status=None)

@@ -148,19 +148,21 @@ class MessageIntake:
         ]
 
     def _attempt(self, messages: Sequence[Message], options: Draft, conversation: str | None) -> list[Memory]:
-        turns = [self._prepared(message, options) for message in messages]
+        name = "" if conversation is None else clean(conversation)
+        turns = [self._prepared(message, options, conversation=name) for message in messages]
         with self._stores.db.transaction():
             self._writer.require_current([write for turn in turns for write in (turn.write, *turn.extracts)])
             return list(self._stored(turns, options.space, conversation))
 
-    def _prepared(self, message: Message, options: Draft) -> _PreparedTurn:
+    def _prepared(self, message: Message, options: Draft, *, conversation: str) -> _PreparedTurn:
+        # Its place in the conversation is known in the transaction; names that hold a secret are refused before.
         draft = replace(
             options,
             text=message.text,
             kind=TURN,
             trust=least_trust([message.trust, options.trust]),
             valid_from=message.time,
-            turn=Turn(conversation="", session="", position=0, speaker=message.speaker),
+            turn=Turn(conversation=conversation, session="", position=0, speaker=message.speaker),
         )
         try:
             write = self._writer.prepare(_with_role(draft, message))
