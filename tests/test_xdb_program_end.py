@@ -20,6 +20,29 @@ while time.monotonic() < end:
     time.sleep(0.0005)
 """
 
+_ASKING = """
+import threading, time
+from pathlib import Path
+from hexad.errors import StorageFailure
+from hexad.experience.stream.duckdb_engine import DuckDbEngine
+
+engine = DuckDbEngine()
+asked = threading.Event()
+
+def ask():
+    while True:
+        try:
+            with engine.cursor(Path("stream")) as cursor:
+                cursor.execute("SELECT sum(range) FROM range(300000)").fetchone()
+        except StorageFailure:
+            return
+        asked.set()
+
+threading.Thread(target=ask, daemon=True).start()
+asked.wait()
+time.sleep(0.01)
+"""
+
 
 def run(program: str, folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
     folder.mkdir(exist_ok=True)
@@ -45,3 +68,9 @@ def test_nothing_recorded_is_lost_when_a_program_ends_without_closing(tmp_path: 
     assert (ended.returncode, ended.stderr) == (0, "")
     with hexad.open(tmp_path / "a", embedder=None) as hx:
         assert 50 == len(hx.xdb.recall(limit=100))
+
+
+def test_a_program_that_ends_while_a_thread_asks_duckdb_ends_well(tmp_path: Path) -> None:
+    for turn in range(6):
+        ended = run(_ASKING, tmp_path, 0)
+        assert (ended.returncode, ended.stderr) == (0, ""), turn

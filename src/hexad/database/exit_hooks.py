@@ -10,7 +10,7 @@ import atexit
 import os
 from collections.abc import Callable
 from enum import IntEnum
-from threading import Lock
+from threading import Event, Lock
 from typing import Final
 
 ENDING_S: Final = 10.0
@@ -29,10 +29,20 @@ _lock = Lock()
 _left: dict[tuple[ExitPhase, int], tuple[int, Callable[[], None]]] = {}
 
 
+_ending = Event()
+
+
 def register(turn: ExitPhase, owner: object, action: Callable[[], None]) -> None:
-    """Have `action` called when this process ends, unless `forget` is called before."""
+    """Have `action` called when this process ends, unless `forget` is called before.
+
+    It is called before what packages imported until now have registered with `atexit`: DuckDB takes its connections
+    from whoever is in the middle of a question there.
+    """
     with _lock:
         _left[turn, id(owner)] = os.getpid(), action
+        if not _ending.is_set():
+            atexit.unregister(_end)
+            atexit.register(_end)
 
 
 def forget(turn: ExitPhase, owner: object) -> None:
@@ -42,6 +52,7 @@ def forget(turn: ExitPhase, owner: object) -> None:
 
 
 def _end() -> None:
+    _ending.set()
     while True:
         with _lock:  # one by one: the thread in the background may open DuckDB while it is waited for
             if not _left:
@@ -49,6 +60,3 @@ def _end() -> None:
             pid, action = _left.pop(min(_left))
         if pid == os.getpid():  # a forked child has its parent's list and none of its threads
             action()
-
-
-atexit.register(_end)

@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -104,7 +104,7 @@ class DuckDbEngine:
             raise StorageFailure(
                 f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
             ) from error
-        except duckdb.InterruptException as error:
+        except (duckdb.InterruptException, _busy()) as error:
             raise StorageFailure(f"{what} was being read or written when the store was closed.") from error
         except duckdb.IOException as error:
             raise self._behind(error) or StorageFailure(
@@ -184,7 +184,8 @@ class DuckDbEngine:
             self._con = None
 
     def _leave(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        cursor.close()
+        with suppress(_busy()):  # it goes with its last reference then
+            cursor.close()
         with self._lock:
             del self._used[id(cursor)]
             self._lock.notify_all()
@@ -215,6 +216,16 @@ class DuckDbEngine:
 def quoted(name: str) -> str:
     """Return a name as it stands between quotes in a statement."""
     return name.replace("'", "''")
+
+
+def _busy() -> type[Exception]:
+    """Return what a connection raises that DuckDB closes meanwhile, as it does when the program ends."""
+    import duckdb
+
+    busy: type[Exception] = getattr(
+        duckdb, "ResourceInUseException", duckdb.InterruptException
+    )  # DuckDB 2 has it
+    return busy
 
 
 def _message_of(error: Exception) -> str:
