@@ -121,7 +121,6 @@ def describe(
         readonly=context.db.readonly,
         schema=schema,
         embedder=search.embedder.name if search.embedder is not None else None,
-        sizes=_sizes(context.directory),
         keys=str(context.keys.state()),
         embeddings_paused=search.job.paused() if search.job is not None else None,
         generator=generator,
@@ -131,6 +130,7 @@ def describe(
         user_layer=user_layer,
         holders=tuple(holders),
         # Whoever may not see all would learn from it how much there is besides.
+        sizes=_sizes(context.directory) if context.actor.roles is None else {},
         caches=context.db.caches.uses() if context.actor.roles is None else {},
         **{name: value for fields in counts for name, value in fields.items()},
     )

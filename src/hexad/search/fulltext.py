@@ -36,6 +36,13 @@ _WEIGHTS: Final = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
 _LEAST_WEIGHT: Final = 1e-6
 """What FTS5 gives a word that half of the chunks hold."""
 
+_K1: Final = 1.2
+_B: Final = 0.75
+"""FTS5's constants of bm25."""
+
+_FREQUENCY_DIGITS: Final = 6
+"""How often a word stands in a chunk is a whole number, weighed by column: what is beyond comes from computing."""
+
 COUNTS_KEPT: Final = 10_000
 PARTS_KEPT: Final = 16
 """Filters whose passing chunks are remembered."""
@@ -68,19 +75,43 @@ class TextMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class PartLengths:
+    """How many tokens the chunks of a part have, by number, and the means of the part and of the whole index.
+
+    With them a match weighs as if the part were all there is, the lengths of its texts included.
+    """
+
+    tokens: Mapping[int, int]
+    mean: float
+    mean_everywhere: float
+
+    def adjusted(self, no: int, frequency_factor: float) -> float:
+        """Return what bm25 makes of how often a term stands in a chunk, from what it makes of it in the whole index.
+
+        Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with FTS5's constants.
+        """
+        everywhere, here = (
+            _K1 * (1 - _B + _B * self.tokens[no] / mean) for mean in (self.mean_everywhere, self.mean)
+        )
+        frequency = round(frequency_factor * everywhere / (_K1 + 1 - frequency_factor), _FREQUENCY_DIGITS)
+        return (_K1 + 1) * frequency / (frequency + here)
+
+
+@dataclass(frozen=True, slots=True)
 class IndexPart:
-    """Some chunks of an index, by number, and how many they are."""
+    """Some chunks of an index, by number, how many they are, and for what an actor may see their lengths."""
 
     mask: bytes
     count: int
+    lengths: PartLengths | None = None
 
     @classmethod
-    def of(cls, numbers: Sequence[int]) -> IndexPart:
+    def of(cls, numbers: Sequence[int], lengths: PartLengths | None = None) -> IndexPart:
         """Return the part of these chunks."""
         mask = bytearray(max(numbers, default=-1) + 1)
         for no in numbers:
             mask[no] = 1
-        return cls(bytes(mask), len(numbers))
+        return cls(bytes(mask), len(numbers), lengths)
 
     def holds(self, no: int) -> bool:
         """Return whether a chunk is of it."""
@@ -251,15 +282,33 @@ class FullText:
                 f" JOIN spaces s ON s.no = m.space_no WHERE {' AND '.join([*where, 'm.status = ?'])}",
                 (*values, "active"),
             )
-            known[filters] = IndexPart.of([int(no) for no in row[0].split(",")] if row and row[0] else [])
+            numbers = [int(no) for no in row[0].split(",")] if row and row[0] else []
+            known[filters] = IndexPart.of(numbers, None if filters.roles is None else self._lengths(numbers))
         return known[filters]
+
+    def _lengths(self, numbers: Sequence[int]) -> PartLengths:
+        everywhere = {
+            no: _tokens(sizes) for no, sizes in self._db.query("SELECT id, sz FROM chunk_fts_docsize")
+        }
+        tokens = {no: everywhere[no] for no in numbers if no in everywhere}
+        return PartLengths(tokens, _mean(tokens), _mean(everywhere))
+
+    def counts_in(self, terms: Sequence[str], part: IndexPart) -> dict[str, int]:
+        """Return in how many chunks of a part each term occurs; terms that occur nowhere in it are left out."""
+        sql = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
+        held = {
+            term: sum(part.holds(no) for (no,) in self._db.query(sql, (match_phrases([term]),)))
+            for term in terms
+        }
+        return {term: count for term, count in held.items() if count}
 
     def search_part(
         self, terms: Sequence[str], part: IndexPart
     ) -> tuple[list[tuple[int, float]], dict[str, int]]:
         """Return the chunks of a part that hold any of the terms with their bm25, and in how many each term occurs.
 
-        Words weigh as if the part were all there is: FTS5 counts them in the whole index. Best first; ties by number.
+        Words weigh as if the part were all there is: FTS5 counts them in the whole index. Where it has its lengths,
+        these do too. Best first; ties by number.
         """
         rows, found, counts = self.count(), dict[int, float](), dict[str, int]()
         sql = f"SELECT rowid, -bm25(chunk_fts, {_WEIGHTS}) FROM chunk_fts WHERE chunk_fts MATCH ?"
@@ -268,9 +317,13 @@ class FullText:
             here = [(no, bm25) for no, bm25 in everywhere if part.holds(no)]
             if here:
                 counts[term] = len(here)
-                weight = bm25_weight(len(here), part.count) / bm25_weight(len(everywhere), rows)
+                weight_here = bm25_weight(len(here), part.count)
+                weight_everywhere = bm25_weight(len(everywhere), rows)
                 for no, bm25 in here:
-                    found[no] = found.get(no, 0.0) + weight * bm25
+                    factor = bm25 / weight_everywhere
+                    if part.lengths is not None:
+                        factor = part.lengths.adjusted(no, factor)
+                    found[no] = found.get(no, 0.0) + weight_here * factor
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0])), counts
 
     def locate(self, chunks: Sequence[tuple[int, float]]) -> list[TextMatch]:
@@ -342,3 +395,17 @@ class FullText:
             if degrees[no] > found.get(memories[no], (0, 0.0))[1]:
                 found[memories[no]] = (no, degrees[no])
         return found
+
+
+def _tokens(sizes: bytes) -> int:
+    """Return the tokens of a chunk, from FTS5's record of its columns: one number each, in SQLite's varints."""
+    total = value = 0
+    for byte in sizes:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            total, value = total + value, 0
+    return total
+
+
+def _mean(tokens: Mapping[int, int]) -> float:
+    return sum(tokens.values()) / len(tokens) if tokens else 1.0

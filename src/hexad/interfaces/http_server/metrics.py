@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import nan
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -47,10 +48,21 @@ _STATE: Final[tuple[tuple[str, str, Callable[[StoreStatus], float]], ...]] = (
         "Memories that could not be embedded.",
         lambda status: status.embeddings_failed,
     ),
-    ("hexad_store_size_bytes", "All files of the store.", lambda status: sum(status.sizes.values())),
-    ("hexad_ledger_size_bytes", "The files of the ledger.", lambda status: status.sizes.get("audit", 0)),
+    (
+        "hexad_store_size_bytes",
+        "All files of the store.",
+        lambda status: sum(status.sizes.values()) if status.sizes else nan,
+    ),
+    (
+        "hexad_ledger_size_bytes",
+        "The files of the ledger.",
+        lambda status: status.sizes.get("audit", 0) if status.sizes else nan,
+    ),
 )
-"""What is read of the store's status when somebody asks, under its name and with its meaning."""
+"""What is read of the store's status when somebody asks, under its name and with its meaning.
+
+An actor with roles is not told sizes: there is no number of them then.
+"""
 
 
 class Metrics:

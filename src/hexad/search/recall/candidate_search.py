@@ -211,7 +211,7 @@ class CandidateSearch:
             if literal in terms.phrases:
                 required = holders if required is None else required & holders
             elif literal in terms.numbers:
-                numbers[literal] = matches
+                numbers[literal] = self._as_seen(matches, [literal], filters)
         return literals, required or None, numbers
 
     def _keyed(self, terms: Terms, filters: Filters, *, known: Collection[int]) -> dict[str, list[TextMatch]]:
@@ -227,6 +227,7 @@ class CandidateSearch:
             if len(matches) == LEXICAL_POOL and STACK in (filters.kinds or (STACK,)):
                 of_stack = replace(filters, kinds=(STACK,))
                 matches += self._fulltext.search(expression, limit=LEXICAL_POOL, filters=of_stack)
+            matches = self._as_seen(matches, sorted(held), filters)
             facts = self._stores.memories.by_no({match.memory_no for match in matches})
             topics = {no: known_topic(fact.attribute) for no, fact in facts.items() if fact.attribute}
             of_topic = {
@@ -266,9 +267,13 @@ class CandidateSearch:
 
     def _by_words(self, terms: Terms, filters: Filters) -> _ByWords:
         rows = self._fulltext.count()
-        frequencies = self._fulltext.document_frequencies(terms.wanted)
-        match = match_expression(terms.wanted, frequencies)
         part = self._part(filters)
+        if part is not None and filters.roles is not None:
+            frequencies: Mapping[str, int] = self._fulltext.counts_in(terms.wanted, part)
+            rows = part.count
+        else:
+            frequencies = self._fulltext.document_frequencies(terms.wanted)
+        match = match_expression(terms.wanted, frequencies)
         if part is None:
             matches = self._matches(match, filters) if match else []
             return _ByWords(match, matches, frequencies, rows)
@@ -276,17 +281,32 @@ class CandidateSearch:
         chunks, counts = self._fulltext.search_part(searched, part)
         # What was too common to be searched for is taken to be as common here as everywhere.
         frequencies = {
-            term: counts.get(term, 0) if term in searched else count * part.count // rows
+            term: counts.get(term, 0) if term in searched else count * part.count // max(rows, 1)
             for term, count in frequencies.items()
         }
         return _ByWords(match, self._passing_matches(chunks, filters), frequencies, part.count)
 
     def _part(self, filters: Filters) -> IndexPart | None:
-        """Return the chunks of the spaces that are asked, where there are others: each space answers as if alone."""
+        """Return the chunks of the spaces that are asked, where there are others: each space answers as if alone.
+
+        So does what an actor with roles may see: how often a word stands in what is hidden moves none of its answers.
+        """
+        if (
+            filters.roles is not None
+        ):  # also where nothing is hidden now, so that the way of counting tells nothing
+            return self._fulltext.part(Filters(spaces=filters.spaces, roles=filters.roles))
         if filters.spaces is None:
             return None
-        part = self._fulltext.part(Filters(spaces=filters.spaces, roles=filters.roles))
+        part = self._fulltext.part(Filters(spaces=filters.spaces))
         return part if part.count < self._fulltext.count() else None
+
+    def _as_seen(self, matches: list[TextMatch], terms: Sequence[str], filters: Filters) -> list[TextMatch]:
+        """Return matches of any of the terms as they weigh among what an actor with roles may see."""
+        part = self._part(filters) if filters.roles is not None else None
+        if part is None:
+            return matches
+        weights = dict(self._fulltext.search_part(terms, part)[0])
+        return [replace(match, bm25=weights.get(match.chunk_no, match.bm25)) for match in matches]
 
     def _passing_matches(self, chunks: Sequence[tuple[int, float]], filters: Filters) -> list[TextMatch]:
         if replace(filters, spaces=None, roles=None).empty:

@@ -289,7 +289,7 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
     rows = [
         ("hexad", f"{status.version}, Python {diagnosis.python}, {sys.platform}"),
         ("store", status.path + (f" on {diagnosis.file_system}" if diagnosis.file_system else "")),
-        ("size", _sizes(status)),
+        *([("size", _sizes(status))] if status.sizes else []),  # roles are not told
         ("sqlite", f"{status.sqlite}, {safe}"),
         ("durability", status.durability + (", read-only" if status.readonly else "")),
         ("encrypted", _encryption(status.encryption)),
