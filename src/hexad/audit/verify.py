@@ -22,7 +22,7 @@ from hexad.audit.archived_records import (
 )
 from hexad.audit.canonical_json import SALTED_END, body_end, body_kind, body_start, body_whose, sealed
 from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, leaf_hash, root, root_of
-from hexad.audit.ledger import ERASURE, EVENTS, Ledger
+from hexad.audit.ledger import ERASURE, EVENTS, Head, Ledger
 from hexad.audit.values import GENESIS, Verification
 from hexad.database.connection import Database
 from hexad.database.meta import GO_ON, LEDGER_ROOT, LEDGER_SIZE, Meta
@@ -432,9 +432,8 @@ NotedHead = tuple[int, bytes | None]
 _RESTORE: Final = f"Put a backup in its place. {GO_ON}"
 
 
-def note_head(meta: Meta, ledger: Ledger) -> None:
-    """Note where the ledger ends at this moment."""
-    head = ledger.head()
+def note_head(meta: Meta, head: Head) -> None:
+    """Note where the ledger ended when `head` was read; it must be on the disk."""
     with meta.database.joined():
         meta.put(LEDGER_SIZE, str(head.size))
         meta.put(LEDGER_ROOT, f"{head.size} {head.root.hex()}")

@@ -70,10 +70,13 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
                 ]
                 done += ledger.take(source, made)
             moved = rows[-1][0]
+        # What is noted must be there after lost power: this waits for what others wrote, and mends after a failed sync.
+        with ledger.db.transaction():
+            head = ledger.head()
         # Together, or what the ledger took before a kill would go on waiting here until there is another note.
         with meta.database.transaction():
             meta.put(MOVED, str(moved))
-            note_head(meta, ledger)
+            note_head(meta, head)
             if unknown := erasures.not_on_ledger(moved):
                 records = {
                     unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
