@@ -163,6 +163,18 @@ def test_a_message_that_is_none_is_named_and_nothing_is_stored(hx: Hexad) -> Non
     assert 0 == hx.count(status=None)
 
 
+@pytest.mark.parametrize(
+    "said", [[], [{"role": "user", "content": " "}], [{"role": "system", "content": "Be brief."}]]
+)
+def test_messages_that_say_nothing_are_a_step_like_any_other(hx: Hexad, said: list[dict[str, str]]) -> None:
+    hx.remember("The mill has a gearbox.")
+    memory = AgentMemory(hx)
+
+    assert memory.before_step(said) is not None
+    assert [] == memory.after_step(said)
+    assert 1 == hx.count(status=None)
+
+
 def test_a_long_message_is_asked_about_by_its_own_sentences(hx: Hexad) -> None:
     hx.remember("The gearbox of the mill takes two litres of oil.")
     paste = " ".join(f"Line {number} of a log says nothing of interest." for number in range(2_000))

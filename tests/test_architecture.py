@@ -193,7 +193,12 @@ EARLY = {
     "mcp_types": ("hexad.interfaces.mcp",),
     "pydantic_core": ("hexad.interfaces.mcp",),
     "starlette": ("hexad.interfaces.http_server", "hexad.interfaces.mcp"),
-    "pydantic": ("hexad.integrations.pydantic_ai", "hexad.interfaces.http_server"),
+    "pydantic": (
+        "hexad.integrations.anthropic",
+        "hexad.integrations.langchain.documents",
+        "hexad.integrations.pydantic_ai",
+        "hexad.interfaces.http_server",
+    ),
     **dict.fromkeys(
         ("fastapi", "h11", "prometheus_client", "uvicorn"),
         ("hexad.interfaces.http_server",),

@@ -239,3 +239,30 @@ def test_a_controller_records_beside_the_stream_what_the_agent_does_not_see(
         (record.tick, record.raw_content) for record in kept
     ]
     assert all("intent::Hidden" not in record.concept_activations for record in seen if record)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"evaluate": None}, "evaluate = None must be a function"),
+        ({"evaluate": SEEN.__getitem__, "steer": "no"}, "steer = 'no' must be a function"),
+        ({"evaluate": SEEN.__getitem__, "audit_log": "ledger"}, "audit_log = 'ledger' must be"),
+    ],
+)
+def test_a_controller_of_what_cannot_be_called_is_refused(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        HushController(**given)
+
+
+@pytest.mark.parametrize("directives", ["no", [3], {"directive": "calm"}, None, 5])
+def test_what_is_no_directive_is_named_and_not_recorded(writer: AuditLogWriter, directives: Any) -> None:
+    controller = HushController(writer, evaluate=SEEN.__getitem__, steer=lambda _activations: directives)
+    blind = HushController(writer, evaluate=lambda _state: "calm")  # type: ignore[arg-type, return-value]
+
+    with pytest.raises(InvalidInput, match="`steer` gave"):
+        controller.evaluate_and_steer("state", "monday", 1, "Cer")
+    with pytest.raises(InvalidInput, match="`evaluate` gave 'calm'"):
+        blind.evaluate_and_steer("state", "monday", 1, "Cer")
+
+    assert () == controller.active_directives
+    assert not (writer.record("monday", 1, "output", "Cer", SCORES, []) or "").startswith("audit-2")

@@ -337,3 +337,24 @@ def test_a_server_can_be_awaited(server):
     assert (
         "The gateway retries five times.", 3, "ts-wednesday-1", None, "hello", ["export", "memories"],
     ) == asyncio.run(ask())  # fmt: skip
+
+
+def test_a_connection_that_is_closed_says_so(server: HttpServer) -> None:
+    with hexad.connect(server.url, token=server.token_file) as closed:
+        pass
+
+    for call in (
+        lambda: closed.recall("gateway"),
+        closed.spaces.list,
+        lambda: next(closed.export()),
+    ):
+        with pytest.raises(hexad.InvalidInput, match=r"connection to http.* is closed; connect again"):
+            call()
+
+    async def awaited() -> None:
+        async with hexad.aconnect(server.url, token=server.token_file) as closed:
+            pass
+        with pytest.raises(hexad.InvalidInput, match="is closed; connect again"):
+            await closed.recall("gateway")
+
+    asyncio.run(awaited())

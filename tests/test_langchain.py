@@ -87,6 +87,12 @@ def test_a_retriever_finds_what_anybody_stored(hx: Hexad) -> None:
     ]
 
 
+@pytest.mark.parametrize("store", [None, "shop", 3])
+def test_a_retriever_over_what_is_no_store_is_refused_when_it_is_made(store: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"store = .* must be an open store or a `hexad.connect`"):
+        HexadRetriever(store=store)
+
+
 def test_messages_come_back_whole_after_a_restart_and_are_recalled(opened) -> None:
     hx = opened()
     said = [

@@ -250,3 +250,22 @@ def test_a_string_in_the_place_of_ids_is_refused_and_deletes_nothing(hx: Hexad) 
             delete()
 
     assert saver.get_tuple(thread("a")) is not None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"before": 3}, "before = 3 must be a config"),
+        ({"before": {"configurable": 1}}, "before = .* must be a config"),
+        ({"filter": "step"}, "filter = 'step' must be a dictionary"),
+        ({"limit": "2"}, "limit = '2' must be a whole number"),
+    ],
+)
+def test_what_cannot_bound_a_list_is_named(hx: Hexad, wrong: dict[str, Any], named: str) -> None:
+    saver = HexadCheckpointer(hx)
+    counting_graph(saver).invoke({"count": 1}, thread("a"))
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        saver.list(thread("a"), **wrong)
+    with pytest.raises(hexad.InvalidInput, match="config = 'a' must be a config"):
+        saver.list("a")  # type: ignore[arg-type]

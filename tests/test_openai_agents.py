@@ -178,6 +178,17 @@ def test_what_is_no_item_is_refused_and_nothing_is_stored(
     assert asyncio.run(session.get_items()) == []
 
 
+@pytest.mark.parametrize("items", [None, "no items", {"role": "user", "content": "Good."}, 3])
+def test_what_is_no_list_of_items_and_no_limit_is_named(hx: hexad.Hexad, items: Any) -> None:
+    session = HexadSession(hx, "s")
+    with pytest.raises(InvalidInput, match=r"items = .* must be a list of dictionaries"):
+        asyncio.run(session.add_items(items))
+    with pytest.raises(InvalidInput, match="limit = 'x' must be a whole number"):
+        asyncio.run(session.get_items("x"))  # type: ignore[arg-type]
+
+    assert asyncio.run(session.get_items()) == []
+
+
 def test_many_that_add_at_once_lose_nothing(hx: hexad.Hexad) -> None:
     async def add(number: int) -> None:
         session = HexadSession(hx, "s")

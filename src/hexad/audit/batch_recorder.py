@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from hexad.audit.values import NewAuditRecord
 from hexad.config import StreamDurability
-from hexad.core.arguments import is_number, is_whole
+from hexad.core.arguments import is_number, is_whole, quoted
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
 from hexad.core.event_types import EventType
@@ -204,15 +204,38 @@ class HushController(Generic[State]):
         evaluate: Callable[[State], Mapping[str, float]],
         steer: Callable[[Mapping[str, float]], Sequence[Mapping[str, Any]]] = lambda _activations: (),
     ) -> None:
+        """Raises `InvalidInput` for an `evaluate` or `steer` that is no function, and for what takes no records."""
+        for name, given in (("evaluate", evaluate), ("steer", steer)):
+            if not callable(given):
+                raise InvalidInput(f"{name} = {quoted(given)} must be a function.", argument=name)
+        if audit_log is not None and not callable(getattr(audit_log, "record", None)):
+            raise InvalidInput(
+                f"audit_log = {quoted(audit_log)} must be an `AuditLogWriter`, its recorder, or None.",
+                argument="audit_log",
+            )
         self.audit_log, self._evaluate, self._steer = audit_log, evaluate, steer
         self.active_directives: Sequence[Mapping[str, Any]] = ()
 
     def evaluate_and_steer(
         self, hidden_state: State, session_id: str, tick: int, content: str
     ) -> Sequence[Mapping[str, Any]]:
-        """Return the directives for a token that was generated; what all lenses saw, and these, are recorded before."""
+        """Return the directives for a token that was generated; what all lenses saw, and these, are recorded before.
+
+        Raises `InvalidInput` where the caller's functions give no activations or no directives; nothing is recorded.
+        """
         activations = self._evaluate(hidden_state)
-        self.active_directives = self._steer(activations)
+        if not isinstance(activations, Mapping):
+            raise InvalidInput(
+                f"`evaluate` gave {quoted(activations)}; it must give a mapping of lenses to numbers.",
+                argument="evaluate",
+            )
+        directives = self._steer(activations)
+        if isinstance(directives, str | bytes | Mapping) or not _are_mappings(directives):
+            raise InvalidInput(
+                f"`steer` gave {quoted(directives)}; it must give a list of directives, each a mapping.",
+                argument="steer",
+            )
+        self.active_directives = directives
         if self.audit_log is not None:
             self.audit_log.record(
                 session_id,
@@ -223,3 +246,7 @@ class HushController(Generic[State]):
                 [dict(directive) for directive in self.active_directives],
             )
         return self.active_directives
+
+
+def _are_mappings(values: object) -> bool:
+    return isinstance(values, Sequence) and all(isinstance(value, Mapping) for value in values)

@@ -111,6 +111,7 @@ class _AsyncSending:
 
     async def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
+        self.address.require_open(self.client)
         try:
             response = await self.client.request(**self.address.request(verb, values))
         except self.refusals as error:
@@ -149,6 +150,7 @@ class AsyncRemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the
     ) -> AsyncIterator[ExportItem]:
         """Iterate over everything that is held about a scope, or about a person, as it comes in."""
         address, params = self._sending.address, export_params(scope, session, subject)
+        address.require_open(self._sending.client)
         try:
             async with self._sending.client.stream("GET", f"{ROOT}/export", params=params) as response:
                 if response.status_code != 200:

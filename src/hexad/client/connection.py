@@ -71,6 +71,11 @@ class Address:
         pairs = query_pairs(parameters_of(verb), arguments)
         return {"method": verb.method, "url": verb.path, "params": pairs}
 
+    def require_open(self, client: httpx2.Client | httpx2.AsyncClient) -> None:
+        """Raise `InvalidInput` once the connection is closed."""
+        if client.is_closed:
+            raise InvalidInput(f"The connection to {self.url} is closed; connect again.")
+
     def answer(self, response: httpx2.Response) -> Any:
         """Return what a server answered; raises the error that it answered with."""
         try:
@@ -168,6 +173,7 @@ class _Sending:
 
     def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
+        self.address.require_open(self.client)
         try:
             response = self.client.request(**self.address.request(verb, values))
         except self.refusals as error:
@@ -213,6 +219,7 @@ class RemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the call
     ) -> Iterator[ExportItem]:
         """Iterate over everything that is held about a scope, or about a person, as it comes in."""
         address, params = self._sending.address, export_params(scope, session, subject)
+        address.require_open(self._sending.client)
         try:
             with self._sending.client.stream("GET", f"{ROOT}/export", params=params) as response:
                 if response.status_code != 200:

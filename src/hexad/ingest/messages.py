@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -308,17 +308,28 @@ def parse_messages(messages: object) -> list[Message]:
             f"text must be a string, not {quoted(messages)}; or a list of messages such as {_EXAMPLE}.",
             argument="text",
         )
-    read = [_message(entry, f"messages[{at}]") for at, entry in enumerate(entries)]
-    if not read:
+    given = list(entries)
+    turns = _turns(given)
+    if not given:
         raise InvalidMemory(
             f"The list of messages is empty; give at least one, such as {_EXAMPLE}.", argument="text"
         )
-    turns = [message for message in read if message is not None]
     if not turns:
         raise InvalidMemory(
             "No message says anything: there are only instructions and blank contents.", argument="text"
         )
     return turns
+
+
+def spoken_turns(messages: object) -> list[Message]:
+    """Return the turns among messages, none where nothing was said; raises `InvalidMemory` as `parse_messages` does."""
+    entries = listed(messages)
+    return parse_messages(messages) if entries is None else _turns(entries)
+
+
+def _turns(entries: Iterable[object]) -> list[Message]:
+    read = [_message(entry, f"messages[{at}]") for at, entry in enumerate(entries)]
+    return [message for message in read if message is not None]
 
 
 def _message(entry: object, place: str) -> Message | None:

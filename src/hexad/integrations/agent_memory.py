@@ -14,7 +14,7 @@ from hexad.core.arguments import is_text, is_whole, parse_text, quoted
 from hexad.core.tracing import log
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, StorageFailure
-from hexad.ingest.messages import TURN, Message, parse_messages
+from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.layers.contract import FusedContext
 from hexad.lifecycle import opening
 from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Status, Trust
@@ -111,7 +111,7 @@ class AgentMemory:
         objects of an SDK that have these attributes or a `model_dump`. Nothing is stored. Give the model
         `context.render()` beside them. Raises `InvalidMemory` for what is no message.
         """
-        turns = parse_messages(_readable(messages))
+        turns = spoken_turns(_readable(messages))
         if self._goes_on:
             self._known, self._goes_on = {**self._stored(), **self._known}, False
         asked = next(
@@ -129,11 +129,12 @@ class AgentMemory:
         """Store the turns among `messages` that are new and what they say that should last; return what is new.
 
         `messages` may be the whole conversation each time, or what was added. Of a message that is longer than a memory
-        may be (1 MiB) the beginnings of its texts are kept, and a line that says so. Raises what `Hexad.remember`
-        raises.
+        may be (1 MiB) the beginnings of its texts are kept, and a line that says so. Messages that say nothing, and
+        none at all, store nothing. Raises what `Hexad.remember` raises.
         """
         said = _readable(messages)
-        turns = parse_messages(said)
+        if not (turns := spoken_turns(said)):
+            return []
         with _saying("after_step stores what was said, and cannot: "):
             memories = self._hx.remember(
                 cast("Sequence[Mapping[str, object]]", said),

@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ValidationError
+
+from hexad.core.arguments import quoted
 from hexad.integrations.memory_files import FileRefused, MemoryFiles
 from hexad.integrations.open_store import require_open_store
 
@@ -32,10 +35,23 @@ if TYPE_CHECKING:
 __all__ = ["AsyncHexadMemoryTool", "HexadMemoryTool"]
 
 
-def _told(call: Callable[[], str]) -> str:
-    """Return an answer; what is refused is told as the tool's error, which the model reads."""
+def _told(call: Callable[[], str], command: BaseModel | None = None) -> str:
+    """Return an answer; what is refused is told as the tool's error, which the model reads.
+
+    The SDK hands a model's call over as it is, values of other types among it.
+    """
     try:
+        if command is not None:
+            type(command).model_validate(command.model_dump(warnings=False), strict=True)
         return call()
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, each['loc']))} = {quoted(each['input'])}: {each['msg']}"
+            for each in error.errors()
+        )
+        raise ToolError(
+            f"The command {getattr(command, 'command', '')} cannot be carried out: {wrong}."
+        ) from error
     except FileRefused as error:
         raise ToolError(str(error)) from error
 
@@ -59,27 +75,29 @@ class HexadMemoryTool(BetaAbstractMemoryTool):
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file with numbered lines, or a folder's files."""
-        return _told(lambda: self._files.view(command.path, _lines(command.view_range)))
+        return _told(lambda: self._files.view(command.path, _lines(command.view_range)), command)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Write a new file."""
-        return _told(lambda: self._files.create(command.path, command.file_text))
+        return _told(lambda: self._files.create(command.path, command.file_text), command)
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text that occurs once."""
-        return _told(lambda: self._files.replace(command.path, command.old_str, command.new_str))
+        return _told(lambda: self._files.replace(command.path, command.old_str, command.new_str), command)
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Insert text after a line."""
-        return _told(lambda: self._files.insert(command.path, command.insert_line, command.insert_text))
+        return _told(
+            lambda: self._files.insert(command.path, command.insert_line, command.insert_text), command
+        )
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
         """Delete a file, or a folder."""
-        return _told(lambda: self._files.delete(command.path))
+        return _told(lambda: self._files.delete(command.path), command)
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file, or a folder."""
-        return _told(lambda: self._files.rename(command.old_path, command.new_path))
+        return _told(lambda: self._files.rename(command.old_path, command.new_path), command)
 
     def clear_all_memory(self) -> str:
         """Delete all files."""

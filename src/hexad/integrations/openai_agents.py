@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from hexad.core.arguments import is_whole, quoted
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
@@ -57,6 +58,8 @@ class HexadSession(SessionABC):
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the items in their order, the last ones where there is a limit."""
+        if limit is not None and not is_whole(limit):
+            raise InvalidInput(f"limit = {quoted(limit)} must be a whole number.", argument="limit")
         last = resolve_session_limit(limit, self.session_settings)
         return await in_thread(
             lambda: self._turns.read(_own, _other, last=None if last is None else max(0, last))
@@ -64,6 +67,11 @@ class HexadSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items behind those that are there, durably, all or none."""
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise InvalidInput(
+                f"items = {quoted(items)} must be a list of dictionaries, as the SDK gives them.",
+                argument="items",
+            )
         said = [_said(item) for item in items]
         await in_thread(lambda: self._turns.add(said))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 from uuid import uuid4
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -11,7 +11,9 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
+from pydantic import BeforeValidator
 
+from hexad.core.arguments import quoted
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
@@ -143,6 +145,15 @@ class HexadVectorStore(VectorStore):
         )
 
 
+def _store(store: object) -> object:
+    """Refuse what is no store when the retriever is made; pydantic passes errors on that are no `ValueError`."""
+    if not callable(getattr(store, "recall", None)):
+        raise InvalidInput(
+            f"store = {quoted(store)} must be an open store or a `hexad.connect`.", argument="store"
+        )
+    return store
+
+
 class HexadRetriever(BaseRetriever):
     """A LangChain retriever over a Hexad store, open or connected: what `hx.recall` finds, whoever stored it.
 
@@ -150,7 +161,7 @@ class HexadRetriever(BaseRetriever):
     id, path, relevance and where it is from in its metadata, and what has taken its place since.
     """
 
-    store: Any
+    store: Annotated[Any, BeforeValidator(_store)]
     k: int = _DOCUMENTS
     space: str | list[str] | None = None
     kinds: list[str] | None = None

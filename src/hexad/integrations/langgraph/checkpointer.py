@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import to_thread
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 from zlib import crc32
 
@@ -31,6 +31,7 @@ from hexad.agent_state.checkpoints import (
     StateValue,
     StoredCheckpoint,
 )
+from hexad.core.arguments import is_whole, quoted
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import owned_context
@@ -197,7 +198,32 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Iterate over checkpoints, the newest first; `filter` are values that their metadata have."""
+        """Return checkpoints, the newest first; `filter` are values that their metadata have."""
+        for name, given in (("config", config), ("before", before)):
+            if given is not None and not _is_config(given):
+                raise InvalidInput(
+                    f"{name} = {quoted(given)} must be a config, such as "
+                    "{'configurable': {'thread_id': 'a', 'checkpoint_id': '…'}}.",
+                    argument=name,
+                )
+        if filter is not None and not isinstance(filter, dict):
+            raise InvalidInput(
+                f"filter = {quoted(filter)} must be a dictionary of values of metadata.", argument="filter"
+            )
+        if limit is not None and not is_whole(limit, 0):
+            raise InvalidInput(
+                f"limit = {quoted(limit)} must be a whole number, at least 0.", argument="limit"
+            )
+        return self._listed(config, filter=filter, before=before, limit=limit)
+
+    def _listed(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Iterator[CheckpointTuple]:
         configurable = {} if config is None else config["configurable"]
         thread, namespace = configurable.get("thread_id"), configurable.get("checkpoint_ns")
         left = limit
@@ -354,6 +380,10 @@ def _ids(argument: str, ids: Sequence[object]) -> list[str]:
     if isinstance(ids, str | bytes) or not isinstance(ids, Collection):
         raise InvalidInput(f"{argument} must be a list of ids, not {ids!r}.", argument=argument)
     return [str(id_) for id_ in ids]
+
+
+def _is_config(given: object) -> bool:
+    return isinstance(given, Mapping) and isinstance(given.get("configurable"), Mapping)
 
 
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
