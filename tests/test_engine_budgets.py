@@ -364,6 +364,23 @@ def test_a_question_is_charged_to_the_one_space_that_it_is_asked_of(opened, llm)
     assert (10, 30) == (after[0] - before[0], after[1] - before[1])
 
 
+def test_each_call_to_an_embedder_behind_an_endpoint_is_a_span_with_what_it_used(opened, llm):
+    hx, spans = opened(embedder=f"openai:tiny@{llm.base_url}"), []
+    hx.remember("Green gates by water.", space="docs")
+    stop = hexad.listen(spans.append)
+    try:
+        hx.embed_pending()
+        hx.recall("gates", space="docs")
+    finally:
+        stop()
+
+    told = [span.attributes for span in spans if span.name == "embed"]
+    assert len(told) == len(embedded(llm))
+    assert {"tiny"} == {span["model"] for span in told}
+    assert all(str(span["provider"]).startswith("openai@127.0.0.1") for span in told)
+    assert hx.spaces.budget()[0].spent.tokens == sum(int(span["input_tokens"]) for span in told)
+
+
 @pytest.mark.row("L141", "L143")
 def test_over_its_budget_a_space_is_recalled_by_full_text_with_a_note(opened, llm):
     hx = opened(embedder=f"openai:tiny@{llm.base_url}")

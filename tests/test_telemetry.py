@@ -136,6 +136,12 @@ def test_spans_have_the_names_of_the_conventions_and_of_the_document(
     }.items() <= attributes.items()
     assert "hexad.pin" == by_name["update_memory"][0]
     assert ("ERROR", "NotFound") == (spans[-1][3], spans[-1][2]["error.type"])
+    assert "nowhere" not in str(spans)  # what is no space may be any text, given by mistake
+    _, attributes, _ = by_name["embeddings hashing-256@1"]
+    assert ("hexad", "hashing-256@1") == (
+        attributes["gen_ai.provider.name"],
+        attributes["gen_ai.request.model"],
+    )
     assert "kettle" not in str(spans)
 
 

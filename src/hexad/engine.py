@@ -340,8 +340,9 @@ class Hexad:
         ('Ship on Monday.', ('release-plan',), 'created')
         """
         self._services.handouts.flush()
-        with span("remember_structured", space=space):
+        with span("remember_structured") as seen:
             memory = self._services.ingest().intake.structured(space, payload, options, given)
+            seen["space"] = space
         self._services.wake()
         return memory
 
@@ -377,11 +378,9 @@ class Hexad:
         ('shop/decision/decided-seal-ledger-night', 'high', 'local')
         """
         self._services.handouts.flush()
-        with span(
-            "remember_raw", space=space, backend=self._services.context.settings.memory_backend
-        ) as seen:
+        with span("remember_raw", backend=self._services.context.settings.memory_backend) as seen:
             memory = self._services.ingest().intake.raw(space, kind, raw, options, given)
-            seen.update(self._left_to_spend(space))
+            seen.update(space=space, **self._left_to_spend(space))
         self._services.wake()
         return memory
 
@@ -740,9 +739,9 @@ class Hexad:
         • shop/gateway/retries — Retries stop after five.
         """
         chosen = parse_bundle_options(options, more)
-        with span("recall_context", space=space, topic=topic, limit=chosen.limit) as seen:
+        with span("recall_context", topic=topic, limit=chosen.limit) as seen:
             bundle = self._services.bundles().context(space, topic, chosen)
-            seen.update(backend=bundle.backend, items_returned=len(bundle.sections))
+            seen.update(space=space, backend=bundle.backend, items_returned=len(bundle.sections))
             seen.update(self._left_to_spend(space))
         self._services.wake()
         return bundle
@@ -753,9 +752,9 @@ class Hexad:
         Raises `NotFound` when `space` was never created, `InvalidInput` for an option that cannot be used.
         """
         chosen = parse_bundle_options(options, more)
-        with span("recall_kind", space=space, limit=chosen.limit) as seen:
+        with span("recall_kind", limit=chosen.limit) as seen:
             kind_list = self._services.bundles().kind(space, kind, chosen)
-            seen.update(backend=kind_list.backend, items_returned=len(kind_list))
+            seen.update(space=space, backend=kind_list.backend, items_returned=len(kind_list))
         self._services.wake()
         return kind_list
 
@@ -791,11 +790,15 @@ class Hexad:
             check_topic(topic)
 
         def recall(about: str) -> ProjectContext:
-            with span("use_context", project=project, limit=chosen.limit) as seen:
+            with span("use_context", limit=chosen.limit) as seen:
                 context = self._services.project_contexts().recall(
                     project, about, chosen, deadline_ms=deadline_ms
                 )
-                seen.update(backend=context.bundle.backend, items_returned=len(context.bundle.sections))
+                seen.update(
+                    project=project,
+                    backend=context.bundle.backend,
+                    items_returned=len(context.bundle.sections),
+                )
             self._services.wake()
             return context
 

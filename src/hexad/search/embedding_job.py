@@ -165,6 +165,8 @@ OTHERS_S: Final = 60.0
 """So long it is waited for others who compute vectors and finish none: a batch takes a second or two."""
 MEASURED_S: Final = 10.0
 """So long is computed before the speed is noted, by which it is told when the rest will be done."""
+_HERE: Final = "hexad"
+"""The provider of a model that runs in this process."""
 _OPERATION: Final = "embed"
 
 
@@ -418,8 +420,8 @@ class EmbeddingJob:
                 for start in range(0, len(passage_texts), GROUP_PASSAGES):
                     if start and turn.stop():
                         return None
-                    with span("embed", count=len(passage_texts), model=self.embedder.name):
-                        group = passage_texts[start : start + GROUP_PASSAGES]
+                    group = passage_texts[start : start + GROUP_PASSAGES]
+                    with self._span(len(group)):
                         started = self._clock.monotonic()
                         rows.extend(self._wanted.known(group, embed))
                         self._seconds += self._clock.monotonic() - started
@@ -430,6 +432,12 @@ class EmbeddingJob:
             self._give_back(numbers, error)
             raise
         return rows
+
+    def _span(self, count: int) -> AbstractContextManager[object]:
+        """Return the span of a call to a model here; one behind an endpoint has its own, with what it used."""
+        if isinstance(self.embedder, MeteredEmbedder):
+            return nullcontext()
+        return span("embed", count=count, provider=_HERE, model=self.embedder.name)
 
     def _charge(self, texts: Sequence[str], space: str | None) -> AbstractContextManager[EmbedPart]:
         """Return what embeds the texts, having set aside what all of them cost: half a memory is of no use."""

@@ -300,7 +300,9 @@ class MeteredEmbedder:
         def embed(part: Sequence[str]) -> FloatRows:
             nonlocal used
             try:
-                rows, tokens = self._embedder.embed_measured(part)
+                with span("embed", provider=provider, model=model, count=len(part)) as told:
+                    rows, tokens = self._embedder.embed_measured(part)
+                    told["input_tokens"] = tokens
             except ProviderError as error:
                 used += self._embedder.estimate_tokens(part) if error.charged else 0
                 raise
