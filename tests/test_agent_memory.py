@@ -292,6 +292,17 @@ def test_after_a_restart_the_first_context_repeats_nothing_of_the_window(hx: Hex
     assert "allergic" in restarted.before_step([user("Which peanuts or tea?")]).render()
 
 
+def test_a_name_that_differs_only_in_case_is_not_guessed_to_be_the_same_person(hx: Hexad) -> None:
+    AgentMemory(hx, user="ADA")
+
+    with pytest.raises(
+        hexad.InvalidInput, match=r"'ada' differs only in case from 'ADA'.* one person.* two\."
+    ):
+        AgentMemory(hx, user="ada")
+
+    assert {"ADA", "default"} == {space.name for space in hx.spaces.list()}
+
+
 def test_a_store_that_is_only_read_says_what_cannot_be_done(tmp_path: Path) -> None:
     hexad.open(tmp_path, embedder=None).close()
     with hexad.open(tmp_path, embedder=None, readonly=True) as hx:

@@ -18,6 +18,7 @@ from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.layers.contract import FusedContext
 from hexad.lifecycle import opening
 from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Status, Trust
+from hexad.text.paths import space_key
 from hexad.text.summary.summarize import compressed
 
 MAX_TOKENS: Final = 1_500
@@ -201,6 +202,13 @@ class AgentMemory:
         if self._user is None:
             return _SHARED
         there = {space.name for space in self._hx.spaces.list()}
+        twins = [name for name in there if name != self._user and space_key(name) == space_key(self._user)]
+        if twins:
+            raise InvalidInput(
+                f"user = {self._user!r} differs only in case from {twins[0]!r}, whose memory is in this store. Give "
+                "that name where both are one person, and a name that differs by more where they are two.",
+                argument="user",
+            )
         for name in (self._user, _SHARED):
             if name not in there:
                 with suppress(Conflict), _saying(f"The space of the user {self._user!r} cannot be made: "):

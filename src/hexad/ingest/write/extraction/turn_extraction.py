@@ -33,6 +33,24 @@ _MATERIAL: Final = re.compile(
 """What leads to something that is shown and not said: "Summarize the following text: …"."""
 
 
+_QUOTED: Final = re.compile(
+    r"[\"“«](?P<double>[^\"”»]{2,1500})[\"”»]"
+    r"|(?<!\w)['‘](?=\w)(?P<single>(?:[^'’\n]|(?<=\w)['’](?=\w)){2,1500})['’](?!\w)"
+)
+_IN_PERSON: Final = re.compile(r"(?i)(?:i|i'm|we|my|our|let's|never|always|please|don't)\b")
+_WORDS_OF_A_SENTENCE: Final = 3
+"""A quotation of fewer words is a name, whatever mark it ends with."""
+_TAKES_BACK: Final = re.compile(
+    r"(?i)^\W*(?:(?:actually|well|oh|no|sorry|oops|hm+|ah)\b[,.!—–-]* *)*"
+    r"(?P<what>wait\b|(?<=actually )no\b|(?<=actually, )no\b|(?<=no )actually\b|(?<=no, )actually\b"
+    r"|(?P<whole>(?:just |only )?(?:kidding|joking)\b|never ?mind\b"
+    r"|(?:scratch|strike|forget|ignore) (?:that|what i (?:just )?said)\b|i take (?:that|it) back\b"
+    r"|i (?:didn't|did not) mean (?:that|it)\b)|i was wrong\b|my mistake\b|correction\b)[,.:!—–-]* *"
+)
+"""How somebody takes back what they said in the same breath."""
+_JOKING: Final = ("kidding", "joking")
+
+
 class LastingStatement(NamedTuple):
     """A sentence that should last: its kind, its words, and whether it puts right what was said before."""
 
@@ -49,23 +67,41 @@ def extracts(text: str) -> Iterator[LastingStatement]:
     """
     if is_program_output(text) or len(text) > _SPEECH_CHARS_LIMIT:
         return
+    yield from filter(None, _lasting(text))
+
+
+def _lasting(text: str) -> list[LastingStatement | None]:
+    """Return what each sentence says that should last, None where it is nothing, or was taken back right after."""
     is_long = len(text) > CHARACTERS_LIMIT
     before, rectifies = "", False
-    for sentence in _sentences(text):
-        if _MATERIAL.match(sentence):
-            return
-        kind: str | None = commitment_of(sentence)
-        puts_right = corrects(sentence)
+    found: list[LastingStatement | None] = []
+    for whole, sentence in _said(text):
+        if _MATERIAL.match(whole):
+            break
+        takes_back = _TAKES_BACK.match(sentence.replace("’", "'"))
+        if takes_back is not None and takes_back["what"].casefold().endswith(_JOKING):
+            found[-1:], before, rectifies = [None], "", False
+            continue
+        puts_right, taken_back = corrects(sentence), takes_back is not None
+        said = sentence if takes_back is None else sentence[takes_back.end() :]
+        kind: str | None = commitment_of(said)
         words = sentence
-        if kind is None and not is_long and not is_doubtful(sentence):
-            if states_fact(sentence, context=puts_right or rectifies):
+        if kind is None and not is_long and not is_doubtful(said):
+            if states_fact(said, context=puts_right or rectifies or taken_back):
                 kind = FACT
-            elif before and states_fact(sentence, context=True):
+            elif before and states_fact(said, context=True):
                 kind, words = FACT, f"{before} {sentence}"
-        if kind is not None and not instructions_in(sentence):
-            yield LastingStatement(str(kind), words, puts_right or rectifies)
+        if takes_back is not None and found and (last := found[-1]) is not None:
+            found[-1] = None if kind == last.kind or takes_back["whole"] else last
+        lasts = kind is not None and not instructions_in(whole)
+        if lasts and words == sentence:
+            words = whole  # as it was said, quotations and all
+        found.append(
+            LastingStatement(str(kind), words, puts_right or rectifies or taken_back) if lasts else None
+        )
         before = sentence if kind == FACT else ""
-        rectifies = kind is None and puts_right
+        rectifies = kind is None and (puts_right or taken_back)
+    return found
 
 
 def kind_of(text: str, *, trust: Trust) -> str:
@@ -87,6 +123,28 @@ def kind_of(text: str, *, trust: Trust) -> str:
         kinds = kinds[:1]
     kind = next(filter(None, kinds), None)
     return DEFAULT_KIND if kind is None or instructions_in(text) else kind.value
+
+
+def _said(text: str) -> Iterator[tuple[str, str]]:
+    """Give the sentences of a text, each as it stands and without what it quotes of somebody's sentences."""
+    unquoted = _QUOTED.sub(_without_sentence, text)
+    for start, end in sentences(text):
+        sentence = " ".join(_LIST_MARK.sub("", unquoted[start:end]).split())
+        if (
+            sentence
+            and end - start <= SENTENCE_CHARS_LIMIT
+            and not text[start:end].lstrip().startswith(("```", "~~~"))
+        ):
+            yield " ".join(_LIST_MARK.sub("", text[start:end]).split()), sentence
+
+
+def _without_sentence(quotation: re.Match[str]) -> str:
+    """Return blanks as long as a quoted sentence; a quoted name, or the title of a book, as it is."""
+    inner = (quotation["double"] or quotation["single"]).strip()
+    is_sentence = len(inner.split()) >= _WORDS_OF_A_SENTENCE and (
+        inner.endswith((".", "!", "?", "…", ",")) or _IN_PERSON.match(inner.replace("’", "'")) is not None
+    )
+    return " " * len(quotation[0]) if is_sentence else quotation[0]
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -41,3 +41,43 @@ def test_a_long_text_is_of_the_kind_of_its_first_sentence() -> None:
     assert "note" == kind_of(f"{rest}We chose Go.", trust=Trust.USER)
     assert "decision" == kind_of("The rain fell. We chose Go.", trust=Trust.AGENT)
     assert "note" == kind_of("We chose Go.", trust=Trust.WEB)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Put 'I prefer walnut bread to rye.' into Spanish.",
+        "Rewrite ‘I always deploy on Fridays’ more politely.",
+        'Proofread: "I live in Ghent. I prefer cycling to driving. My brother lives in Bruges."',
+        "In the play the captain shouts 'I live in Ostend. We chose the northern route.' twice.",
+        "I'm vegetarian. Just kidding.",
+        "I prefer dark mode. Never mind.",
+    ],
+)
+def test_what_is_quoted_or_taken_back_does_not_last(text: str) -> None:
+    assert [] == list(extracts(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "lasting"),
+    [
+        ("I prefer oak. Actually no, I prefer birch.", ["Actually no, I prefer birch."]),
+        ("Let's use Redis. No wait, let's use Valkey.", ["No wait, let's use Valkey."]),
+        ("We chose Lyon. I was wrong, we chose Nantes.", ["I was wrong, we chose Nantes."]),
+        ("I prefer the 'strict' mode.", ["I prefer the 'strict' mode."]),
+        (
+            "My cat's name is Milo and it's the girls' cat.",
+            ["My cat's name is Milo and it's the girls' cat."],
+        ),
+        ('My favourite book is "The Name of the Rose".', ['My favourite book is "The Name of the Rose".']),
+        ("I live in Ghent. Sorry, I am late.", ["I live in Ghent."]),
+        (
+            "The limit is 250. Actually, my aunt lives in Ghent.",
+            ["The limit is 250.", "Actually, my aunt lives in Ghent."],
+        ),
+    ],
+)
+def test_names_in_quotation_marks_stay_and_a_correction_takes_the_place(
+    text: str, lasting: list[str]
+) -> None:
+    assert lasting == [each.text for each in extracts(text)]
