@@ -613,3 +613,98 @@ def test_a_ledger_that_goes_on_and_is_archived_is_the_same(project: Path) -> Non
     hexad.encrypt(project, key=bytes(32))
     with AuditLog(project, key=bytes(32)) as log:
         assert log.verify().ok
+
+
+# The ledger's key ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger_key(project: Path) -> Path:
+    """The key file of a ledger that keeps what was said in a session."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("Ada lives in Porto.", id="gone", data_subjects=["ada"])
+        hx.forget("gone", purge=True, confirm=True)
+        with AuditLogWriter(hx.path, "be") as writer:
+            writer.record("monday", 1, "output", "Xq0001Canary", {}, [], subject="ada")
+    return project / ".hexad" / "audit" / "audit.key"
+
+
+@pytest.mark.parametrize("lost", ["gone", "emptied", "garbled", "another's"])
+def test_a_ledger_without_its_key_is_named_and_gets_no_new_one(
+    ledger_key: Path, tmp_path: Path, lost: str
+) -> None:
+    project, whole = ledger_key.parent.parent.parent, ledger_key.read_bytes()
+    if lost == "gone":
+        ledger_key.unlink()
+    elif lost == "another's":
+        with AuditLogWriter(tmp_path / "other", "be") as writer:
+            writer.record("monday", 1, "output", "x", {}, [])
+        shutil.copy(tmp_path / "other" / "audit.key", ledger_key)
+    else:
+        ledger_key.write_bytes(b"" if lost == "emptied" else b"{not json")
+    there = ledger_key.read_bytes() if ledger_key.exists() else None
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 1 == len(lines_of(hx.check(), "audit.key"))
+        with pytest.raises(
+            hexad.IntegrityError, match=r"audit\.key .*(Restore it from a backup|Put the one back)"
+        ):
+            hx.forget(subject="ada", purge=True, confirm=True)
+        hx.remember("A text.")  # which needs no ledger
+    assert there == (ledger_key.read_bytes() if ledger_key.exists() else None)
+
+    ledger_key.touch(mode=0o600)
+    ledger_key.write_bytes(whole)
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.forget(subject="ada", purge=True, confirm=True)
+        assert [] == hx.check()
+
+
+@pytest.mark.parametrize("lost", ["gone", "emptied", "another's"])
+def test_what_a_lost_key_opened_is_destroyed_when_the_loss_is_accepted(
+    ledger_key: Path, tmp_path: Path, lost: str
+) -> None:
+    project = ledger_key.parent.parent.parent
+    if lost == "gone":
+        ledger_key.unlink()
+    elif lost == "emptied":
+        os.truncate(ledger_key, 0)
+    else:
+        with AuditLogWriter(tmp_path / "other", "be") as writer:
+            writer.record("monday", 1, "output", "x", {}, [])
+        shutil.copy(tmp_path / "other" / "audit.key", ledger_key)
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check(accept_losses=True)
+        with pytest.raises(hexad.NotFound, match="No data is about 'ada'"):
+            hx.forget(subject="ada", purge=True, confirm=True)
+        with AuditLogWriter(hx.path, "be") as writer:
+            writer.record("tuesday", 1, "output", "anew", {}, [], subject="ada")
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+        logged = [
+            detail["files"]
+            for _, what, detail in hx._services.stores.meta.logged(limit=9)
+            if what == "accept_losses"
+        ]
+        assert [["audit/audit.key"]] == logged
+    with AuditLog(project / ".hexad") as log:
+        assert log.verify().ok
+        credential = log.reviewers.add("rita")
+        kept = [
+            record.raw_content for record in log.query(reviewer_credential=credential) if record.session_id
+        ]
+        assert ["anew"] == [content for content in kept if content]
+
+
+def test_a_key_that_opens_its_ledger_is_left_alone(ledger_key: Path) -> None:
+    before = ledger_key.read_bytes()
+
+    with hexad.open(ledger_key.parent.parent.parent, embedder=None, background=False) as hx:
+        assert [] == hx.check(accept_losses=True)
+        assert [] == [
+            what for _, what, _ in hx._services.stores.meta.logged(limit=9) if what == "accept_losses"
+        ]
+
+    assert before == ledger_key.read_bytes()

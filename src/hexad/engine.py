@@ -1261,7 +1261,7 @@ class Hexad:
     def check(self, *, accept_losses: bool = False) -> list[str]:
         """Return in words what is wrong with the store and with the user layer; an empty list when all is well.
 
-        With `accept_losses` files that are lost (logs of the stream, the key file) are missed no longer from then on;
+        With `accept_losses` files that are lost (logs of the stream, key files) are missed no longer from then on;
         the ledger is told which.
 
         Raises `AccessDenied` for an actor from whom anything is hidden: what is wrong is said by name.

@@ -552,7 +552,10 @@ class Services:
 
         require_owner(self.context.actor, self.everything, doing="a check")
         if accept_losses:
+            from hexad.audit.component import accept_lost_key
+
             self.context.accept_losses(user_layer=self.user().lost_place())
+            accept_lost_key(self.context)
         return check(self.context, components()) + self.user().check()
 
     def status(self) -> StoreStatus:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
+from hexad.audit.ledger import ERASURE
 from hexad.audit.open import DATABASE, FOLDER, KEYS, open_ledger
+from hexad.audit.reviewers import SYSTEM
+from hexad.audit.values import NewAuditRecord
 from hexad.audit.verify import gone, loss_of, noted_head
+from hexad.core.json_types import JSONValue
+from hexad.database import files
 from hexad.database.component import Component, FileGroup, Treatment
 from hexad.database.encryption.cipher import AUDIT_DB, SECRETS
-from hexad.database.meta import Meta
+from hexad.database.meta import ACCEPTED, Meta
 from hexad.database.sqlite_setup import require_not_emptied
 from hexad.database.store_context import StoreContext
-from hexad.errors import IntegrityError
+from hexad.errors import AccessDenied, IntegrityError
 
 
 def _check_ledger(context: StoreContext) -> Iterator[str]:
@@ -22,20 +28,62 @@ def _check_ledger(context: StoreContext) -> Iterator[str]:
         yield str(error)
         return
     noted, path = noted_head(Meta(context.db)), context.directory / FOLDER
-    if noted is None:
-        return
     if not (path / DATABASE).exists():
-        yield gone(path / DATABASE, noted)
+        if noted is not None:
+            yield gone(path / DATABASE, noted)
         return
     opened = open_ledger(
         path, clock=context.clock, create=False, crypt=context.crypt, readonly=context.db.readonly
     )
     try:
-        loss = loss_of(opened.ledger, path / DATABASE, noted)
+        if (loss := loss_of(opened.ledger, path / DATABASE, noted)) is not None:
+            yield loss
+        with suppress(AccessDenied):  # others may read it: the check of the store's own keys says that
+            opened.ledger.require_key()
+    except IntegrityError as error:
+        yield str(error)
     finally:
         opened.close()
-    if loss is not None:
-        yield loss
+
+
+def accept_lost_key(context: StoreContext) -> None:
+    """Go on without what a lost key file opened: those contents are destroyed, and the ledger's own record says so.
+
+    Nothing happens where the key file opens the ledger. One that does not is kept beside it.
+    """
+    path = context.directory / FOLDER
+    if not (path / DATABASE).exists() or _key_opens(context):
+        return
+    if (path / KEYS).exists():
+        files.atomic_write(path / f"{KEYS}.unusable", (path / KEYS).read_bytes())
+        files.unlink(path / KEYS)
+    at = context.clock.now()
+    opened = open_ledger(path, clock=context.clock, create=False, crypt=context.crypt)
+    try:
+        with opened.db.transaction():
+            contents, subjects = opened.ledger.erase_all()
+            detail: dict[str, JSONValue] = {
+                "contents": contents,
+                "seqs": [],
+                "subjects": [*subjects],
+                "lost": KEYS,
+            }
+            opened.ledger.append([NewAuditRecord(kind=ERASURE, at=at, subject=SYSTEM, detail=detail)])
+    finally:
+        opened.close()
+    with context.db.transaction():
+        Meta(context.db).log(ACCEPTED, {"files": [f"{FOLDER}/{KEYS}"]}, at=at)
+
+
+def _key_opens(context: StoreContext) -> bool:
+    opened = open_ledger(context.directory / FOLDER, clock=context.clock, create=False, crypt=context.crypt)
+    try:
+        opened.ledger.require_key()
+    except IntegrityError:
+        return False
+    finally:
+        opened.close()
+    return True
 
 
 COMPONENT: Final = Component(

@@ -26,6 +26,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.database.encryption.secrets_file import KeyStore
+from hexad.database.meta import GO_ON
 from hexad.errors import IntegrityError, LedgerBroken
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Ledger:
     """The records of one ledger. Safe to share between threads and processes."""
 
     def __init__(self, db: Database, keys: KeyStore) -> None:
-        self.db, self._keys = db, keys
+        self.db, self._keys, self._key_opens = db, keys, False
         self.gaps = Gaps(db)
         self._subjects: dict[str, Subject] = {}
 
@@ -307,6 +308,9 @@ class Ledger:
         return subject
 
     def _lookup(self, name: str) -> bytes:
+        if not self._key_opens:  # by another key nobody of the ledger would be found
+            self.require_key()
+            self._key_opens = True
         return hmac.digest(
             self._keys.secret("wrapping_key"), b"subject\0" + name.encode("utf-8", "replace"), "sha256"
         )
@@ -322,8 +326,15 @@ class Ledger:
             return self._wrapper().decrypt(wrapped[:12], wrapped[12:], ref)
         except (InvalidTag, ValueError) as error:  # ValueError: shorter than any that was wrapped
             raise IntegrityError(
-                f"The key file {self._keys.path} does not open this ledger. Put the one back that belongs to it."
+                f"The key file {self._keys.path} does not open this ledger. Put the one back that belongs to it. "
+                f"{GO_ON}"
             ) from error
+
+    def require_key(self) -> None:
+        """Raise `IntegrityError` where the key file is lost, damaged or another ledger's, and contents need it."""
+        row = self.db.query_one("SELECT ref, key FROM subjects ORDER BY ref LIMIT 1")
+        if row is not None:
+            self._unwrap(row[1], row[0])
 
     def _wrapper(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM

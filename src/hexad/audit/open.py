@@ -122,6 +122,10 @@ MIGRATIONS: Final = (
 
 DATABASE: Final = "audit.db"
 KEYS: Final = "audit.key"
+_BELONGING: Final = (
+    "Restore it from a backup: without it nobody can read what the records of the ledger hold, nor find in it what an "
+    "erasure is to take."
+)
 FOLDER: Final = "audit"
 Key = bytes | str | Path | None
 
@@ -171,7 +175,13 @@ def open_ledger(
     try:
         if not readonly:
             migrations.apply(db, MIGRATIONS, clock)
-        keys = KeyStore(folder / KEYS, fields=KEY_FIELDS, crypt=crypt)
+        keys = KeyStore(
+            folder / KEYS,
+            fields=KEY_FIELDS,
+            crypt=crypt,
+            in_use=lambda: db.query_one("SELECT 1 FROM subjects LIMIT 1") is not None,
+            belonging=_BELONGING,
+        )
         return OpenLedger(
             path=folder,
             db=db,

@@ -29,6 +29,10 @@ _BELONGING = (
     "Restore it from a backup: without it nothing tells what was purged when it comes back, and neither fingerprints "
     "of redacted values nor signatures of exports made so far can be checked."
 )
+_DAMAGE = (
+    "Restore it from a backup; without it, fingerprints of redacted values and signatures of exports made so far "
+    "cannot be checked."
+)
 _GO_ON = "To go on with new keys, run `hexad check --accept-losses`."
 _KEY_FILE_BYTES = 4_096
 _KEY_FILE = re.compile(rb'"(?:signing_seed|wrapping_key|redaction_salt)"\s*:\s*"[0-9a-fA-F]{64}"')
@@ -77,10 +81,18 @@ class KeyStore:
         fields: Sequence[str] = _STORE_FIELDS,
         crypt: StoreKeys | None = None,
         known: Callable[[], str | None] = lambda: None,
+        in_use: Callable[[], bool] = lambda: False,
+        belonging: str | None = None,
     ) -> None:
-        """`known` returns the identity of the file that was here before, None where none is known of."""
+        """`known` returns the identity of the file that was here before, None where none is known of.
+
+        `in_use` tells whether there is something that only the file that was here opens: then none is made anew.
+        `belonging` says what is lost with it.
+        """
         self.path = path
-        self._known = known
+        self._known, self._in_use = known, in_use
+        self._belonging = belonging or _BELONGING
+        self._damage = belonging or _DAMAGE
         self._fields = tuple(fields)
         self._cipher = None if crypt is None else crypt.cipher(SECRETS)
 
@@ -119,7 +131,7 @@ class KeyStore:
     @cached_property
     def _secrets(self) -> dict[str, bytes]:
         if not self.path.exists():
-            if self._known() is not None:
+            if self._known() is not None or self._in_use():
                 raise IntegrityError(self._lost())
             files.ensure_dir(self.path.parent)
             fresh = {name: secrets.token_hex(SECRET_BYTES) for name in self._fields}
@@ -149,11 +161,11 @@ class KeyStore:
     def _require_known(self, keys: Mapping[str, bytes]) -> None:
         if self._known() not in (None, _identity(keys)):
             raise IntegrityError(
-                f"{self.path} is the key file of another store, or was made anew. {_BELONGING} {_GO_ON}"
+                f"{self.path} is the key file of another store, or was made anew. {self._belonging} {_GO_ON}"
             )
 
     def _lost(self) -> str:
-        return f"{self.path} is gone. {_BELONGING} {_GO_ON}"
+        return f"{self.path} is gone. {self._belonging} {_GO_ON}"
 
     def _read(self) -> dict[str, bytes]:
         mode = stat.S_IMODE(self.path.stat().st_mode)
@@ -178,7 +190,4 @@ class KeyStore:
         return keys
 
     def _damaged(self, reason: str) -> str:
-        return (
-            f"The key file {self.path} is damaged ({reason}). Restore it from a backup; without it, "
-            "fingerprints of redacted values and signatures of exports made so far cannot be checked."
-        )
+        return f"The key file {self.path} is damaged ({reason}). {self._damage}"
