@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,59 @@ def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> No
     assert ["a_b"] == list(two.yield_keys())
     hx.wipe("project", confirm=True)
     assert [] == list(two.yield_keys())
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda store: store.add_texts("tea"), "texts = 'tea' cannot be used"),
+        (lambda store: store.add_texts(None), "texts = None cannot be used"),
+        (lambda store: store.add_texts(["tea"], [3]), "metadatas has 3"),
+        (lambda store: store.add_texts(["tea"], ids="1"), "ids = '1' cannot be used"),
+        (lambda store: store.get_by_ids("1"), "ids = '1' cannot be used"),
+        (lambda store: store.delete("1"), "ids = '1' cannot be used"),
+        (lambda store: store.similarity_search("tea", filter="a"), "filter = 'a' must be"),
+    ],
+)
+def test_a_vector_store_names_wrong_values_and_keeps_what_it_has(
+    hx: Hexad, call: Callable, named: str
+) -> None:
+    store = HexadVectorStore(hx)
+    store.add_texts(["Green tea."], [{"page": 1}], ids=["1"])
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        call(store)
+
+    assert [("1", "Green tea.", {"page": 1})] == [
+        (each.id, each.page_content, each.metadata) for each in store.similarity_search("tea")
+    ]
+
+
+@pytest.mark.parametrize("messages", [None, "tea", [None], ["tea"], 3])
+def test_a_history_names_what_is_no_message(hx: Hexad, messages: object) -> None:
+    history = HexadChatMessageHistory(hx, "monday")
+    with pytest.raises(hexad.InvalidInput, match=r"messages (=|has) "):
+        history.add_messages(messages)
+
+    assert [] == history.messages
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda store: store.mget("ab"), "keys = 'ab'"),
+        (lambda store: store.mdelete("a"), "keys = 'a'"),
+        (lambda store: store.mget([3]), "keys has 3"),
+        (lambda store: store.mset(None), "key_value_pairs = None"),
+        (lambda store: store.mset([b"a"]), "key_value_pairs has b'a'"),
+        (lambda store: store.mset([(3, b"a")]), "keys has 3"),
+    ],
+)
+def test_a_byte_store_names_wrong_keys(hx: Hexad, call: Callable, named: str) -> None:
+    store = HexadByteStore(hx)
+    store.mset([("a", b"1"), ("b", b"2")])
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        call(store)
+
+    assert [b"1", b"2"] == store.mget(["a", "b"])

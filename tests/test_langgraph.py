@@ -269,3 +269,12 @@ def test_what_cannot_bound_a_list_is_named(hx: Hexad, wrong: dict[str, Any], nam
         saver.list(thread("a"), **wrong)
     with pytest.raises(hexad.InvalidInput, match="config = 'a' must be a config"):
         saver.list("a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("config", [None, {}, {"configurable": {}}, "a", {"configurable": None}])
+def test_a_config_that_names_no_thread_says_so(hx: Hexad, config: Any) -> None:
+    saver = HexadCheckpointer(hx)
+
+    for call in (lambda: saver.get_tuple(config), lambda: saver.put(config, empty_checkpoint(), {}, {})):
+        with pytest.raises(hexad.InvalidInput, match=r"config = .* names no thread"):
+            call()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 from uuid import uuid4
 
@@ -223,3 +224,29 @@ def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
         HexadStore(hx, ttl=cast("Any", 5))
     with pytest.raises(hexad.InvalidInput, match=r"default_ttl = -1 .*minutes"):
         HexadStore(hx, ttl={"default_ttl": -1})
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda store: store.put("users", "k", {"a": 1}), "namespace = 'users' must be a tuple"),
+        (lambda store: store.get("users", "k"), "namespace = 'users' must be a tuple"),
+        (lambda store: store.search("users"), "namespace_prefix = 'users' must be a tuple"),
+        (lambda store: store.batch([PutOp(("users",), None, {"a": 1})]), "key = None must be a string"),
+        (lambda store: store.batch([GetOp(("users",), 3)]), "key = 3 must be a string"),
+        (lambda store: store.search(("users",), limit="x"), "limit = 'x' must be a whole number"),
+        (lambda store: store.search(("users",), offset=-1), "offset = -1 must be a whole number"),
+        (lambda store: store.search(("users",), filter="a"), "filter = 'a' must be a dictionary"),
+        (lambda store: store.list_namespaces(max_depth="x"), "max_depth = 'x' must be a whole number"),
+    ],
+)
+def test_wrong_places_and_bounds_are_named(
+    hx: Hexad, call: Callable[[HexadStore], object], named: str
+) -> None:
+    store = HexadStore(hx)
+    store.put(("users",), "k", {"a": 1})
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        call(store)
+
+    assert [("k", {"a": 1})] == [(item.key, item.value) for item in store.search(())]

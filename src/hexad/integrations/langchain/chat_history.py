@@ -9,8 +9,10 @@ from typing import Any, Final, cast
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, message_to_dict, messages_from_dict
 
+from hexad.core.arguments import quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.engine import Hexad
+from hexad.errors import InvalidInput
 from hexad.integrations.turns import HELD_BACK, Said, Turns
 from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import Memory, Trust
@@ -46,7 +48,8 @@ class HexadChatMessageHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages behind those that are there, durably, all or none."""
-        self._turns.add([_said(message) for message in messages])
+        listed = value_list(messages, "messages", of="messages")
+        self._turns.add([_said(message) for message in listed])
 
     def clear(self) -> None:
         """Archive the messages: gone from here and from recalls. `hx.forget(session=…, purge=True)` erases them."""
@@ -54,6 +57,11 @@ class HexadChatMessageHistory(BaseChatMessageHistory):
 
 
 def _said(message: BaseMessage) -> Said:
+    if not isinstance(message, BaseMessage):
+        raise InvalidInput(
+            f"messages has {quoted(message)}; give messages of LangChain, such as HumanMessage('…').",
+            argument="messages",
+        )
     text = str(message.text)
     if not text.strip():
         calls = getattr(message, "tool_calls", None) or getattr(message, "additional_kwargs", None)

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import BeforeValidator
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import quoted, value_list
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
@@ -55,11 +55,17 @@ class HexadVectorStore(VectorStore):
         **kwargs: Any,  # noqa: ARG002 - what other vector stores take
     ) -> list[str]:
         """Store texts in one transaction and return their ids; a text whose id is there takes its place."""
-        listed = list(texts)
+        listed = value_list(texts, "texts", of="texts")
         for name, given in (("metadatas", metadatas), ("ids", ids)):
-            if given is not None and len(given) != len(listed):
+            if given is not None and len(value_list(given, name, of=name)) != len(listed):
                 raise InvalidInput(
                     f"{len(listed)} texts have {len(given)} {name}; give one for each.", argument=name
+                )
+        for metadata in metadatas or ():
+            if metadata is not None and not isinstance(metadata, Mapping):
+                raise InvalidInput(
+                    f"metadatas has {quoted(metadata)}; give a dictionary for each text.",
+                    argument="metadatas",
                 )
         names = [own or str(uuid4()) for own in ids or [None] * len(listed)]
         self._records.write(
@@ -75,13 +81,15 @@ class HexadVectorStore(VectorStore):
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool | None:  # noqa: ARG002
         """Archive the documents of these ids, all of the collection where none are given; returns True."""
-        memories = self._records.list([self._collection]) if ids is None else ()
-        self._records.archive([memory.id for memory in memories] if ids is None else map(self._id, ids))
+        if ids is None:
+            self._records.archive([memory.id for memory in self._records.list([self._collection])])
+        else:
+            self._records.archive(map(self._id, value_list(ids, "ids", of="ids")))
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the documents of these ids; what is not there is left out."""
-        found = self._records.get(map(self._id, ids))
+        found = self._records.get(map(self._id, value_list(ids, "ids", of="ids")))
         return [self._document(memory) for memory in found.values()]
 
     def similarity_search(
@@ -98,6 +106,11 @@ class HexadVectorStore(VectorStore):
         **kwargs: Any,  # noqa: ARG002 - what other vector stores take
     ) -> list[tuple[Document, float]]:
         """Return the `k` documents that answer best, each with how likely it does, 0 to 1."""
+        if filter is not None and not callable(filter) and not isinstance(filter, Mapping):
+            raise InvalidInput(
+                f"filter = {quoted(filter)} must be a dictionary of values that the metadata have, or a function.",
+                argument="filter",
+            )
         found = self._records.search(
             query,
             place=[self._collection],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
@@ -13,7 +13,7 @@ from langchain_core.load.load import Reviver
 from langchain_core.stores import BaseStore
 
 from hexad.agent_state.key_values import KeyValues
-from hexad.core.arguments import quoted
+from hexad.core.arguments import quoted, value_list
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import owned_context
@@ -34,23 +34,49 @@ class HexadByteStore(BaseStore[str, bytes]):
 
     def mget(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of the keys in their order, None for a key that is not there."""
-        found = self._values.get(keys)
-        return [found.get(key) for key in keys]
+        listed = _keys(keys)
+        found = self._values.get(listed)
+        return [found.get(key) for key in listed]
 
     def mset(self, key_value_pairs: Sequence[tuple[str, bytes]]) -> None:
         """Store values, all or none. Raises `InvalidInput` for one that is no bytes."""
-        for key, value in key_value_pairs:
+        pairs = [*_pairs(key_value_pairs)]
+        for key, value in pairs:
+            _keys([key])
             if not isinstance(value, bytes):
                 raise InvalidInput(f"The value of {quoted(key)} must be bytes, not {quoted(value)}.")
-        self._values.put(dict(key_value_pairs))
+        self._values.put(dict(pairs))
 
     def mdelete(self, keys: Sequence[str]) -> None:
         """Delete values; a key that is not there is no error."""
-        self._values.delete(keys)
+        self._values.delete(_keys(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[str]:
         """Yield the keys that begin with `prefix`, in their order."""
         yield from self._values.keys(prefix or "")
+
+
+def _keys(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return keys; raises `InvalidInput` for one text, whose letters are none, and for what is no text."""
+    listed = value_list(keys, "keys", of="keys")
+    for key in listed:
+        if not isinstance(key, str):
+            raise InvalidInput(f"keys has {quoted(key)}; a key is a string.", argument="keys")
+    return listed
+
+
+def _pairs(pairs: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        raise InvalidInput(
+            f"key_value_pairs = {quoted(pairs)} must be pairs of a key and bytes.", argument="key_value_pairs"
+        )
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidInput(
+                f"key_value_pairs has {quoted(pair)}; give pairs of a key and bytes.",
+                argument="key_value_pairs",
+            )
+        yield pair[0], pair[1]
 
 
 class HexadCache(BaseCache):

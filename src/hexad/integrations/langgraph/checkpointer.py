@@ -387,7 +387,12 @@ def _is_config(given: object) -> bool:
 
 
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
-    """Return thread, namespace and checkpoint id of a config."""
+    """Return thread, namespace and checkpoint id of a config; raises `InvalidInput` for one that names no thread."""
+    if not _is_config(config) or "thread_id" not in config["configurable"]:
+        raise InvalidInput(
+            f"config = {quoted(config)} names no thread; give {{'configurable': {{'thread_id': '…'}}}}.",
+            argument="config",
+        )
     configurable = config["configurable"]
     return (
         str(configurable["thread_id"]),

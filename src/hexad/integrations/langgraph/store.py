@@ -24,7 +24,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from hexad.core.arguments import is_number, quoted, value_list
+from hexad.core.arguments import is_number, is_whole, quoted, value_list
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
@@ -86,6 +86,7 @@ class HexadStore(BaseStore):
         puts: dict[str, PutOp] = {}
         touched: dict[str, Memory] = {}
         for op in ops:
+            _require_usable(op)
             validate_op_namespace(op)
             if isinstance(op, PutOp):
                 puts[self._id(op.namespace, op.key)] = op
@@ -235,6 +236,31 @@ class HexadStore(BaseStore):
             )
         }
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _require_usable(op: Op) -> None:
+    """Raise `InvalidInput` for a namespace, key or bound of another type: the letters of a text are no namespace."""
+    named = {
+        "namespace": getattr(op, "namespace", ()),
+        "namespace_prefix": getattr(op, "namespace_prefix", ()),
+    }
+    for name, namespace in named.items():
+        if not isinstance(namespace, tuple | list):
+            raise InvalidInput(
+                f"{name} = {quoted(namespace)} must be a tuple of names, such as ('users', 'ada').",
+                argument=name,
+            )
+    if isinstance(op, GetOp | PutOp) and not isinstance(op.key, str):
+        raise InvalidInput(f"key = {quoted(op.key)} must be a string.", argument="key")
+    for name in ("limit", "offset", "max_depth"):
+        number = getattr(op, name, None)
+        if number is not None and not is_whole(number, 0):
+            raise InvalidInput(
+                f"{name} = {quoted(number)} must be a whole number, at least 0.", argument=name
+            )
+    wanted = getattr(op, "filter", None)
+    if wanted is not None and not isinstance(wanted, Mapping):
+        raise InvalidInput(f"filter = {quoted(wanted)} must be a dictionary of values.", argument="filter")
 
 
 def _paths(paths: Sequence[str], name: str) -> tuple[str, ...]:
