@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import duckdb
 import pytest
 
 import hexad
@@ -109,8 +110,30 @@ def test_one_damaged_segment_does_not_hide_the_others(opened: Opener, kind: str)
     assert (150, ()) == (len(again), again.notes)
 
 
+def test_a_text_whose_bytes_are_damaged_is_told_in_hexads_words(opened: Opener) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2"):
+        hx.xdb.start_session(session)
+        for number in range(50):
+            hx.xdb.record("input", f"Xq0001 {session} {number}", session_id=session)
+        hx.xdb.seal()
+    segment, _ = sorted((hx.path / "stream" / "segments").glob("*.parquet"))
+    plain = hx.path.parent / "plain.parquet"
+    duckdb.sql(f"COPY (SELECT * FROM '{segment}') TO '{plain}' (FORMAT parquet, COMPRESSION uncompressed)")
+    whole = segment.read_bytes()
+    segment.write_bytes(plain.read_bytes().replace(b"Xq0001", b"\xf4q0001"))
+
+    answer = hx.xdb.recall(session_id="*", limit=1_000)
+    segment.write_bytes(whole)
+
+    assert 50 == len(answer)
+    assert f"{segment.name} cannot be read: up to 50 timesteps are missing" in answer.notes[0]
+
+
 @pytest.mark.parametrize("kind", ["beginning", "end", "half", "nothing"])
-def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Opener, kind: str) -> None:
+def test_one_damaged_segment_hides_nothing_else_from_other_questions(
+    opened: Opener, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     hx = opened()
     for session in ("talk-1", "talk-2", "talk-3"):
         hx.xdb.start_session(session)
@@ -129,6 +152,11 @@ def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Ope
     sent = decode(json.loads(json.dumps(encode(answers["events"]))))
     found = {step.session_id for step in answers["text"]}
     (damaged,) = {"talk-1", "talk-2", "talk-3"} - found
+    caplog.clear()
+    totals, usage = hx.xdb.session_totals(), hx.xdb.usage()
+    warned = [
+        record.getMessage() for record in caplog.records if "timesteps are missing" in record.getMessage()
+    ]
     lost = refusal(lambda: hx.xdb.get_timestep(f"ts-{damaged}-3"))
     there = [hx.xdb.get_timestep(f"ts-{session}-3") for session in found]
     segment.write_bytes(whole)
@@ -137,6 +165,9 @@ def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Ope
     assert 100 == len(answers["events"]) == len(sent)
     # What is damaged may be what counting does not read: then it counts all of it.
     activity = answers.pop("activity")
+    assert found <= set(totals) and {50} == {totals[session].timesteps for session in found}
+    stream = sum(amount.timesteps for amount in usage.by_fidelity.values())
+    assert (len(totals), stream, len(warned)) in [(2, 100, 2), (3, 150, 0), (3, 100, 1), (2, 150, 1)]
     counted = sum(bucket.timesteps for bucket in activity)
     assert (counted, len(activity.notes)) in [(100, 1), (150, 0)]
     for notes in (*(answer.notes for answer in answers.values()), sent.notes):

@@ -151,7 +151,8 @@ class Xdb:
         """Return for each session that has experience how many records, timesteps and tokens there are of it.
 
         `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
-        of several sessions and counts for none.
+        of several sessions and counts for none. A segment that cannot be read counts for nothing, and a warning is
+        logged that names it.
         """
         return self._experience.session_totals()
 
@@ -931,7 +932,10 @@ class Xdb:
         return self._storage
 
     def usage(self) -> StorageUsage:
-        """Return what the experience takes, by kind of file, fidelity and compression level, beside its limits."""
+        """Return what the experience takes, by kind of file, fidelity and compression level, beside its limits.
+
+        Of a segment that cannot be read the bytes count and the timesteps do not; a warning is logged that names it.
+        """
         return self._storage.usage()
 
     def check_and_compress(

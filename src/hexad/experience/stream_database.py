@@ -189,9 +189,9 @@ class Experience:
         return self._sessions.list()
 
     def session_totals(self) -> dict[str, Amount]:
-        """Return how much there is of each session that has any experience."""
+        """Return how much there is of each session that has any experience; a warning says what is missing of it."""
         self.recorder.flush()
-        return session_totals(self._db, self.reader)
+        return self._in_spite_of_damage(lambda: session_totals(self._db, self.reader))[0]
 
     def session(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""

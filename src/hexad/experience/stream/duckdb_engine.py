@@ -112,6 +112,10 @@ class DuckDbEngine:
             ) from error
         except OSError as error:
             raise files.failure("write", what, error) from error
+        except UnicodeDecodeError as error:  # DuckDB hands over the bytes of a text as they stand in a file
+            raise IntegrityError(
+                f"{what} cannot be read: a text in it is damaged. Run `hexad check`, and put a backup in its place."
+            ) from error
         except (
             duckdb.Error
         ) as error:  # whatever else it says of a file: its bytes are not those that were written

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.arguments import is_number, parse_whole, quoted
+from hexad.core.tracing import log
 from hexad.database import files
 from hexad.database.component import Stop, never
 from hexad.database.connection import Database
@@ -346,7 +347,9 @@ class StorageManager:
     def _by_fidelity(
         self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
     ) -> dict[Fidelity, Amount]:
-        found_extents = extents(self._db, self._reader)
+        found_extents, missing = self._reader.in_spite_of_damage(lambda: extents(self._db, self._reader))
+        for note in missing:
+            log.warning("%s", note)
         timesteps = sum(extent.timesteps for extent in found_extents.values())
         amounts = {
             fidelity: Amount(
