@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hexad
@@ -141,9 +141,7 @@ def test_nothing_more_can_be_inferred_of_what_is_hidden_than_is_listed(stores: t
     assert differing <= set(INFERRED)
 
 
-@settings(
-    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(15))
 @given(seen=_TEXTS, hidden=_TEXTS, question=st.lists(st.sampled_from(_WORDS), min_size=1, max_size=3))
 def test_texts_of_any_lengths_weigh_for_a_role_as_if_nothing_were_hidden(
     tmp_path_factory: pytest.TempPathFactory, seen: list[str], hidden: list[str], question: list[str]

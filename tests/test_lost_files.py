@@ -708,3 +708,21 @@ def test_a_key_that_opens_its_ledger_is_left_alone(ledger_key: Path) -> None:
         ]
 
     assert before == ledger_key.read_bytes()
+
+
+def test_a_subject_that_was_changed_is_not_taken_for_another_key(ledger_key: Path) -> None:
+    project = ledger_key.parent.parent.parent
+    with AuditLogWriter(project / ".hexad", "be") as writer:
+        writer.record("monday", 2, "output", "More.", {}, [], subject="bo")
+    db = Database.open(ledger_key.with_name("audit.db"), clock=FrozenClock())
+    with db.transaction() as con:
+        con.execute("UPDATE subjects SET key = zeroblob(60) WHERE ref = (SELECT min(ref) FROM subjects)")
+    db.close()
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == lines_of(hx.check(accept_losses=True), "audit.key")
+        assert [] == [
+            what for _, what, _ in hx._services.stores.meta.logged(limit=9) if what == "accept_losses"
+        ]
+    with AuditLog(project / ".hexad") as log:
+        assert not log.verify().ok

@@ -311,6 +311,9 @@ class Ledger:
         if not self._key_opens:  # by another key nobody of the ledger would be found
             self.require_key()
             self._key_opens = True
+        return self._keyed(name)
+
+    def _keyed(self, name: str) -> bytes:
         return hmac.digest(
             self._keys.secret("wrapping_key"), b"subject\0" + name.encode("utf-8", "replace"), "sha256"
         )
@@ -331,10 +334,19 @@ class Ledger:
             ) from error
 
     def require_key(self) -> None:
-        """Raise `IntegrityError` where the key file is lost, damaged or another ledger's, and contents need it."""
-        row = self.db.query_one("SELECT ref, key FROM subjects ORDER BY ref LIMIT 1")
-        if row is not None:
-            self._unwrap(row[1], row[0])
+        """Raise `IntegrityError` where the key file is lost, damaged or another ledger's, and contents need it.
+
+        One that opens any subject is the ledger's: that another was changed, `verify` says.
+        """
+        rows = self.db.query("SELECT ref, key FROM subjects ORDER BY ref")
+        for at, (ref, key) in enumerate(rows, 1):
+            try:
+                self._unwrap(key, ref)
+            except IntegrityError:
+                if at == len(rows):
+                    raise
+            else:
+                return
 
     def _wrapper(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -478,7 +490,7 @@ class Ledger:
     def _is_subject(self, ref: bytes, name: bytes, lookup: bytes, key: bytes) -> bool:
         try:
             unwrapped = self._unwrap(name, ref).decode("utf-8", "replace")
-            return ref_of(self._unwrap(key, ref)) == ref and self._lookup(unwrapped) == lookup
+            return ref_of(self._unwrap(key, ref)) == ref and self._keyed(unwrapped) == lookup
         except IntegrityError:
             return False
 
