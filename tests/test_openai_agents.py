@@ -203,3 +203,36 @@ def test_many_that_add_at_once_lose_nothing(hx: hexad.Hexad) -> None:
 
     assert len(items) == 40
     assert all(a == b for a, b in zip(items[::2], items[1::2], strict=True))
+
+
+def test_what_one_user_said_is_in_no_other_users_context(hx: hexad.Hexad) -> None:
+    session = HexadSession(hx, "support-7", user="ada@example.org")
+    asyncio.run(session.add_items([{"role": "user", "content": "My diagnosis is epilepsy."}]))
+    question = [{"role": "user", "content": "What diagnosis is there?"}]
+
+    assert "epilepsy" not in hexad.AgentMemory(hx, user="bob").before_step(question).render()
+    assert "epilepsy" in hexad.AgentMemory(hx, user="ada@example.org").before_step(question).render()
+    assert 1 == len(asyncio.run(HexadSession(hx, "support-7", user="ada@example.org").get_items()))
+
+
+def test_a_conversation_that_was_kept_among_all_users_stays_where_it_is(hx: hexad.Hexad) -> None:
+    asyncio.run(
+        HexadSession(hx, "old", space="default", user="ada").add_items([{"role": "user", "content": "One."}])
+    )
+    asyncio.run(HexadSession(hx, "old", user="ada").add_items([{"role": "user", "content": "Two."}]))
+
+    assert ["One.", "Two."] == [
+        item["content"] for item in asyncio.run(HexadSession(hx, "old", user="ada").get_items())
+    ]
+    assert {"default"} == {space.name for space in hx.spaces.list()}
+
+
+@pytest.mark.parametrize("user", ["auth0|7", "a b", "default", "project", ".."])
+def test_a_user_after_whom_no_space_can_be_called_names_the_remedy(hx: hexad.Hexad, user: str) -> None:
+    with pytest.raises(InvalidInput, match=r"user = .* cannot have a space of that name .*space="):
+        HexadSession(hx, "s", user=user)
+
+    asyncio.run(
+        HexadSession(hx, "s", user=user, space="people").add_items([{"role": "user", "content": "One."}])
+    )
+    assert {"people"} == {space.name for space in hx.spaces.list()}

@@ -11,7 +11,6 @@ from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
 from hexad.integrations.turns import HELD_BACK, Said, Turns
-from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import Memory, Trust
 
 try:
@@ -45,11 +44,14 @@ class HexadSession(SessionABC):
         store: Hexad,
         session_id: str,
         *,
-        space: str = DEFAULT_SPACE,
+        space: str | None = None,
         user: str | None = None,
         session_settings: SessionSettings | None = None,
     ) -> None:
-        """`user` is whose data the items are, for `hx.forget(subject=user)`."""
+        """`user` is whose data the items are, for `hx.forget(subject=user)`.
+
+        They are in `space`; without one in the user's own, and in `default`, which all users share, without both.
+        """
         self._turns = Turns(
             store, session_id, space=space, user=user, field="openai_agents", by="HexadSession"
         )

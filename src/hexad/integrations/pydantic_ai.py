@@ -15,8 +15,8 @@ from hexad.errors import Conflict, NotFound
 from hexad.ingest.messages import TURN
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
 from hexad.integrations.open_store import in_thread, require_open_store
-from hexad.integrations.turns import HELD_BACK, TRUSTED_AS
-from hexad.memory.draft import Draft
+from hexad.integrations.turns import HELD_BACK, TRUSTED_AS, space_for
+from hexad.memory.draft import DEFAULT_SPACE, Draft
 from hexad.memory.memory import Memory, Status, Trust, Turn
 
 try:
@@ -174,13 +174,21 @@ class HexadConversationStore(ConversationStore):
     takes is archived. The store works in a thread; threads and programs may share it.
     """
 
-    def __init__(self, store: Hexad, *, space: str = "default", user: str | None = None) -> None:
-        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used."""
+    def __init__(self, store: Hexad, *, space: str | None = None, user: str | None = None) -> None:
+        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used.
+
+        Conversations are in `space`; without one in the user's own, and in `default`, which all users share, without
+        both.
+        """
         self._hx = require_open_store(store, by="HexadConversationStore")
-        self._space, self._user = space, parse_text(user, "user")
-        if not self._hx._services.db.readonly and space not in {made.name for made in self._hx.spaces.list()}:
+        self._space, self._user = DEFAULT_SPACE, parse_text(user, "user")
+        there = {made.name for made in self._hx.spaces.list()}
+        self._space = space_for(
+            self._user, space, is_shared=lambda: DEFAULT_SPACE in there and self._has_conversation_of(user)
+        )
+        if not self._hx._services.db.readonly and self._space not in there:
             with suppress(Conflict):  # another program was first
-                self._hx.spaces.create(space)
+                self._hx.spaces.create(self._space)
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         """Return what is kept of a conversation besides its messages; None where there is none."""
@@ -246,6 +254,10 @@ class HexadConversationStore(ConversationStore):
         if memory is None or memory.status is Status.ARCHIVED:
             return None
         return _RECORDS.validate_python(memory.metadata[_FIELD])
+
+    def _has_conversation_of(self, user: str | None) -> bool:
+        found = self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)
+        return any(user in (memory.data_subjects or ()) for memory in found)
 
     def _records(self) -> list[ConversationRecord]:
         found = self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)

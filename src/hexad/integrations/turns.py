@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from uuid import uuid4
 
-from hexad.core.arguments import parse_text
+from hexad.core.arguments import parse_text, quoted
 from hexad.core.json_types import JSONObject, JSONValue
-from hexad.errors import InvalidInput
+from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.messages import TURN
 from hexad.integrations.open_store import require_open_store
-from hexad.memory.draft import Draft
+from hexad.memory.draft import DEFAULT_SPACE, Draft
 from hexad.memory.memory import Memory, Status, Trust, Turn
+from hexad.text.paths import validate_space
 
 HELD_BACK: Final = "[held back: reads as instructions and waits for a review]"
 TRUSTED_AS: Final[Mapping[str, Trust]] = {
@@ -21,6 +22,8 @@ TRUSTED_AS: Final[Mapping[str, Trust]] = {
     "assistant": Trust.AGENT,
     "tool": Trust.TOOL,
 }
+SHARED_SPACES: Final = frozenset({DEFAULT_SPACE, "project"})
+"""What every user's context reads, or the program's own."""
 _SHOWN: Final = (Status.ACTIVE, Status.QUARANTINED)
 _MESSAGE: Final = "message"
 _READ_AT_ONCE: Final = 20
@@ -36,6 +39,28 @@ class Said:
     content: JSONObject
 
 
+def space_for(user: str | None, space: str | None, *, is_shared: Callable[[], bool]) -> str:
+    """Return where a conversation is kept: in `space`, else in the user's own, which no other user's context reads.
+
+    One that `is_shared` already, as older versions kept them, stays where it is. Raises `InvalidInput` for a user
+    that no space can be called after.
+    """
+    if space is not None:
+        return space
+    if user is None or is_shared():
+        return DEFAULT_SPACE
+    try:
+        if user in SHARED_SPACES:
+            raise InvalidSpace("all users share that space.")
+        return validate_space(user)
+    except InvalidSpace as error:
+        raise InvalidInput(
+            f"user = {quoted(user)} cannot have a space of that name ({error}) Give another name, or name the space "
+            "of the conversation: space=….",
+            argument="user",
+        ) from error
+
+
 class Turns:
     """The messages of one conversation in an open store, in their order.
 
@@ -44,14 +69,19 @@ class Turns:
     """
 
     def __init__(
-        self, store: object, session_id: str, *, space: str, user: str | None, field: str, by: str
+        self, store: object, session_id: str, *, space: str | None, user: str | None, field: str, by: str
     ) -> None:
-        """`field` of a turn's metadata holds the content, `user` is whose data it is, `by` who asks for the store."""
+        """`field` of a turn's metadata holds the content, `user` is whose data it is, `by` who asks for the store.
+
+        Without a `space` the turns are in the user's, see `space_for`.
+        """
         self._hx = require_open_store(store, by=by)
         if not (session := parse_text(session_id, "session_id") or "").strip():
             raise InvalidInput("session_id is blank; give the conversation's id.", argument="session_id")
-        self._session, self._space, self._field = session, space, field
+        self._session, self._field = session, field
         self._subjects = None if (user := parse_text(user, "user")) is None else (user,)
+        self._space = DEFAULT_SPACE
+        self._space = space_for(user, space, is_shared=lambda: bool(self._places()))
 
     def add(self, said: Sequence[Said]) -> None:
         """Store messages behind those that are there, durably, all or none."""

@@ -14,7 +14,6 @@ from hexad.core.json_types import JSONObject
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.turns import HELD_BACK, Said, Turns
-from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import Memory, Trust
 
 _SPEAKERS: Final[Mapping[str, str]] = {
@@ -34,9 +33,12 @@ class HexadChatMessageHistory(BaseChatMessageHistory):
     """
 
     def __init__(
-        self, store: Hexad, session_id: str, *, space: str = DEFAULT_SPACE, user: str | None = None
+        self, store: Hexad, session_id: str, *, space: str | None = None, user: str | None = None
     ) -> None:
-        """`user` is whose data the messages are, for `hx.forget(subject=user)`."""
+        """`user` is whose data the messages are, for `hx.forget(subject=user)`.
+
+        They are in `space`; without one in the user's own, and in `default`, which all users share, without both.
+        """
         self._turns = Turns(
             store, session_id, space=space, user=user, field="langchain", by="HexadChatMessageHistory"
         )
