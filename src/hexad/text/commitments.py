@@ -195,7 +195,9 @@ _OWN_WAY = re.compile(
     rf"|start) (?:with|my|all|tests|code|in|on|every)\b"
 )
 _QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
-_QUOTATION = re.compile(r"[\"“«][^\"”»\n]{12,}[\"”»]|(?<!\w)['‘](?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){12,}'(?!\w)")
+_QUOTATION = re.compile(
+    r"[\"“«][^\"”»\n]{12,}[\"”»]|„[^“”\n]{12,}[“”]|(?<!\w)['‘](?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){12,}'(?!\w)"
+)
 _HEARSAY = re.compile(
     r"(?i)\b(?:they|he|she|the (?:docs?|page|article|readme|log|issue|blog|book)) (?:says?|said|claims?)\b"
 )

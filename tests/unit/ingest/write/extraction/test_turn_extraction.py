@@ -50,6 +50,7 @@ def test_a_long_text_is_of_the_kind_of_its_first_sentence() -> None:
         "Rewrite ‘I always deploy on Fridays’ more politely.",
         'Proofread: "I live in Ghent. I prefer cycling to driving. My brother lives in Bruges."',
         "In the play the captain shouts 'I live in Ostend. We chose the northern route.' twice.",
+        "In der Geschichte ruft Bob: „I prefer walnut bread to rye. I live in Ghent.“ Schreib sie weiter.",
         "I'm vegetarian. Just kidding.",
         "I prefer dark mode. Never mind.",
     ],
