@@ -259,3 +259,31 @@ def test_a_byte_store_names_wrong_keys(hx: Hexad, call: Callable, named: str) ->
         call(store)
 
     assert [b"1", b"2"] == store.mget(["a", "b"])
+
+
+def test_what_one_user_said_is_in_no_other_users_context(hx: Hexad) -> None:
+    HexadChatMessageHistory(hx, "support").add_messages([HumanMessage("Hello.")])  # of nobody: in `default`
+    history = HexadChatMessageHistory(hx, "support", user="ada")
+    history.add_messages([HumanMessage("My heron is called Balthasar.")])
+    question = [{"role": "user", "content": "What is the heron called?"}]
+
+    assert "Balthasar" not in hexad.AgentMemory(hx, user="bo").before_step(question).render()
+    assert "Balthasar" in hexad.AgentMemory(hx, user="ada").before_step(question).render()
+    assert ["My heron is called Balthasar."] == [message.content for message in history.messages]
+    assert [] == HexadChatMessageHistory(hx, "support", user="bo").messages
+
+
+def test_a_users_conversation_that_was_kept_among_all_stays_where_it_is(hx: Hexad) -> None:
+    HexadChatMessageHistory(hx, "old", space="default", user="ada").add_messages([HumanMessage("One.")])
+    HexadChatMessageHistory(hx, "old", user="ada").add_messages([HumanMessage("Two.")])
+
+    assert ["One.", "Two."] == [
+        each.content for each in HexadChatMessageHistory(hx, "old", user="ada").messages
+    ]
+    assert {"default"} == {space.name for space in hx.spaces.list()}
+
+
+@pytest.mark.parametrize("user", ["auth0|7", "a b", "default", "project"])
+def test_a_user_after_whom_no_space_can_be_called_names_the_remedy(hx: Hexad, user: str) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"user = .* cannot have a space of that name .*space="):
+        HexadChatMessageHistory(hx, "s", user=user)

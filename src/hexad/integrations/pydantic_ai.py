@@ -184,7 +184,7 @@ class HexadConversationStore(ConversationStore):
         self._space, self._user = DEFAULT_SPACE, parse_text(user, "user")
         there = {made.name for made in self._hx.spaces.list()}
         self._space = space_for(
-            self._user, space, is_shared=lambda: DEFAULT_SPACE in there and self._has_conversation_of(user)
+            self._user, space, shared=lambda: self._conversations() if DEFAULT_SPACE in there else ()
         )
         if not self._hx._services.db.readonly and self._space not in there:
             with suppress(Conflict):  # another program was first
@@ -255,12 +255,11 @@ class HexadConversationStore(ConversationStore):
             return None
         return _RECORDS.validate_python(memory.metadata[_FIELD])
 
-    def _has_conversation_of(self, user: str | None) -> bool:
-        found = self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)
-        return any(user in (memory.data_subjects or ()) for memory in found)
+    def _conversations(self) -> Sequence[Memory]:
+        return self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)
 
     def _records(self) -> list[ConversationRecord]:
-        found = self._hx.memories(space=self._space, kinds=[_CONVERSATION], limit=None)
+        found = self._conversations()
         return [_RECORDS.validate_python(each.metadata[_FIELD]) for each in found if _FIELD in each.metadata]
 
     def _history(self, head_id: str | None, limit: int | None = None) -> list[ConversationEntry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from uuid import uuid4
@@ -39,15 +39,15 @@ class Said:
     content: JSONObject
 
 
-def space_for(user: str | None, space: str | None, *, is_shared: Callable[[], bool]) -> str:
+def space_for(user: str | None, space: str | None, *, shared: Callable[[], Iterable[Memory]]) -> str:
     """Return where a conversation is kept: in `space`, else in the user's own, which no other user's context reads.
 
-    One that `is_shared` already, as older versions kept them, stays where it is. Raises `InvalidInput` for a user
-    that no space can be called after.
+    What older versions kept in `default` stays there: `shared` gives memories of it, and one is about the user.
+    Raises `InvalidInput` for a user that no space can be called after.
     """
     if space is not None:
         return space
-    if user is None or is_shared():
+    if user is None or any(user in memory.data_subjects for memory in shared()):
         return DEFAULT_SPACE
     try:
         if user in SHARED_SPACES:
@@ -81,7 +81,7 @@ class Turns:
         self._session, self._field = session, field
         self._subjects = None if (user := parse_text(user, "user")) is None else (user,)
         self._space = DEFAULT_SPACE
-        self._space = space_for(user, space, is_shared=lambda: bool(self._places()))
+        self._space = space_for(user, space, shared=lambda: self._shown(1))
 
     def add(self, said: Sequence[Said]) -> None:
         """Store messages behind those that are there, durably, all or none."""
