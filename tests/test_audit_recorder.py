@@ -266,3 +266,17 @@ def test_what_is_no_directive_is_named_and_not_recorded(writer: AuditLogWriter, 
 
     assert () == controller.active_directives
     assert not (writer.record("monday", 1, "output", "Cer", SCORES, []) or "").startswith("audit-2")
+
+
+@pytest.mark.parametrize("path", ["", None, 5])
+def test_a_ledger_is_begun_in_no_place_that_nobody_named(
+    path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InvalidInput, match="storage_path"):
+        AuditLogWriter(path, "be-1")
+    with pytest.raises(InvalidInput, match="path"):
+        AuditLog(path)
+
+    assert [] == list(tmp_path.iterdir())

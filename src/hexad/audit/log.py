@@ -190,7 +190,7 @@ class AuditLog:
     ) -> None:
         self._clock = clock or SystemClock()
         self._open = open_with_key(
-            Path(path), clock=self._clock, create=create, key=key, purpose="audit reader"
+            parse_path(path, "path"), clock=self._clock, create=create, key=key, purpose="audit reader"
         )
         self._ledger = self._open.ledger
         try:

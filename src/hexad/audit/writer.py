@@ -17,7 +17,7 @@ from hexad.audit.open import Key, open_with_key
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.config import StreamDurability
-from hexad.core.arguments import parse_choice, parse_time, quoted, value_list
+from hexad.core.arguments import parse_choice, parse_path, parse_time, quoted, value_list
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.event_types import EventType
@@ -68,7 +68,11 @@ class AuditLogWriter:
         self.be_id = be_id
         self._clock = clock or SystemClock()
         self._open = open_with_key(
-            Path(storage_path), clock=self._clock, create=True, key=key, purpose="audit writer"
+            parse_path(storage_path, "storage_path"),
+            clock=self._clock,
+            create=True,
+            key=key,
+            purpose="audit writer",
         )
         self._masking = masking(self._open)
         self._mask = mask
