@@ -175,6 +175,25 @@ def test_messages_that_say_nothing_are_a_step_like_any_other(hx: Hexad, said: li
     assert 1 == hx.count(status=None)
 
 
+@pytest.mark.parametrize("said", ["hello", None, 3])
+def test_what_is_no_list_of_messages_is_named(hx: Hexad, said: object) -> None:
+    memory = AgentMemory(hx)
+
+    for call in (memory.before_step, memory.after_step):
+        with pytest.raises(hexad.InvalidMemory, match=r"messages = .* must be a list of messages such as"):
+            call(said)
+
+
+@pytest.mark.parametrize("most", [0, 1_000_001, "9", 1.5])
+def test_a_budget_that_no_context_can_have_is_refused_when_the_object_is_made(
+    hx: Hexad, most: object
+) -> None:
+    with pytest.raises(
+        hexad.InvalidInput, match=r"max_tokens = .* is not a whole number from 1 to 1,000,000"
+    ):
+        AgentMemory(hx, max_tokens=most)
+
+
 def test_a_long_message_is_asked_about_by_its_own_sentences(hx: Hexad) -> None:
     hx.remember("The gearbox of the mill takes two litres of oil.")
     paste = " ".join(f"Line {number} of a log says nothing of interest." for number in range(2_000))
@@ -296,7 +315,7 @@ def test_a_name_that_differs_only_in_case_is_not_guessed_to_be_the_same_person(h
     AgentMemory(hx, user="ADA")
 
     with pytest.raises(
-        hexad.InvalidInput, match=r"'ada' differs only in case from 'ADA'.* one person.* two\."
+        hexad.InvalidInput, match=r"'ada': it differs only in case from 'ADA'.* the same.* two\."
     ):
         AgentMemory(hx, user="ada")
 

@@ -212,6 +212,8 @@ def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> No
         (lambda store: store.add_texts(None), "texts = None cannot be used"),
         (lambda store: store.add_texts(["tea"], [3]), "metadatas has 3"),
         (lambda store: store.add_texts(["tea"], ids="1"), "ids = '1' cannot be used"),
+        (lambda store: store.add_texts(["tea"], ids=[5]), "ids has 5"),
+        (lambda store: store.add_texts(["tea", "milk"], ids=iter(["2"])), "2 texts have 1 ids"),
         (lambda store: store.get_by_ids("1"), "ids = '1' cannot be used"),
         (lambda store: store.delete("1"), "ids = '1' cannot be used"),
         (lambda store: store.similarity_search("tea", filter="a"), "filter = 'a' must be"),
@@ -287,3 +289,11 @@ def test_a_users_conversation_that_was_kept_among_all_stays_where_it_is(hx: Hexa
 def test_a_user_after_whom_no_space_can_be_called_names_the_remedy(hx: Hexad, user: str) -> None:
     with pytest.raises(hexad.InvalidInput, match=r"user = .* cannot have a space of that name .*space="):
         HexadChatMessageHistory(hx, "s", user=user)
+
+
+def test_answers_that_are_none_are_not_cached(hx: Hexad) -> None:
+    cache = HexadCache(hx)
+    with pytest.raises(hexad.InvalidInput, match="return_val = None cannot be used"):
+        cache.update("prompt", "model", None)  # type: ignore[arg-type]
+
+    assert cache.lookup("prompt", "model") is None

@@ -237,6 +237,7 @@ def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
         (lambda store: store.search(("users",), limit="x"), "limit = 'x' must be a whole number"),
         (lambda store: store.search(("users",), offset=-1), "offset = -1 must be a whole number"),
         (lambda store: store.search(("users",), filter="a"), "filter = 'a' must be a dictionary"),
+        (lambda store: store.batch(None), "ops = None cannot be used"),
         (lambda store: store.list_namespaces(max_depth="x"), "max_depth = 'x' must be a whole number"),
     ],
 )

@@ -27,8 +27,6 @@ class ExitPhase(IntEnum):
 
 _lock = Lock()
 _left: dict[tuple[ExitPhase, int], tuple[int, Callable[[], None]]] = {}
-
-
 _ending = Event()
 
 

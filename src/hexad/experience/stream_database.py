@@ -11,7 +11,6 @@ from pathlib import Path
 from hexad.config import StreamDurability
 from hexad.core.arguments import quoted
 from hexad.core.tick_ranges import Ranges
-from hexad.core.tracing import log
 from hexad.database.codec import to_micros
 from hexad.database.encryption.cipher import EXPORTS, STREAM, cipher_of
 from hexad.database.meta import Meta
@@ -21,7 +20,7 @@ from hexad.experience.context.window_accounts import WindowAccounts
 from hexad.experience.events.grouping import EventPlace, event_places, events_at
 from hexad.experience.events.reader import EventReader, recall_text
 from hexad.experience.query.activity import ActivityQuestion, activity
-from hexad.experience.query.reader import Answer, StreamReader
+from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import session_totals, was_recorded
 from hexad.experience.recording.batches import Rows, batches, chunks, held_together
 from hexad.experience.recording.moments import StreamIntake
@@ -191,7 +190,7 @@ class Experience:
     def session_totals(self) -> dict[str, Amount]:
         """Return how much there is of each session that has any experience; a warning says what is missing of it."""
         self.recorder.flush()
-        return self._in_spite_of_damage(lambda: session_totals(self._db, self.reader))[0]
+        return self.reader.in_spite_of_damage(lambda: session_totals(self._db, self.reader))[0]
 
     def session(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""
@@ -302,20 +301,14 @@ class Experience:
                 question, lambda query: recall_text(self.reader, self.events, self._sessions, query)
             )
 
-        return Timesteps(*self._in_spite_of_damage(ask))
+        return Timesteps(*self.reader.in_spite_of_damage(ask))
 
     def recall_events(self, question: StepQuery, terms: SearchTerms | None) -> StreamAnswer[EventRecord]:
         """Return the events for a timestep of which the question holds, and whose text has all of `terms`."""
         if not self._may_ask(question):
             return StreamAnswer()
         ask = partial(self.events.recall, question, terms)
-        return StreamAnswer(*self._in_spite_of_damage(lambda: self.visibility.events(ask())))
-
-    def _in_spite_of_damage(self, ask: Callable[[], Answer]) -> tuple[Answer, list[str]]:
-        answer, missing = self.reader.in_spite_of_damage(ask)
-        for note in missing:
-            log.warning("%s", note)
-        return answer, missing
+        return StreamAnswer(*self.reader.in_spite_of_damage(lambda: self.visibility.events(ask())))
 
     def _may_ask(self, question: StepQuery) -> bool:
         self.recorder.flush()
@@ -329,7 +322,7 @@ class Experience:
         if self.lenses is not None:
             question = question.seen_by(self.lenses.refresh())
         asked = question
-        return StreamAnswer(*self._in_spite_of_damage(lambda: activity(self._db, self.reader, asked)))
+        return StreamAnswer(*self.reader.in_spite_of_damage(lambda: activity(self._db, self.reader, asked)))
 
     def get(self, timestep_id: str) -> TimestepRecord | None:
         """Return one timestep, None when there is none with this id."""

@@ -322,9 +322,14 @@ def parse_messages(messages: object) -> list[Message]:
 
 
 def spoken_turns(messages: object) -> list[Message]:
-    """Return the turns among messages, none where nothing was said; raises `InvalidMemory` as `parse_messages` does."""
+    """Return the turns among messages, none where nothing was said; raises `InvalidMemory` for what is none."""
     entries = listed(messages)
-    return parse_messages(messages) if entries is None else _turns(entries)
+    if entries is None:
+        raise InvalidMemory(
+            f"messages = {quoted(messages)} must be a list of messages such as {_EXAMPLE}.",
+            argument="messages",
+        )
+    return _turns(entries)
 
 
 def _turns(entries: Iterable[object]) -> list[Message]:

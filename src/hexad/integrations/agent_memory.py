@@ -15,16 +15,16 @@ from hexad.core.tracing import log
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
+from hexad.integrations.turns import SHARED_SPACES
 from hexad.layers.contract import FusedContext
+from hexad.layers.router.plan import TOKENS_MOST
 from hexad.lifecycle import opening
+from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Status, Trust
-from hexad.text.paths import space_key
 from hexad.text.summary.summarize import compressed
 
 MAX_TOKENS: Final = 1_500
 """So many tokens a context has where nobody says otherwise."""
-_SHARED: Final = "default"
-_RESERVED: Final = frozenset({_SHARED, "project"})
 _STORED: Final = frozenset({Outcome.CREATED, Outcome.UPDATED, Outcome.UNCHANGED})
 """What becomes of a turn; what was read from one may be an older turn in the same words."""
 _FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "time", "timestamp")
@@ -75,9 +75,9 @@ class AgentMemory:
         """Raises what `hexad.open` raises for a folder, `InvalidInput` for a value that cannot be used."""
         if not is_text(agent) or not agent.strip():
             raise InvalidInput(f"agent = {quoted(agent)} must be a name.", argument="agent")
-        if not is_whole(max_tokens, 1):
+        if not is_whole(max_tokens, 1, TOKENS_MOST):
             raise InvalidInput(
-                f"max_tokens = {quoted(max_tokens)} must be a whole number, at least 1.",
+                f"max_tokens = {quoted(max_tokens)} is not a whole number from 1 to {TOKENS_MOST:,}.",
                 argument="max_tokens",
             )
         if not isinstance(store, str | Path) and not callable(getattr(store, "remember", None)):
@@ -87,7 +87,7 @@ class AgentMemory:
             )
         self._agent, self._max_tokens = agent, max_tokens
         self._user = parse_text(user, "user")
-        if self._user in _RESERVED:
+        if self._user in SHARED_SPACES:
             raise InvalidInput(
                 f"user = {quoted(user)} is a space that all users share; give another name.", argument="user"
             )
@@ -121,7 +121,7 @@ class AgentMemory:
         return self._hx.context(
             "" if asked is None else compressed(asked.speech, limit=_TASK_CHARS),
             max_tokens=self._max_tokens if max_tokens is None else max_tokens,
-            space=None if self._user is None else (self._space, _SHARED),
+            space=None if self._user is None else (self._space, DEFAULT_SPACE),
             plain=False,
             without=sorted({id for turn in turns for id in self._known.get(_key(turn), ())}),
         )
@@ -200,16 +200,9 @@ class AgentMemory:
     def _make_space(self) -> str:
         """Return the space of the user, made where it is not there; a context is asked of spaces that are."""
         if self._user is None:
-            return _SHARED
+            return DEFAULT_SPACE
         there = {space.name for space in self._hx.spaces.list()}
-        twins = [name for name in there if name != self._user and space_key(name) == space_key(self._user)]
-        if twins:
-            raise InvalidInput(
-                f"user = {self._user!r} differs only in case from {twins[0]!r}, whose memory is in this store. Give "
-                "that name where both are one person, and a name that differs by more where they are two.",
-                argument="user",
-            )
-        for name in (self._user, _SHARED):
+        for name in (self._user, DEFAULT_SPACE):
             if name not in there:
                 with suppress(Conflict), _saying(f"The space of the user {self._user!r} cannot be made: "):
                     self._hx.spaces.create(name)  # a conflict: another program was first

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ValidationError
-
 from hexad.core.arguments import quoted
 from hexad.integrations.memory_files import FileRefused, MemoryFiles
 from hexad.integrations.open_store import require_open_store
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+    from pydantic import BaseModel, ValidationError
 except ModuleNotFoundError as error:
     raise ImportError(
         f"hexad.integrations.anthropic needs the package {error.name!r}; install the extra: "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from hexad.core.arguments import is_whole, quoted
+from hexad.core.arguments import is_whole, quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
@@ -69,12 +69,7 @@ class HexadSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items behind those that are there, durably, all or none."""
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise InvalidInput(
-                f"items = {quoted(items)} must be a list of dictionaries, as the SDK gives them.",
-                argument="items",
-            )
-        said = [_said(item) for item in items]
+        said = [_said(item) for item in value_list(items, "items", of="dictionaries, as the SDK gives them")]
         await in_thread(lambda: self._turns.add(said))
 
     async def pop_item(self) -> TResponseInputItem | None:

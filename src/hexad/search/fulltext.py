@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
@@ -81,7 +82,7 @@ class PartLengths:
     With them a match weighs as if the part were all there is, the lengths of its texts included.
     """
 
-    tokens: Mapping[int, int]
+    tokens: Sequence[int]
     mean: float
     mean_everywhere: float
 
@@ -290,8 +291,11 @@ class FullText:
         everywhere = {
             no: _tokens(sizes) for no, sizes in self._db.query("SELECT id, sz FROM chunk_fts_docsize")
         }
-        tokens = {no: everywhere[no] for no in numbers if no in everywhere}
-        return PartLengths(tokens, _mean(tokens), _mean(everywhere))
+        tokens = array("I", bytes(4 * (max(numbers, default=-1) + 1)))
+        for no in numbers:
+            tokens[no] = everywhere.get(no, 0)
+        mean = sum(everywhere.values()) / max(len(everywhere), 1)
+        return PartLengths(tokens, sum(tokens) / max(len(numbers), 1), mean)
 
     def counts_in(self, terms: Sequence[str], part: IndexPart) -> dict[str, int]:
         """Return in how many chunks of a part each term occurs; terms that occur nowhere in it are left out."""
@@ -405,7 +409,3 @@ def _tokens(sizes: bytes) -> int:
         if byte < 0x80:
             total, value = total + value, 0
     return total
-
-
-def _mean(tokens: Mapping[int, int]) -> float:
-    return sum(tokens.values()) / len(tokens) if tokens else 1.0

@@ -18,6 +18,7 @@ from hexad.core import tick_ranges as ticks
 from hexad.core.event_types import EventType
 from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, holds, intersection
+from hexad.core.tracing import log
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError, NotFound, StorageFailure
@@ -358,7 +359,6 @@ def scored(numbers: Sequence[int], scores: Sequence[float]) -> Iterator[tuple[in
 
 _COLUMNS: Final = "session, tick, ts, kind, flags, token, tokens, role, event, content, concepts, scores"
 ATTEMPTS: Final = 10
-_READ_AT_ONCE: Final = 10_000
 """So often a question is asked anew when segments were replaced before they could be read."""
 _SHORT: Final = 100
 _TOO_FAST: Final = "The stream is being compressed faster than it can be read; ask again."
@@ -440,7 +440,7 @@ class StreamReader:
 
     def in_spite_of_damage(self, ask: Callable[[], Answer]) -> tuple[Answer, list[str]]:
         """Return what `ask` makes of the stream; where segments are damaged, what it makes of the others, and in words
-        what that leaves out.
+        what that leaves out, which is logged too.
 
         Within `ask` no segment that cannot be read is a source, and no list beside one: that may be what is damaged.
         """
@@ -452,9 +452,12 @@ class StreamReader:
         self._damage.readable = {}
         try:
             answer = ask()
-            return answer, self._left_out({path for path, can in self._damage.readable.items() if not can})
+            missing = self._left_out({path for path, can in self._damage.readable.items() if not can})
         finally:
             self._damage.readable = None
+        for note in missing:
+            log.warning("%s", note)
+        return answer, missing
 
     def sides_of(self, kind: str) -> dict[str, Sequence[SideFile]]:
         """Return the lists of a kind beside segments, by the names of these; none in spite of damage."""
@@ -476,11 +479,9 @@ class StreamReader:
             with self.engine.cursor(Path(path)) as cursor:
                 sql = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
                 rows = cursor.execute(sql, [self.engine.name(path)])
-                while rows.fetchmany(_READ_AT_ONCE):  # only who takes them learns that texts are texts
-                    pass
+                return all(iter(rows.fetchone, None))  # only who takes the rows learns that texts are texts
         except (IntegrityError, StorageFailure):
             return False
-        return True
 
     def _left_out(self, paths: Collection[str]) -> list[str]:
         rows = {segment.name: segment.rows for segment in self._manifest.segments()}

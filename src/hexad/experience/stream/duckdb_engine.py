@@ -226,9 +226,8 @@ def _busy() -> type[Exception]:
     """Return what a connection raises that DuckDB closes meanwhile, as it does when the program ends."""
     import duckdb
 
-    busy: type[Exception] = getattr(
-        duckdb, "ResourceInUseException", duckdb.InterruptException
-    )  # DuckDB 2 has it
+    # DuckDB 2 has it.
+    busy: type[Exception] = getattr(duckdb, "ResourceInUseException", duckdb.InterruptException)
     return busy
 
 

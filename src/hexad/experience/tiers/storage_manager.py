@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.arguments import is_number, parse_whole, quoted
-from hexad.core.tracing import log
 from hexad.database import files
 from hexad.database.component import Stop, never
 from hexad.database.connection import Database
@@ -347,9 +346,7 @@ class StorageManager:
     def _by_fidelity(
         self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
     ) -> dict[Fidelity, Amount]:
-        found_extents, missing = self._reader.in_spite_of_damage(lambda: extents(self._db, self._reader))
-        for note in missing:
-            log.warning("%s", note)
+        found_extents, _ = self._reader.in_spite_of_damage(lambda: extents(self._db, self._reader))
         timesteps = sum(extent.timesteps for extent in found_extents.values())
         amounts = {
             fidelity: Amount(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -23,6 +23,7 @@ from hexad.memory.query import Hit
 
 _FIELD: Final = "langchain"
 _ID, _METADATA = "id", "metadata"
+_T = TypeVar("_T")
 _DOCUMENTS: Final = 4
 """So many documents an answer has where nobody says otherwise, as in LangChain."""
 
@@ -56,18 +57,8 @@ class HexadVectorStore(VectorStore):
     ) -> list[str]:
         """Store texts in one transaction and return their ids; a text whose id is there takes its place."""
         listed = value_list(texts, "texts", of="texts")
-        for name, given in (("metadatas", metadatas), ("ids", ids)):
-            if given is not None and len(value_list(given, name, of=name)) != len(listed):
-                raise InvalidInput(
-                    f"{len(listed)} texts have {len(given)} {name}; give one for each.", argument=name
-                )
-        for metadata in metadatas or ():
-            if metadata is not None and not isinstance(metadata, Mapping):
-                raise InvalidInput(
-                    f"metadatas has {quoted(metadata)}; give a dictionary for each text.",
-                    argument="metadatas",
-                )
-        names = [own or str(uuid4()) for own in ids or [None] * len(listed)]
+        described = _one_each(metadatas, "metadatas", "dictionary", Mapping, count=len(listed))
+        names = [own or str(uuid4()) for own in _one_each(ids, "ids", "string", str, count=len(listed))]
         self._records.write(
             FrameworkRecord(
                 id=self._id(name),
@@ -75,7 +66,7 @@ class HexadVectorStore(VectorStore):
                 place=[self._collection, name],
                 content={_ID: name, _METADATA: cast(JSONValue, metadata or {})},
             )
-            for name, text, metadata in zip(names, listed, metadatas or [{}] * len(listed), strict=True)
+            for name, text, metadata in zip(names, listed, described, strict=True)
         )
         return names
 
@@ -156,6 +147,21 @@ class HexadVectorStore(VectorStore):
             id=str(content[_ID]),
             metadata=dict(cast(Mapping[str, Any], content[_METADATA])),
         )
+
+
+def _one_each(
+    given: Iterable[_T | None] | None, name: str, what: str, kind: type, *, count: int
+) -> Sequence[_T | None]:
+    """Return what goes with each of `count` texts, None where nothing is given; raises `InvalidInput`."""
+    if given is None:
+        return [None] * count
+    values = value_list(given, name, of=name)
+    if len(values) != count:
+        raise InvalidInput(f"{count} texts have {len(values)} {name}; give one for each.", argument=name)
+    for value in values:
+        if value is not None and not isinstance(value, kind):
+            raise InvalidInput(f"{name} has {quoted(value)}; give a {what} for each text.", argument=name)
+    return values
 
 
 def _store(store: object) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
@@ -40,8 +40,14 @@ class HexadByteStore(BaseStore[str, bytes]):
 
     def mset(self, key_value_pairs: Sequence[tuple[str, bytes]]) -> None:
         """Store values, all or none. Raises `InvalidInput` for one that is no bytes."""
-        pairs = [*_pairs(key_value_pairs)]
-        for key, value in pairs:
+        pairs = value_list(key_value_pairs, "key_value_pairs", of="pairs of a key and bytes")
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InvalidInput(
+                    f"key_value_pairs has {quoted(pair)}; give pairs of a key and bytes.",
+                    argument="key_value_pairs",
+                )
+            key, value = pair
             _keys([key])
             if not isinstance(value, bytes):
                 raise InvalidInput(f"The value of {quoted(key)} must be bytes, not {quoted(value)}.")
@@ -65,20 +71,6 @@ def _keys(keys: Sequence[str]) -> tuple[str, ...]:
     return listed
 
 
-def _pairs(pairs: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
-        raise InvalidInput(
-            f"key_value_pairs = {quoted(pairs)} must be pairs of a key and bytes.", argument="key_value_pairs"
-        )
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidInput(
-                f"key_value_pairs has {quoted(pair)}; give pairs of a key and bytes.",
-                argument="key_value_pairs",
-            )
-        yield pair[0], pair[1]
-
-
 class HexadCache(BaseCache):
     """LangChain's cache of answers over an open Hexad store: shared by all programs that use it, kept after a restart.
 
@@ -98,7 +90,8 @@ class HexadCache(BaseCache):
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Keep what a model answered to a prompt."""
-        listed = ",".join(dumps(generation) for generation in return_val)
+        generations = value_list(return_val, "return_val", of="generations")
+        listed = ",".join(map(dumps, generations))
         self._values.put({self._key(prompt, llm_string): f"[{listed}]".encode()})
 
     def clear(self, **kwargs: Any) -> None:  # noqa: ARG002 - what other caches take

@@ -85,7 +85,7 @@ class HexadStore(BaseStore):
         results: list[Result] = []
         puts: dict[str, PutOp] = {}
         touched: dict[str, Memory] = {}
-        for op in ops:
+        for op in value_list(ops, "ops", of="operations"):
             _require_usable(op)
             validate_op_namespace(op)
             if isinstance(op, PutOp):

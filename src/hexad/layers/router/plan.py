@@ -34,7 +34,7 @@ ROW_TOKENS: Final = 40
 LIMIT_MOST: Final = 60
 LIMIT_BESIDE: Final = 3
 """So many decisions are told where nobody asked for decisions."""
-_TOKENS_MOST: Final = 1_000_000
+TOKENS_MOST: Final = 1_000_000
 _MODEL_TOKENS: Final = 60
 _QUESTION_SHOWN: Final = 2_000
 
@@ -173,9 +173,9 @@ class RouteRequest:
 
     def __post_init__(self) -> None:
         most = self.max_tokens
-        if not is_whole(most, 1, _TOKENS_MOST):
+        if not is_whole(most, 1, TOKENS_MOST):
             raise InvalidInput(
-                f"max_tokens = {most!r} is not a whole number from 1 to {_TOKENS_MOST:,}.",
+                f"max_tokens = {most!r} is not a whole number from 1 to {TOKENS_MOST:,}.",
                 argument="max_tokens",
             )
 

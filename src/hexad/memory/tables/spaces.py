@@ -63,7 +63,8 @@ class Spaces:
         twin = self._db.query_one("SELECT name FROM spaces WHERE folded = ?", (space_key(name),))
         if twin is not None and twin[0] != name:
             raise InvalidSpace(
-                f"Invalid space {name!r}: it differs only in case from {twin[0]!r}; use that name."
+                f"Invalid space {name!r}: it differs only in case from {twin[0]!r}; use that name where both are the "
+                "same, and one that differs by more where they are two."
             )
 
     def admit(self, name: str) -> None:

@@ -291,9 +291,8 @@ class CandidateSearch:
 
         So does what an actor with roles may see: how often a word stands in what is hidden moves none of its answers.
         """
-        if (
-            filters.roles is not None
-        ):  # also where nothing is hidden now, so that the way of counting tells nothing
+        # Also where nothing is hidden now: the way of counting must not tell.
+        if filters.roles is not None:
             return self._fulltext.part(Filters(spaces=filters.spaces, roles=filters.roles))
         if filters.spaces is None:
             return None
