@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -151,6 +152,12 @@ def test_what_cannot_be_used_is_named_and_changes_nothing(
 def test_what_is_no_store_is_named(store: object) -> None:
     with pytest.raises(hexad.InvalidInput, match="must be an open store"):
         AgentMemory(store)
+
+
+@pytest.mark.parametrize("wrong", [{"session": ""}, {"session": 3}, {"agent": " "}])
+def test_a_name_that_is_blank_is_refused(hx: Hexad, wrong: dict[str, Any]) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"(session|agent) = .* must be a name"):
+        AgentMemory(hx, **wrong)
 
 
 def test_a_message_that_is_none_is_named_and_nothing_is_stored(hx: Hexad) -> None:

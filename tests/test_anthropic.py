@@ -135,6 +135,9 @@ def test_deleting_archives_or_erases(hx: Hexad) -> None:
         ("view", {"path": 3}, "path = 3: "),
         ("view", {}, "path = "),
         ("view", {"path": "/memories/a.md", "view_range": ["one", 2]}, "view_range.0 = 'one'"),
+        ("view", {"path": "/memories/a.md", "view_range": [9, 1]}, r"view_range` parameter: \[9, 1\]"),
+        ("view", {"path": "/memories/a.md", "view_range": [1]}, r"view_range` parameter: \[1\]"),
+        ("summarize", {"path": "/memories/a.md"}, "There is no command 'summarize'; it is one of view,"),
         ("create", {"path": "/memories/b.md", "file_text": None}, "file_text = None"),
         ("delete", {"path": "/memories/none"}, "does not exist"),
         ("rename", {"old_path": "/memories/none", "new_path": "/memories/b"}, "does not exist"),
@@ -176,6 +179,21 @@ def test_words_of_the_user_are_not_overwritten_without_a_review(hx: Hexad, tool:
 def test_anything_but_an_open_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must be an open store"):
         HexadMemoryTool(str(tmp_path))  # type: ignore[arg-type]
+
+
+def test_a_space_and_what_deleting_does_are_checked_when_the_tool_is_made(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match="purge = 'x' must be True or False"):
+        HexadMemoryTool(hx, purge="x")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="Invalid space"):
+        HexadMemoryTool(hx, space=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("asked", [None, 5, {}, "view"])
+def test_what_is_no_command_is_told_as_the_tools_error(hx: Hexad, asked: object) -> None:
+    with pytest.raises(ToolError, match=r"There is no command .*; it is one of view, create"):
+        HexadMemoryTool(hx).call(asked)
+    with pytest.raises(ToolError, match="There is no command"):
+        asyncio.run(AsyncHexadMemoryTool(hx).call(asked))
 
 
 def test_threads_and_programs_that_edit_one_file_lose_nothing(tmp_path: Path) -> None:

@@ -532,7 +532,7 @@ class SlowQuestions(HashEmbedder):
 def test_where_the_questions_vector_is_late_full_text_answers_in_time_and_says_so(opened, project):
     folder = project / ".hexad"
     folder.mkdir(exist_ok=True)
-    (folder / "hexad.toml").write_text("[router]\nlayer_ms = 3000\ntotal_ms = 3000\n")
+    (folder / "hexad.toml").write_text("[router]\nlayer_ms = 9000\ntotal_ms = 9000\n")
     embedder = SlowQuestions()
     hx = opened(embedder=embedder, clock=hexad.SystemClock())
     hx.remember("We deploy with Nomad on Fridays.")
@@ -545,7 +545,7 @@ def test_where_the_questions_vector_is_late_full_text_answers_in_time_and_says_s
         assert () == found.late
         assert "Nomad on Fridays" in found.render("toon")
         assert any(
-            "Answered from full text alone: the question's vector took longer than 2000 ms" in note
+            "Answered from full text alone: the question's vector took longer than 6000 ms" in note
             for note in found.notes
         )
         assert 1 == len([text for text in embedder.asked if "deploy" in text])

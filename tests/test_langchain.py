@@ -160,7 +160,7 @@ def test_a_message_has_no_secret_and_none_that_is_held_back(hx: Hexad) -> None:
     assert "c1" == kept[1].tool_call_id
     hx.forget(subject="ada@example.org", purge=True, confirm=True)
     assert [] == history.messages
-    with pytest.raises(hexad.InvalidInput, match="blank"):
+    with pytest.raises(hexad.InvalidInput, match="session_id = ' ' must be a name"):
         HexadChatMessageHistory(hx, " ")
 
 
@@ -251,6 +251,7 @@ def test_a_history_names_what_is_no_message(hx: Hexad, messages: object) -> None
         (lambda store: store.mset(None), "key_value_pairs = None"),
         (lambda store: store.mset([b"a"]), "key_value_pairs has b'a'"),
         (lambda store: store.mset([(3, b"a")]), "keys has 3"),
+        (lambda store: store.yield_keys(prefix=5), "prefix must be a string, not 5"),
     ],
 )
 def test_a_byte_store_names_wrong_keys(hx: Hexad, call: Callable, named: str) -> None:
@@ -295,5 +296,20 @@ def test_answers_that_are_none_are_not_cached(hx: Hexad) -> None:
     cache = HexadCache(hx)
     with pytest.raises(hexad.InvalidInput, match="return_val = None cannot be used"):
         cache.update("prompt", "model", None)  # type: ignore[arg-type]
+    with pytest.raises(hexad.InvalidInput, match="return_val has 'tea'"):
+        cache.update("prompt", "model", ["tea"])  # type: ignore[list-item]
 
     assert cache.lookup("prompt", "model") is None
+
+
+@pytest.mark.parametrize("kind", [HexadByteStore, HexadCache, HexadVectorStore])
+@pytest.mark.parametrize("collection", [5, None, " "])
+def test_a_collection_has_a_name(hx: Hexad, kind: Callable, collection: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"collection = .* must be a name"):
+        kind(hx, collection=collection)
+
+
+@pytest.mark.parametrize("space", [5, "a b", ""])
+def test_a_conversation_in_no_space_is_refused_before_anything_is_said(hx: Hexad, space: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match="Invalid space"):
+        HexadChatMessageHistory(hx, "s", space=space)

@@ -271,10 +271,36 @@ def test_what_cannot_bound_a_list_is_named(hx: Hexad, wrong: dict[str, Any], nam
         saver.list("a")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("config", [None, {}, {"configurable": {}}, "a", {"configurable": None}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        None,
+        {},
+        {"configurable": {}},
+        "a",
+        {"configurable": None},
+        {"configurable": {"thread_id": None}},
+        {"configurable": {"thread_id": " "}},
+    ],
+)
 def test_a_config_that_names_no_thread_says_so(hx: Hexad, config: Any) -> None:
     saver = HexadCheckpointer(hx)
 
     for call in (lambda: saver.get_tuple(config), lambda: saver.put(config, empty_checkpoint(), {}, {})):
         with pytest.raises(hexad.InvalidInput, match=r"config = .* names no thread"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "metadata", "named"),
+    [(None, {}, "checkpoint = None must be"), (empty_checkpoint(), "loop", "metadata = 'loop' must be")],
+)
+def test_what_is_no_checkpoint_is_named_and_not_stored(
+    hx: Hexad, checkpoint: Any, metadata: Any, named: str
+) -> None:
+    saver = HexadCheckpointer(hx)
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        saver.put(thread("a"), checkpoint, metadata, {})
+
+    assert saver.get_tuple(thread("a")) is None

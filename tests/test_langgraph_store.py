@@ -224,6 +224,8 @@ def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
         HexadStore(hx, ttl=cast("Any", 5))
     with pytest.raises(hexad.InvalidInput, match=r"default_ttl = -1 .*minutes"):
         HexadStore(hx, ttl={"default_ttl": -1})
+    with pytest.raises(hexad.InvalidInput, match=r"ttl has 'default'; it may have .*default_ttl"):
+        HexadStore(hx, ttl=cast("Any", {"default": 60}))
 
 
 @pytest.mark.parametrize(

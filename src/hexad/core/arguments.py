@@ -198,6 +198,13 @@ def parse_text(value: str | None, name: str) -> str | None:
     return value
 
 
+def parse_name(value: str, name: str) -> str:
+    """Return a text that names something; raises `InvalidInput` naming `name` for a blank one and for no text."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} = {quoted(value)} must be a name.", argument=name)
+    return value
+
+
 def require_question_length(text: str, name: str) -> None:
     """Raise `LimitExceeded` naming `name` for a question that is longer than anybody asks: before any work on it."""
     if len(text) > QUESTION_LIMIT:

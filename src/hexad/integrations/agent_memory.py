@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, Self, cast
 from uuid import uuid4
 
-from hexad.core.arguments import is_text, is_whole, parse_text, quoted
+from hexad.core.arguments import is_whole, parse_name, parse_text, quoted
 from hexad.core.tracing import log
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, StorageFailure
@@ -73,8 +73,6 @@ class AgentMemory:
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         """Raises what `hexad.open` raises for a folder, `InvalidInput` for a value that cannot be used."""
-        if not is_text(agent) or not agent.strip():
-            raise InvalidInput(f"agent = {quoted(agent)} must be a name.", argument="agent")
         if not is_whole(max_tokens, 1, TOKENS_MOST):
             raise InvalidInput(
                 f"max_tokens = {quoted(max_tokens)} is not a whole number from 1 to {TOKENS_MOST:,}.",
@@ -85,15 +83,14 @@ class AgentMemory:
                 f"store = {quoted(store)} must be an open store, a `hexad.connect`, or a folder.",
                 argument="store",
             )
-        self._agent, self._max_tokens = agent, max_tokens
+        self._agent, self._max_tokens = parse_name(agent, "agent"), max_tokens
         self._user = parse_text(user, "user")
         if self._user in SHARED_SPACES:
             raise InvalidInput(
                 f"user = {quoted(user)} is a space that all users share; give another name.", argument="user"
             )
-        named = parse_text(session, "session")
-        self._session = named or f"{agent}-{uuid4().hex}"
-        self._goes_on = named is not None
+        self._session = f"{agent}-{uuid4().hex}" if session is None else parse_name(session, "session")
+        self._goes_on = session is not None
         """Whether an earlier run may have stored turns of this conversation that were not looked for yet."""
         self._owned = isinstance(store, str | Path)
         self._hx = opening.open(store) if isinstance(store, str | Path) else store

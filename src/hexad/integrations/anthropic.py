@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.arguments import quoted
 from hexad.integrations.memory_files import FileRefused, MemoryFiles
@@ -20,7 +20,9 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
+    from anthropic.lib.tools import BetaFunctionToolResultType
     from anthropic.types.beta import (
+        BetaMemoryTool20250818Command,
         BetaMemoryTool20250818CreateCommand,
         BetaMemoryTool20250818DeleteCommand,
         BetaMemoryTool20250818InsertCommand,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from hexad.engine import Hexad
 
 __all__ = ["AsyncHexadMemoryTool", "HexadMemoryTool"]
+_COMMANDS: Final = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
 def _told(call: Callable[[], str], command: BaseModel | None = None) -> str:
@@ -55,8 +58,20 @@ def _told(call: Callable[[], str], command: BaseModel | None = None) -> str:
         raise ToolError(str(error)) from error
 
 
+def _known(command: BetaMemoryTool20250818Command) -> BetaMemoryTool20250818Command:
+    """Return a command that there is; the SDK hands anything else on as well, as a model has made it up."""
+    if getattr(command, "command", None) not in _COMMANDS:
+        asked = getattr(command, "command", command)
+        raise ToolError(f"There is no command {quoted(asked)}; it is one of {', '.join(_COMMANDS)}.")
+    return command
+
+
 def _lines(view_range: list[int] | None) -> tuple[int, int] | None:
-    return (view_range[0], view_range[1]) if view_range and len(view_range) == 2 else None
+    if not view_range:
+        return None
+    if len(view_range) != 2:
+        raise FileRefused(f"Invalid `view_range` parameter: {view_range}. It should be two line numbers.")
+    return view_range[0], view_range[1]
 
 
 class HexadMemoryTool(BetaAbstractMemoryTool):
@@ -71,6 +86,10 @@ class HexadMemoryTool(BetaAbstractMemoryTool):
         """Raise `InvalidInput` for anything but an open store."""
         super().__init__()
         self._files = MemoryFiles(require_open_store(store, by="the memory tool"), space=space, purge=purge)
+
+    def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
+        """Carry out what a model asked for; what there is no command for is told as the tool's error."""
+        return super().execute(_known(command))
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file with numbered lines, or a folder's files."""
@@ -110,6 +129,10 @@ class AsyncHexadMemoryTool(BetaAsyncAbstractMemoryTool):
         """Raise `InvalidInput` for anything but an open store."""
         super().__init__()
         self._tool = HexadMemoryTool(store, space=space, purge=purge)
+
+    async def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
+        """As `HexadMemoryTool.execute`."""
+        return await super().execute(_known(command))
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file with numbered lines, or a folder's files."""

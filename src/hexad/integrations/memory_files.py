@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.core.json_types import JSONValue
 from hexad.database.file_locks import TimedFlock
 from hexad.engine import Hexad
-from hexad.errors import HexadError, NotFound, StoreLocked
+from hexad.errors import HexadError, InvalidInput, NotFound, StoreLocked
 from hexad.memory.memory import Memory, Trust
+from hexad.text.paths import validate_space
 
 LINES_MOST: Final = 999_999
 """More lines of one file have no number that fits."""
@@ -43,7 +45,9 @@ class MemoryFiles:
         self, store: Hexad, *, space: str = "default", folder: str = "memories", purge: bool = False
     ) -> None:
         """`purge` erases what is deleted, with a receipt; else it is archived, and can be restored."""
-        self._store, self._space, self._root, self._purge = store, space, folder, purge
+        if not isinstance(purge, bool):
+            raise InvalidInput(f"purge = {quoted(purge)} must be True or False.", argument="purge")
+        self._store, self._space, self._root, self._purge = store, validate_space(space), folder, purge
         self._turn = threading.Lock()
 
     # What is asked ---------------------------------------------------------------------------------------------
@@ -256,6 +260,10 @@ class MemoryFiles:
         if len(all_lines) > LINES_MOST:
             raise FileRefused(f"File {path} exceeds maximum line limit of {LINES_MOST:,} lines.")
         first, last = lines or (1, -1)
+        if last != -1 and last < first:
+            raise FileRefused(
+                f"Invalid `view_range` parameter: [{first}, {last}]. It should end at -1, or not before it begins."
+            )
         first = max(1, first)
         shown = all_lines[first - 1 : len(all_lines) if last == -1 else last]
         return f"Here's the content of {path} with line numbers:\n{_numbered(shown, first)}"

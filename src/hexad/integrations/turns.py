@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from uuid import uuid4
 
-from hexad.core.arguments import parse_text, quoted
+from hexad.core.arguments import parse_name, parse_text, quoted
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.messages import TURN
@@ -46,7 +46,7 @@ def space_for(user: str | None, space: str | None, *, shared: Callable[[], Itera
     Raises `InvalidInput` for a user that no space can be called after.
     """
     if space is not None:
-        return space
+        return validate_space(space)
     if user is None or any(user in memory.data_subjects for memory in shared()):
         return DEFAULT_SPACE
     try:
@@ -76,9 +76,7 @@ class Turns:
         Without a `space` the turns are in the user's, see `space_for`.
         """
         self._hx = require_open_store(store, by=by)
-        if not (session := parse_text(session_id, "session_id") or "").strip():
-            raise InvalidInput("session_id is blank; give the conversation's id.", argument="session_id")
-        self._session, self._field = session, field
+        self._session, self._field = parse_name(session_id, "session_id"), field
         self._subjects = None if (user := parse_text(user, "user")) is None else (user,)
         self._space = DEFAULT_SPACE
         self._space = space_for(user, space, shared=lambda: self._shown(1))

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import BeforeValidator
 
-from hexad.core.arguments import quoted, value_list
+from hexad.core.arguments import parse_name, quoted, value_list
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
@@ -45,7 +45,7 @@ class HexadVectorStore(VectorStore):
         self._records = Records(
             store, space=space, kind="document", field=_FIELD, trust=trust, by="HexadVectorStore"
         )
-        self._collection = collection
+        self._collection = parse_name(collection, "collection")
 
     def add_texts(
         self,

@@ -10,10 +10,11 @@ from typing import Any, Final
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.load import dumps
 from langchain_core.load.load import Reviver
+from langchain_core.outputs import Generation
 from langchain_core.stores import BaseStore
 
 from hexad.agent_state.key_values import KeyValues
-from hexad.core.arguments import quoted, value_list
+from hexad.core.arguments import parse_name, parse_text, quoted, value_list
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import owned_context
@@ -30,7 +31,7 @@ class HexadByteStore(BaseStore[str, bytes]):
 
     def __init__(self, store: Hexad, *, collection: str = "bytes") -> None:
         context = owned_context(store, by="HexadByteStore")
-        self._values = KeyValues(context.db, _PREFIX + collection)
+        self._values = KeyValues(context.db, _PREFIX + parse_name(collection, "collection"))
 
     def mget(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of the keys in their order, None for a key that is not there."""
@@ -58,8 +59,8 @@ class HexadByteStore(BaseStore[str, bytes]):
         self._values.delete(_keys(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[str]:
-        """Yield the keys that begin with `prefix`, in their order."""
-        yield from self._values.keys(prefix or "")
+        """Return the keys that begin with `prefix`, in their order."""
+        return iter(self._values.keys(parse_text(prefix, "prefix") or ""))
 
 
 def _keys(keys: Sequence[str]) -> tuple[str, ...]:
@@ -80,7 +81,7 @@ class HexadCache(BaseCache):
 
     def __init__(self, store: Hexad, *, collection: str = "answers") -> None:
         self._context = owned_context(store, by="HexadCache")
-        self._values = KeyValues(self._context.db, _PREFIX + collection)
+        self._values = KeyValues(self._context.db, _PREFIX + parse_name(collection, "collection"))
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """Return what a model answered to a prompt, None where nothing is known."""
@@ -91,6 +92,12 @@ class HexadCache(BaseCache):
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Keep what a model answered to a prompt."""
         generations = value_list(return_val, "return_val", of="generations")
+        for generation in generations:
+            if not isinstance(generation, Generation):
+                raise InvalidInput(
+                    f"return_val has {quoted(generation)}; give generations of LangChain.",
+                    argument="return_val",
+                )
         listed = ",".join(map(dumps, generations))
         self._values.put({self._key(prompt, llm_string): f"[{listed}]".encode()})
 

@@ -90,6 +90,9 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
     ) -> RunnableConfig:
         """Store a checkpoint durably and return the config that names it."""
         thread, namespace, parent = _place(config)
+        for name, given in (("checkpoint", checkpoint), ("metadata", metadata)):
+            if not isinstance(given, Mapping):
+                raise InvalidInput(f"{name} = {quoted(given)} must be LangGraph's dictionary.", argument=name)
         small: dict[str, Any] = {}
         values: dict[str, StateValue] = {}
         for channel, value in checkpoint["channel_values"].items():
@@ -386,9 +389,14 @@ def _is_config(given: object) -> bool:
     return isinstance(given, Mapping) and isinstance(given.get("configurable"), Mapping)
 
 
+def _named(thread_id: object) -> bool:
+    """Whether this is an id: a text, or what LangGraph makes one of, such as a number or a UUID."""
+    return thread_id is not None and bool(str(thread_id).strip())
+
+
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
     """Return thread, namespace and checkpoint id of a config; raises `InvalidInput` for one that names no thread."""
-    if not _is_config(config) or "thread_id" not in config["configurable"]:
+    if not _is_config(config) or not _named(config["configurable"].get("thread_id")):
         raise InvalidInput(
             f"config = {quoted(config)} names no thread; give {{'configurable': {{'thread_id': '…'}}}}.",
             argument="config",

@@ -78,6 +78,12 @@ class HexadStore(BaseStore):
             )
         self.ttl_config = ttl
         if ttl is not None:
+            if unknown := ttl.keys() - TTLConfig.__annotations__.keys():
+                raise InvalidInput(
+                    f"ttl has {quoted(min(unknown, key=str))}; it may have "
+                    f"{', '.join(TTLConfig.__annotations__)}.",
+                    argument="ttl",
+                )
             _require_minutes(ttl.get("default_ttl"), "default_ttl")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:

@@ -21,7 +21,9 @@ _TOOLS: Final = {
 }
 """The tool that makes a call of the library, or who does it, by the name that remedies have for it."""
 _REMEDIES: Final = {
-    "`hexad memory list` shows everything.": "The resource hexad://space/NAME shows what a space holds.",
+    "`hx.memories()` and `hexad memory list` show everything.": (
+        "The resource hexad://space/NAME shows what a space holds."
+    ),
     "`hexad memory list` shows what is there.": "recall gives the ids of memories that are active.",
     "`hexad spaces list` shows the spaces there are.": "The resources hexad://space/NAME are the spaces there are.",
 }

@@ -199,7 +199,7 @@ def check_query(query: str, argument: str = "query", *, may_be_empty: bool = Fal
         if may_be_empty:
             return ""
         raise InvalidInput(
-            "The question is empty; say what to recall. `hexad memory list` shows everything.",
+            "The question is empty; say what to recall. `hx.memories()` and `hexad memory list` show everything.",
             argument=argument,
         )
     return query
