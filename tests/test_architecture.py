@@ -232,6 +232,7 @@ SQL_PLACES = (
     "hexad.experience.events.grouping",
     "hexad.experience.events.reader",
     "hexad.experience.query.activity",
+    "hexad.experience.query.readable",
     "hexad.experience.query.reader",
     "hexad.experience.query.totals",
     "hexad.experience.query.usage",

@@ -57,6 +57,21 @@ def test_maintain_says_that_a_log_that_is_due_is_damaged(tmp_path: Path) -> None
     assert log.name in json.loads(ended.stdout)["problems"][0]
 
 
+@pytest.mark.parametrize("words", [["sessions"], ["usage"], ["context", "s"], ["context"]])
+def test_commands_say_on_stderr_what_a_damaged_segment_leaves_out(tmp_path: Path, words: list[str]) -> None:
+    recorded(tmp_path)
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.xdb.seal()
+    (segment,) = (tmp_path / ".hexad" / "stream" / "segments").glob("*.parquet")
+    segment.write_bytes(segment.read_bytes()[:-100])
+
+    ended = told(tmp_path, "xdb", *words)
+
+    assert 0 == ended.returncode
+    assert "up to 201 timesteps are missing" in " ".join(ended.stderr.split())
+    assert segment.name in "".join(ended.stderr.split())
+
+
 def test_a_segment_that_was_cut_off_is_named_with_its_remedy_and_no_statement(tmp_path: Path) -> None:
     recorded(tmp_path)
     with hexad.open(tmp_path, embedder=None, background=False) as hx:

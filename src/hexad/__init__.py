@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         Amount,
         CompressionReport,
         CompressionStep,
+        SessionTotals,
         Stopped,
         StorageUsage,
     )
@@ -242,7 +243,9 @@ _HOMES: Final = {
     "hexad.experience.values.documents": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
-    "hexad.experience.values.pressure": ("Amount", "CompressionReport", "CompressionStep", "Stopped", "StorageUsage"),
+    "hexad.experience.values.pressure": (
+        "Amount", "CompressionReport", "CompressionStep", "SessionTotals", "Stopped", "StorageUsage",
+    ),
     "hexad.experience.values.records": (
         "ActivityBucket", "ActivityUnit", "CompressionLevel", "ConceptActivity", "Fidelity", "SessionInfo",
         "StreamAnswer", "StreamReport", "TimestepRecord", "Timesteps",
@@ -343,10 +346,10 @@ __all__ = [
     "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QualityFinding",
     "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance",
     "Replaced", "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope",
-    "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTurn", "Skip",
-    "SourceCommit", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure", "StorageUsage",
-    "StoreLocked", "StoreStatus", "StreamAnswer", "StreamDurability", "StreamReport", "Submission", "SubmissionStatus",
-    "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
+    "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTotals", "SessionTurn",
+    "Skip", "SourceCommit", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure",
+    "StorageUsage", "StoreLocked", "StoreStatus", "StreamAnswer", "StreamDurability", "StreamReport", "Submission",
+    "SubmissionStatus", "Substep", "Successor", "Suggestion", "SupersededMemory", "Suppression", "SystemClock", "Tag",
     "TagApplication", "TagSource", "TagType", "Target", "TargetType", "TaskEnd", "TaskType", "TimeSortedIds",
     "TimeWindow", "TimestepRecord", "Timesteps", "Trust", "TrustedSettings", "Turn", "UntrustedSettings", "UserRule",
     "Verdict", "VerdictPeriod", "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy",

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from hexad.core.json_types import JSONValue
 from hexad.errors import IntegrityError
+from hexad.experience.values.pressure import SessionTotals
 from hexad.experience.values.records import StreamAnswer, Timesteps
 
 MEDIA_TYPE: Final = "application/vnd.hexad.values+json"
@@ -62,9 +63,8 @@ def encode(value: object) -> JSONValue:
         return {"$path": str(value)}
     if isinstance(value, bytes):
         return {"$bytes": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, StreamAnswer):
-        kind = "$steps" if isinstance(value, Timesteps) else "$found"
-        return {kind: [encode(item) for item in value], "notes": list(value.notes)}
+    if isinstance(value, StreamAnswer | SessionTotals):
+        return _with_notes(value)
     if isinstance(value, tuple):
         return {"$tuple": [encode(item) for item in value]}
     if isinstance(value, frozenset | set):
@@ -76,6 +76,14 @@ def encode(value: object) -> JSONValue:
     if isinstance(value, Sequence):
         return [encode(item) for item in value]
     raise TypeError(f"{type(value).__name__} cannot be sent: {value!r}")
+
+
+def _with_notes(value: StreamAnswer[Any] | SessionTotals) -> JSONValue:
+    notes = list(value.notes)
+    if isinstance(value, SessionTotals):
+        return {"$totals": [[name, encode(amount)] for name, amount in value.items()], "notes": notes}
+    kind = "$steps" if isinstance(value, Timesteps) else "$found"
+    return {kind: [encode(item) for item in value], "notes": notes}
 
 
 def decode(value: Any) -> Any:
@@ -103,6 +111,8 @@ def _decoded(value: Any) -> Any:
     if kind in ("$steps", "$found"):
         answer: type[StreamAnswer[Any]] = Timesteps if kind == "$steps" else StreamAnswer
         return answer(map(_decoded, value[kind]), value["notes"])
+    if kind == "$totals":
+        return SessionTotals({name: _decoded(amount) for name, amount in value[kind]}, value["notes"])
     return _marked(kind, value[kind])
 
 

@@ -50,7 +50,7 @@ from hexad.experience.tiers.storage_manager import StorageManager
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
 from hexad.experience.values.names import check_name
-from hexad.experience.values.pressure import Amount, CompressionReport, StorageUsage
+from hexad.experience.values.pressure import CompressionReport, SessionTotals, StorageUsage
 from hexad.experience.values.records import (
     ActivityBucket,
     ActivityUnit,
@@ -147,12 +147,12 @@ class Xdb:
         """Return all sessions in the order of their creation."""
         return self._experience.sessions()
 
-    def session_totals(self) -> dict[str, Amount]:
+    def session_totals(self) -> SessionTotals:
         """Return for each session that has experience how many records, timesteps and tokens there are of it.
 
         `records` are timesteps in full detail and COLD records of the session alone. What has become a day or more is
-        of several sessions and counts for none. A segment that cannot be read counts for nothing, and a warning is
-        logged that names it.
+        of several sessions and counts for none. A segment that cannot be read counts for nothing, and `notes` of the
+        answer name it.
         """
         return self._experience.session_totals()
 
@@ -934,7 +934,7 @@ class Xdb:
     def usage(self) -> StorageUsage:
         """Return what the experience takes, by kind of file, fidelity and compression level, beside its limits.
 
-        Of a segment that cannot be read the bytes count and the timesteps do not; a warning is logged that names it.
+        Of a segment that cannot be read the bytes count and the timesteps do not, and `notes` name it.
         """
         return self._storage.usage()
 

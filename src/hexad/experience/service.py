@@ -73,6 +73,7 @@ class ExperienceService:
             drafter=drafter,
             summarizer=self.summarizer,
             accounts=experience.accounts,
+            reader=experience.reader,
             visibility=experience.visibility,
         )
         self.contracts = Contracts(context.db, clock=context.clock, actor=actor, mask=experience.masking.text)

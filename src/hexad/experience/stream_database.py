@@ -37,7 +37,7 @@ from hexad.experience.tags.visibility import ConceptVisibility, Lenses
 from hexad.experience.tiers.contract import window_tokens
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.lenses import parse_lenses
-from hexad.experience.values.pressure import Amount
+from hexad.experience.values.pressure import SessionTotals
 from hexad.experience.values.records import (
     ActivityBucket,
     CompressionLevel,
@@ -187,10 +187,10 @@ class Experience:
         """Return all sessions in the order of their creation."""
         return self._sessions.list()
 
-    def session_totals(self) -> dict[str, Amount]:
-        """Return how much there is of each session that has any experience; a warning says what is missing of it."""
+    def session_totals(self) -> SessionTotals:
+        """Return how much there is of each session that has any experience."""
         self.recorder.flush()
-        return self.reader.in_spite_of_damage(lambda: session_totals(self._db, self.reader))[0]
+        return SessionTotals(*self.reader.in_spite_of_damage(lambda: session_totals(self._db, self.reader)))
 
     def session(self, session_id: str) -> SessionInfo:
         """Return one session; raises `NotFound`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.core.arguments import is_whole
@@ -11,6 +11,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.experience.context.compactor import Compactor, Drafter
 from hexad.experience.context.window_accounts import COMPACTION_THRESHOLD, Fill, WindowAccounts
+from hexad.experience.query.reader import StreamReader
 from hexad.experience.summaries import Inference, Summarizer
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tags.visibility import ConceptVisibility
@@ -30,6 +31,7 @@ class ContextWindows:
     drafter: Drafter
     summarizer: Summarizer
     accounts: WindowAccounts
+    reader: StreamReader
     visibility: ConceptVisibility
 
     def manager(self, session_id: str) -> ContextWindowManager:
@@ -39,15 +41,27 @@ class ContextWindows:
 
     def states(self, session_ids: Sequence[str]) -> list[dict[str, JSONValue]]:
         """Return what `ContextWindowManager.get_context_state` says of several sessions; raises `NotFound`."""
-        return [_context_state(fill) for fill in self.compactor.measure_all(session_ids)]
+        fills, notes = self.reader.in_spite_of_damage(lambda: self.compactor.measure_all(session_ids))
+        if notes:  # which of them a segment has anything of, each says by itself
+            return [self.state(session_id) for session_id in session_ids]
+        return [_context_state(fill) for fill in fills]
+
+    def state(self, session_id: str) -> dict[str, JSONValue]:
+        """Return what `ContextWindowManager.get_context_state` says of a session; raises `NotFound`."""
+        return _context_state(*self.reader.in_spite_of_damage(lambda: self.compactor.measure(session_id)))
 
     def content(self, session_id: str) -> ContextWindow:
         """Return what is in a session's window, compacted before where that is more than it holds.
 
         Where it cannot be, the newest events are there that it holds, and of the summary what fits before the newest.
-        Raises `NotFound`.
+        What a damaged segment leaves of a window is not compacted: what is missing may come back. Raises `NotFound`.
         """
-        fill = self.compactor.make_room(session_id)
+        window, notes = self.reader.in_spite_of_damage(lambda: self._content(session_id))
+        return replace(window, notes=tuple(notes))
+
+    def _content(self, session_id: str) -> ContextWindow:
+        around = self.reader.readable.leaves_out
+        fill = self.compactor.measure(session_id) if around else self.compactor.make_room(session_id)
         state = fill.state
         events = self.drafter.events(state, [(state.compacted_through + 1, state.next_tick)])
         summary, omitted, tokens = state.summary, 0, fill.tokens
@@ -152,15 +166,19 @@ class ContextWindowManager:
         return summary.text, list(self._windows.visibility.activations(activations))
 
     def get_context_state(self) -> dict[str, JSONValue]:
-        """Return the window's size, its tokens, the part that they fill, the session, and the last tick."""
-        return _context_state(self._windows.compactor.measure(self.session_id))
+        """Return the window's size, its tokens, the part that they fill, the session, and the last tick.
+
+        Where a segment cannot be read, what is missing is in `notes` besides.
+        """
+        return self._windows.state(self.session_id)
 
 
-def _context_state(fill: Fill) -> dict[str, JSONValue]:
-    return {
+def _context_state(fill: Fill, notes: Sequence[str] = ()) -> dict[str, JSONValue]:
+    state: dict[str, JSONValue] = {
         "max_tokens": fill.state.max_tokens,
         "current_tokens": fill.tokens,
         "utilization": fill.tokens / fill.state.max_tokens,
         "session_id": fill.state.session_id,
         "current_tick": fill.last_tick,
     }
+    return {**state, "notes": list(notes)} if notes else state

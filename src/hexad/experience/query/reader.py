@@ -12,16 +12,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core import tick_ranges as ticks
 from hexad.core.event_types import EventType
 from hexad.core.retry import TryAgain, retry
 from hexad.core.tick_ranges import Ranges, holds, intersection
-from hexad.core.tracing import log
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
-from hexad.errors import IntegrityError, NotFound, StorageFailure
+from hexad.errors import NotFound, StorageFailure
+from hexad.experience.query.readable import Answer, ReadableSegments
 from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.filters import (
     ConceptNumbers,
@@ -295,9 +295,6 @@ class SealedCounts:
         return int(row[0])
 
 
-"""From here on are the numbers of concepts that no segment holds yet; they are worth nothing outside one query."""
-
-
 def timestep(
     row: Sequence[Any],
     names: Mapping[int, str],
@@ -363,7 +360,6 @@ ATTEMPTS: Final = 10
 _SHORT: Final = 100
 _TOO_FAST: Final = "The stream is being compressed faster than it can be read; ask again."
 _EVERYTHING: Final = StepQuery()
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,7 +409,7 @@ class StreamReader:
         self._sealed = SealedCounts(engine)
         self._known: dict[str, Frames] = {}
         self._lock = threading.Lock()
-        self._damage = threading.local()  # which segments a question found readable that leaves out others
+        self.readable = ReadableSegments(self._manifest, engine, self._segments)
         db.caches.add("logs of the stream", self)
 
     @property
@@ -439,57 +435,12 @@ class StreamReader:
         return self.retry(attempt)
 
     def in_spite_of_damage(self, ask: Callable[[], Answer]) -> tuple[Answer, list[str]]:
-        """Return what `ask` makes of the stream; where segments are damaged, what it makes of the others, and in words
-        what that leaves out, which is logged too.
-
-        Within `ask` no segment that cannot be read is a source, and no list beside one: that may be what is damaged.
-        """
-        try:
-            return ask(), []
-        except (IntegrityError, StorageFailure):
-            if getattr(self._damage, "readable", None) is not None:
-                raise  # whoever asked first leaves it out
-        self._damage.readable = {}
-        try:
-            answer = ask()
-            missing = self._left_out({path for path, can in self._damage.readable.items() if not can})
-        finally:
-            self._damage.readable = None
-        for note in missing:
-            log.warning("%s", note)
-        return answer, missing
+        """Return what `ask` makes of what can be read, and in words what that leaves out, which is logged too."""
+        return self.readable.in_spite_of_damage(ask)
 
     def sides_of(self, kind: str) -> dict[str, Sequence[SideFile]]:
         """Return the lists of a kind beside segments, by the names of these; none in spite of damage."""
-        return {} if getattr(self._damage, "readable", None) is not None else dict(self._manifest.sides(kind))
-
-    def _whole(self, segments: Sequence[StreamSegment]) -> Sequence[StreamSegment]:
-        """Return the segments to read: all of them, or those that can be read in spite of damage."""
-        known: dict[str, bool] | None = getattr(self._damage, "readable", None)
-        if known is None:
-            return segments
-        for path in (str(self._segments / segment.name) for segment in segments):
-            if path not in known:
-                known[path] = self._is_readable(path)
-        return [segment for segment in segments if known[str(self._segments / segment.name)]]
-
-    def _is_readable(self, path: str) -> bool:
-        """Whether all columns of a segment can be read."""
-        try:
-            with self.engine.cursor(Path(path)) as cursor:
-                sql = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
-                rows = cursor.execute(sql, [self.engine.name(path)])
-                return all(iter(rows.fetchone, None))  # only who takes the rows learns that texts are texts
-        except (IntegrityError, StorageFailure):
-            return False
-
-    def _left_out(self, paths: Collection[str]) -> list[str]:
-        rows = {segment.name: segment.rows for segment in self._manifest.segments()}
-        return [
-            f"Segment {path} cannot be read: up to {rows.get(Path(path).name, 0):,} timesteps are missing here. "
-            "Run `hexad check`, and put a backup in its place."
-            for path in sorted(paths)
-        ]
+        return {} if self.readable.leaves_out else dict(self._manifest.sides(kind))
 
     def retry(self, attempt: Callable[[], Answer]) -> Answer:
         """Return what `attempt` makes of sources that it reads `anew_if_replaced`."""
@@ -660,7 +611,6 @@ class StreamReader:
                 ticks=question.ticks,
                 times=None if times is None else (to_micros(times[0]), to_micros(times[1])),
             )
-            segments = list(self._whole(segments))
             retired = self._manifest.retired(list(logs))
             sides = self.sides_of(TOPS) if question.activations else {}
             places = tagged_places(question, self._sessions)
@@ -668,6 +618,7 @@ class StreamReader:
             if parts is not None:
                 needed = {path for part in parts for path in part.paths}
                 segments = [segment for segment in segments if str(self._segments / segment.name) in needed]
+            segments = list(self.readable.of(segments))
             return StreamSources(
                 logs=[log for name, log in logs.items() if name not in retired],
                 paths=[str(self._segments / segment.name) for segment in segments],

@@ -22,6 +22,7 @@ from hexad.experience.query.usage import (
     COLD_TABLES,
     OTHER_TABLES,
     ColdBytes,
+    Extent,
     ended_sessions,
     extents,
     folder_bytes,
@@ -320,7 +321,7 @@ class StorageManager:
         segments = folder_bytes(directory / "stream") - logs
         levels = self._cold.levels()
         count, size = self._cold.compactions()
-        by_fidelity = self._by_fidelity(logs + segments, levels)
+        found_extents, notes = self._reader.in_spite_of_damage(lambda: extents(self._db, self._reader))
         return StorageUsage(
             total_bytes=stored_bytes(self._db, directory),
             cold_bytes=sum(level.bytes for level in levels.values()) + size,
@@ -332,7 +333,7 @@ class StorageManager:
             documents_bytes=folder_bytes(directory / "documents"),
             exports_bytes=folder_bytes(directory / "exports"),
             tables_bytes=tables_bytes(self._db, OTHER_TABLES),
-            by_fidelity=by_fidelity,
+            by_fidelity=_by_fidelity(found_extents, logs + segments, levels),
             by_level={
                 level: _amount(levels.get(level, LevelTotals()))
                 for level in CompressionLevel
@@ -341,29 +342,8 @@ class StorageManager:
             compactions=Amount(records=count, bytes=size),
             warm_quota_tokens=contract.warm_quota_tokens,
             warm_used_tokens=self._warm_tokens(),
+            notes=tuple(notes),
         )
-
-    def _by_fidelity(
-        self, stream_bytes: int, levels: Mapping[CompressionLevel, LevelTotals]
-    ) -> dict[Fidelity, Amount]:
-        found_extents, _ = self._reader.in_spite_of_damage(lambda: extents(self._db, self._reader))
-        timesteps = sum(extent.timesteps for extent in found_extents.values())
-        amounts = {
-            fidelity: Amount(
-                records=extent.timesteps,
-                timesteps=extent.timesteps,
-                tokens=extent.tokens,
-                bytes=round(stream_bytes * extent.timesteps / timesteps) if timesteps else 0,
-            )
-            for fidelity, extent in found_extents.items()
-        }
-        cold = Amount(
-            records=sum(level.records for level in levels.values()),
-            timesteps=sum(level.timesteps for level in levels.values()),
-            tokens=sum(level.tokens for level in levels.values()),
-            bytes=sum(level.bytes for level in levels.values()),
-        )
-        return {fidelity: amounts.get(fidelity, cold) for fidelity in Fidelity}
 
     # Under pressure ---------------------------------------------------------------------------------------------
 
@@ -420,6 +400,30 @@ class StorageManager:
             # What was compressed counts as stored; when nothing is left to do, only what others store is news.
             self._seen = (*self._cold.written(), self.max_storage_bytes)
         return report
+
+
+def _by_fidelity(
+    found_extents: Mapping[Fidelity, Extent],
+    stream_bytes: int,
+    levels: Mapping[CompressionLevel, LevelTotals],
+) -> dict[Fidelity, Amount]:
+    timesteps = sum(extent.timesteps for extent in found_extents.values())
+    amounts = {
+        fidelity: Amount(
+            records=extent.timesteps,
+            timesteps=extent.timesteps,
+            tokens=extent.tokens,
+            bytes=round(stream_bytes * extent.timesteps / timesteps) if timesteps else 0,
+        )
+        for fidelity, extent in found_extents.items()
+    }
+    cold = Amount(
+        records=sum(level.records for level in levels.values()),
+        timesteps=sum(level.timesteps for level in levels.values()),
+        tokens=sum(level.tokens for level in levels.values()),
+        bytes=sum(level.bytes for level in levels.values()),
+    )
+    return {fidelity: amounts.get(fidelity, cold) for fidelity in Fidelity}
 
 
 def _amount(level: LevelTotals) -> Amount:

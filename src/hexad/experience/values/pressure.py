@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -25,6 +25,14 @@ class Amount:
         return as_json(self)
 
 
+class SessionTotals(dict[str, Amount]):
+    """How much there is by session; `notes` say what is missing since a segment cannot be read."""
+
+    def __init__(self, totals: Mapping[str, Amount], notes: Iterable[str] = ()) -> None:
+        super().__init__(totals)
+        self.notes = tuple(notes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageUsage:
     """What the experience of a store takes, in bytes, and of what.
@@ -33,7 +41,8 @@ class StorageUsage:
     records. Bytes of HOT, WARM and SUBMITTED are their part of logs and segments, by timesteps. `cold_bytes` are
     held against `cold_limit_bytes`, `total_bytes` against `total_limit_bytes`, where one is set, each times
     `compression_threshold`. `warm_used_tokens` are those under pins, which the quota bounds: what is WARM for a time of
-    grace is not pinned, and what is pinned may be SUBMITTED besides.
+    grace is not pinned, and what is pinned may be SUBMITTED besides. `notes` say which segments cannot be read: their
+    bytes count, and their timesteps do not.
     """
 
     total_bytes: int
@@ -51,6 +60,7 @@ class StorageUsage:
     compactions: Amount = field(default_factory=Amount)
     warm_quota_tokens: int = 0
     warm_used_tokens: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def over_threshold(self) -> bool:
@@ -68,7 +78,8 @@ class StorageUsage:
             "over_threshold", "logs_bytes", "segments_bytes", "documents_bytes", "exports_bytes", "tables_bytes",
             "by_fidelity", "by_level", "compactions", "warm_quota_tokens", "warm_used_tokens",
         )  # fmt: skip
-        return value | {"by_level": {level.name: amount.to_dict() for level, amount in self.by_level.items()}}
+        levels = {level.name: amount.to_dict() for level, amount in self.by_level.items()}
+        return value | {"by_level": levels} | ({"notes": list(self.notes)} if self.notes else {})
 
 
 class Stopped(StrEnum):

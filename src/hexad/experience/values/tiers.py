@@ -194,7 +194,8 @@ class ContextWindow:
 
     In that text only a speaker begins a line: further lines of an event are indented.
 
-    `omitted` counts the oldest events that are left out because the window holds no more and does not compact.
+    `omitted` counts the oldest events that are left out because the window holds no more and does not compact. `notes`
+    say what is missing since a segment cannot be read.
     """
 
     session_id: str
@@ -202,14 +203,15 @@ class ContextWindow:
     events: Sequence[ContextEvent]
     token_count: int
     omitted: int = 0
+    notes: Sequence[str] = ()
 
     def __str__(self) -> str:
         texts = [continued(f"{single_line(event.speaker)}: {event.content}") for event in self.events]
         return "\n".join([*([f"{self.summary}\n"] if self.summary else []), *texts])
 
     def to_dict(self) -> dict[str, JSONValue]:
-        """Return the window as JSON."""
-        return as_json(self)
+        """Return the window as JSON; `notes` are there where anything is missing."""
+        return as_json(self, without=() if self.notes else ("notes",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,12 +38,13 @@ _PLAIN: Final = {"str": "string", "int": "integer", "float": "number", "bool": "
 _ENUMS: Final = {"Safety": Safety}
 _ANSWERS: Final = {"use_context": "ProjectContext", "xdb.start_session": "SessionInfo"}
 """What a call answers with here, where that is another than in Python."""
-_LISTS: Final = {
+_CONTAINERS: Final = {
     "Timesteps": "list[TimestepRecord]",
     "StreamAnswer[EventRecord]": "list[EventRecord]",
     "StreamAnswer[ActivityBucket]": "list[ActivityBucket]",
+    "SessionTotals": "dict[str, Amount]",
 }
-"""Lists of a type of their own in Python."""
+"""Lists and mappings of a type of their own in Python."""
 _REFUSALS: Final = {
     "400": "The request is not what is described here.",
     "401": "The token is missing or not valid.",
@@ -91,7 +92,7 @@ def _answer_kind(verb: Verb) -> str:
 
 def _answer(verb: Verb) -> dict[str, Any]:
     kind = _answer_kind(verb)
-    schema = answer_schema(_LISTS.get(kind, kind))
+    schema = answer_schema(_CONTAINERS.get(kind, kind))
     return {
         "description": f"What the Python call returns: `{kind}`.",
         "content": {"application/json": {"schema": schema}},

@@ -48,6 +48,7 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
         else:
             window = None if brief else hx.xdb.context(session)  # first: it may compact the window
             states = [hx.xdb.get_context_state(session)]
+    _note_missing(states)
     if session is None:
         show(states, table=_running_lines(states))
     else:
@@ -55,6 +56,11 @@ def context(session: str | None, *, brief: bool, limit: int) -> None:
             {**states[0], **({} if window is None else window.to_dict())},
             table=_context_lines(states, window),
         )
+
+
+def _note_missing(states: Sequence[dict[str, Any]]) -> None:
+    for line in dict.fromkeys(line for each in states for line in each.get("notes", ())):
+        note(clean(line))
 
 
 def _context_lines(states: list[dict[str, Any]], window: ContextWindow | None) -> Iterator[str]:

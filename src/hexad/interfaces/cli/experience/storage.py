@@ -43,6 +43,8 @@ def _usage_lines(usage: StorageUsage) -> Iterator[str]:
     yield from _amounts(usage)
     yield ""
     draw(_limits(usage, room=room))
+    for line in usage.notes:
+        note(clean(line))
     if usage.over_threshold:
         note(
             "Over the threshold: `hexad xdb compress` makes COLD records coarser, and so does `hexad maintain`."

@@ -93,6 +93,8 @@ def _told(
 ) -> Iterator[tuple[SessionInfo, dict[str, Any]]]:
     """Give each session with how much there is of it, and how full its window is."""
     totals = hx.xdb.session_totals()
+    for line in totals.notes:
+        note(clean(line))
     windows = hx.xdb.get_context_states([session_info.id for session_info in wanted_session_infos])
     for session_info, window in zip(wanted_session_infos, windows, strict=True):
         amount = totals.get(session_info.id, _NOTHING)

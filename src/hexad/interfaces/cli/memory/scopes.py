@@ -17,7 +17,7 @@ from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, hanging, memory_table, show, table_room
 
 if TYPE_CHECKING:
-    from hexad import Amount, ErasureReceipt, ExportItem, Hexad, Memory, WipeReport, WorkingSet
+    from hexad import ErasureReceipt, ExportItem, Hexad, Memory, SessionTotals, WipeReport, WorkingSet
 
 _NAMED: Final = 10
 SCOPES: Final = [scope.value for scope in hexad.Scope]
@@ -80,7 +80,7 @@ def _list_scope_lines(
     working_sets: list[WorkingSet],
     offset: int,
     session: str | None,
-    amounts: dict[str, Amount],
+    amounts: SessionTotals,
     limit: int,
 ) -> Iterator[str]:
     if memories or not working_sets:
@@ -97,6 +97,8 @@ def _list_scope_lines(
             f"the session {clean(session)}" if session is not None else count(sessions, "session", "sessions")
         )
         note(f"Beside it: {what} of {of} in the experience database; `hexad memory export` has all of it.")
+    for line in amounts.notes:
+        note(clean(line))
     if len(memories) == limit or len(working_sets) == limit:
         note_more(count(limit, "memory", "memories") if memories else count(limit, "session"))
 
