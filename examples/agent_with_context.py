@@ -123,8 +123,8 @@ def main() -> int:
     which.add_argument("--command", help="a program that reads the prompt on stdin and prints its answer")
     which.add_argument("--model", help="a model for pydantic-ai, such as openai:gpt-4o-mini")
     given = parser.parse_args()
-    with hexad.open(embedder=None, background=False, create=False) as hx:
-        try:
+    try:
+        with hexad.open(embedder=None, background=False, create=False) as hx:
             if given.command:
                 agent = command_agent(given.command)
             else:
@@ -137,15 +137,15 @@ def main() -> int:
                 question=given.question,
                 deadline_ms=given.deadline_ms,
             )
-        except TimeoutError:
-            print(f"No answer within {given.deadline_ms:,} ms.", file=sys.stderr)
-            return 1
-        except hexad.HexadError as error:
-            print(error, file=sys.stderr)
-            return 1
-        except AgentFailed as error:
-            print(f"The agent failed: {' '.join(str(error).split())}.", file=sys.stderr)
-            return 1
+    except TimeoutError:
+        print(f"No answer within {given.deadline_ms:,} ms.", file=sys.stderr)
+        return 1
+    except hexad.HexadError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except AgentFailed as error:
+        print(f"The agent failed: {' '.join(str(error).split())}.", file=sys.stderr)
+        return 1
     print(answer)
     return 0
 

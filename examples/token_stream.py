@@ -94,4 +94,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (hexad.HexadError, OSError) as error:  # a wrong value, or no model at this address
+        sys.exit(f"{type(error).__name__}: {error}")

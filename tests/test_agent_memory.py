@@ -391,6 +391,26 @@ def test_the_example_agent_remembers_its_user_from_one_run_to_the_next(tmp_path:
         assert 6 == store.count(kinds=["turn"])
 
 
+@pytest.mark.parametrize(
+    ("user", "said"), [("a b", "InvalidSpace: Invalid space 'a b'"), ("ada", "URLError: ")]
+)
+def test_the_example_says_in_a_line_what_it_cannot_do(tmp_path: Path, user: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, "--user", user, "--url", "http://127.0.0.1:1/v1", "--model", "tiny"],
+        check=False,
+        input="Hello.\n",
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=tmp_path,
+        env={**os.environ, "HEXAD_EMBEDDER": "none"},
+    )
+
+    assert 1 == done.returncode
+    assert done.stderr.startswith(said), done.stderr
+    assert 1 == len(done.stderr.splitlines()), done.stderr
+
+
 def statements(*found: tuple[int, str, str]) -> str:
     return json.dumps(
         {"statements": [{"turn": turn, "kind": kind, "text": text} for turn, kind, text in found]}

@@ -84,3 +84,11 @@ def test_a_model_that_never_doubts_is_not_steered(tmp_path: Path) -> None:
         done = ran(server.base_url, tmp_path, "--steer-at", "1.1")
 
     assert (" sure enough\n", True) == (done.stdout, "2 tokens, steered never" in done.stderr)
+
+
+def test_a_model_that_nobody_runs_is_said_in_a_line(tmp_path: Path) -> None:
+    done = ran("http://127.0.0.1:1", tmp_path)
+
+    assert 1 == done.returncode
+    assert done.stderr.startswith("URLError: "), done.stderr
+    assert 1 == len(done.stderr.splitlines()), done.stderr
