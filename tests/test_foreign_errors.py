@@ -178,6 +178,35 @@ def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Ope
     assert (150, ()) == (len(again), again.notes)
 
 
+@pytest.mark.parametrize("kind", ["beginning", "half", "nothing"])
+def test_what_was_said_in_sessions_is_found_beside_a_damaged_segment(opened: Opener, kind: str) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2", "talk-3"):
+        hx.xdb.start_session(session)
+        for number in range(5):
+            hx.xdb.record("input", f"The zeppelin has {number} engines.", session_id=session)
+        hx.xdb.seal()
+    segment, *_ = sorted((hx.path / "stream" / "segments").glob("*.parquet"))
+    beside = segment.with_suffix(".events")
+    whole = {path: path.read_bytes() for path in (segment, beside)}
+    for path, data in whole.items():
+        path.write_bytes(garbled(kind, data))
+
+    context = hx.context("How many engines has the zeppelin?", wait=True)
+    hits = hx.recall("zeppelin engines", layers=["session"], limit=100)
+    for path, data in whole.items():
+        path.write_bytes(data)
+
+    assert {} == context.failed
+    assert "event" in {block.item.kind for block in (*context.system_items, *context.evidence_blocks)}
+    assert 10 == len(hits)
+    for notes in (context.notes, hits.notes):
+        assert 1 == sum(f"{segment.name} cannot be read: up to 5 timesteps are" in note for note in notes)
+    again = hx.recall("zeppelin engines", layers=["session"], limit=100)
+    assert 15 == len(again)
+    assert not any("cannot be read" in note for note in again.notes)
+
+
 @pytest.mark.parametrize("kind", ["beginning", "end", "half", "nothing"])
 def test_a_context_window_shows_what_can_be_read_beside_a_damaged_segment_and_is_not_compacted(
     opened: Opener, kind: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -103,6 +103,24 @@ class MemoryItem:
         }
 
 
+class LayerItems(tuple[MemoryItem, ...]):
+    """What a layer knows of a query; `notes` say what is missing, of which the others know nothing."""
+
+    notes: tuple[str, ...]
+
+    def __new__(cls, items: Iterable[MemoryItem] = (), notes: Iterable[str] = ()) -> LayerItems:
+        """Return the items with the notes."""
+        made = super().__new__(cls, items)
+        made.notes = tuple(notes)
+        return made
+
+
+def notes_of(answers: Iterable[Sequence[MemoryItem]]) -> tuple[str, ...]:
+    """Return what layers say of their answers, each once."""
+    noted = [items for items in answers if isinstance(items, LayerItems)]
+    return tuple(dict.fromkeys(note for items in noted for note in items.notes))
+
+
 class LayerSource(Protocol):
     """One layer as the router sees it. Called in a thread of its own: it opens what it needs and holds nothing."""
 
@@ -111,7 +129,10 @@ class LayerSource(Protocol):
         """Which layer it answers for."""
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        """Return at most `limit` items, best first; empty when the layer knows nothing of it."""
+        """Return at most `limit` items, best first; empty when the layer knows nothing of it.
+
+        `LayerItems` say besides what is missing.
+        """
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Return the whole of what `items` gave under an id that is no memory's; None where it is not there."""

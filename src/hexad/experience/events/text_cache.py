@@ -27,7 +27,7 @@ from hexad.experience.stream.frames import ENDS, HAS_EVENT, HAS_ROLE, STARTS, Fr
 from hexad.experience.stream.log import log_states
 from hexad.experience.stream.manifest import SegmentManifest
 from hexad.experience.stream.rows import BREAK, OUTPUT
-from hexad.experience.values.records import TICK_LIMIT, StepQuery
+from hexad.experience.values.records import TICK_LIMIT, StepQuery, StreamAnswer
 from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import SearchTerms, folded
 
@@ -81,7 +81,7 @@ _ONE_BY_ONE: Final = 4
 _BETWEEN: Final = "\0"
 _EVENT, _FIRST, _LAST, _CONTENT = 1, 4, 5, 8
 
-Find = Callable[[SearchTerms, int], list[EventRecord]]
+Find = Callable[[SearchTerms, int], StreamAnswer[EventRecord]]
 _Row = tuple[Any, ...]
 
 
@@ -222,16 +222,23 @@ class EventTexts:
     def opened(self) -> Find:
         """Return what finds events, up to a number, by session and first tick: those that there are at this moment.
 
-        They come without activations. Raises what `StreamReader.query` does.
+        They come without activations; `notes` say what is missing since a segment cannot be read. Raises what
+        `StreamReader.query` does.
         """
-        state = None if self._too_much else self._now()
+        around = self._reader.in_spite_of_damage
+        state, notes = (None, []) if self._too_much else around(self._now)
         if state is None:
-            return lambda terms, most: self._events.recall(StepQuery(limit=most), terms, activations=False)
 
-        def find(terms: SearchTerms, most: int) -> list[EventRecord]:
+            def recall(terms: SearchTerms, most: int) -> StreamAnswer[EventRecord]:
+                question = StepQuery(limit=most)
+                return StreamAnswer(*around(lambda: self._events.recall(question, terms, activations=False)))
+
+            return recall
+
+        def find(terms: SearchTerms, most: int) -> StreamAnswer[EventRecord]:
             hot = (event for number in sorted(state.sessions) for event in state.sessions[number].find(terms))
             both = merge(hot, self._events.cold(terms), key=lambda event: (event.session, event.first_tick))
-            return self._events.records(list(islice(both, most)), activations=False)
+            return StreamAnswer(self._events.records(list(islice(both, most)), activations=False), notes)
 
         return find
 
@@ -250,7 +257,11 @@ class EventTexts:
         sources = self._reader.sources(StepQuery())
         with self._reader.anew_if_replaced(sources):
             # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
-            self._state = state = self._next_state(before, sources, revision)
+            state = self._next_state(before, sources, revision)
+            if (
+                not self._reader.readable.leaves_out
+            ):  # no revision tells when what is damaged can be read again
+                self._state = state
             return state
 
     def _revision(self) -> object:

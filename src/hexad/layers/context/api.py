@@ -22,6 +22,7 @@ from hexad.layers.contract import (
     MemoryQuery,
     Plan,
     ScoredItem,
+    notes_of,
 )
 from hexad.layers.recalled_layers import SHARING, item_of
 from hexad.layers.router.natural_language_filters import in_query_language, parse_sentence
@@ -573,6 +574,7 @@ def _answered(
         late=tuple(sorted(fetched.late, key=lambda layer: layer.rank)),
         failed={**broken, **fetched.failed},
         absent=tuple(layer for layer in planned if layer not in sources and layer not in broken),
+        notes=notes_of(fetched.items.values()),
     )
 
 
@@ -603,4 +605,4 @@ def _failure_notes(answered: LayerAnswers) -> tuple[str, ...]:
     notes = [f"The layer {layer} failed: {reason}" for layer, reason in (answered.failed or {}).items()]
     if answered.late:
         notes.append(f"Did not answer in time: {', '.join(answered.late)}.")
-    return tuple(notes)
+    return (*notes, *answered.notes)

@@ -11,7 +11,7 @@ from typing import Final
 from hexad.core.clock import Clock
 from hexad.errors import InvalidInput
 from hexad.layers.context.api import parse_layers
-from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
+from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery, notes_of
 from hexad.layers.router.classify import classify
 from hexad.layers.scoring import SCALE, relevance_of_share
 from hexad.memory.fact import LINE, TOLD, Fact, FactRow, fact_of, family_of
@@ -273,9 +273,10 @@ class LayeredRecall:
                     hits = Then(self._stores, narrower.as_of).hits(found_hits, query, filters, now=now)
         else:
             check_query(query)
-        hits += self._of_others(
+        others = self._of_others(
             query, options, layers, MemoryQuery(text=query, now=now, as_of=narrower.as_of)
         )
+        hits += [hit_of(item) for items in others for item in items]
         kept_hits, dropped = within(merged(hits, limit=options.limit), options.max_tokens)
         linked: tuple[Linked, ...] = ()
         beyond = 0
@@ -292,13 +293,13 @@ class LayeredRecall:
             items=tuple(kept_hits),
             mode=found_hits.mode if origins else "lexical",
             dropped=(*found_hits.dropped, *dropped),
-            notes=(*found_hits.notes, *more_linked(beyond)),
+            notes=(*found_hits.notes, *notes_of(others), *more_linked(beyond)),
             linked=linked,
         )
 
     def _of_others(
         self, query: str, options: RecallOptions, layers: Iterable[MemoryLayer], memory_query: MemoryQuery
-    ) -> list[Hit]:
+    ) -> list[Sequence[MemoryItem]]:
         """Return what the session and the user layer have to say, where they are asked."""
         wanted_layers = [layer for layer in layers if layer in self._others]
         if not wanted_layers:
@@ -311,8 +312,4 @@ class LayeredRecall:
             query_class=sorted_as.query_class,
             asks_why=sorted_as.asks_why,
         )
-        return [
-            hit_of(item)
-            for layer in wanted_layers
-            for item in self._others[layer]().items(memory_query, limit=options.limit)
-        ]
+        return [self._others[layer]().items(memory_query, limit=options.limit) for layer in wanted_layers]

@@ -145,6 +145,7 @@ class LayerAnswers:
     late: tuple[MemoryLayer, ...] = ()
     failed: Mapping[MemoryLayer, str] | None = None
     absent: tuple[MemoryLayer, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def without(self, ids: Collection[str]) -> tuple[LayerAnswers, tuple[str, ...]]:
         """Return the answers but for what is of these memories, and a note of how many that were."""

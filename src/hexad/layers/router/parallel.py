@@ -16,7 +16,7 @@ from hexad.core.clock import Clock
 from hexad.core.tracing import log
 from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.errors import HexadError, InvalidInput
-from hexad.layers.contract import MemoryItem
+from hexad.layers.contract import LayerItems, MemoryItem
 from hexad.memory.layer_names import MemoryLayer
 
 UNANSWERED_MOST: Final = 4
@@ -215,8 +215,12 @@ def in_turn(asks: Mapping[MemoryLayer, LayerQuestion], *, clock: Clock) -> Fetch
 
 def ask_layer(ask: LayerQuestion) -> tuple[Sequence[MemoryItem], str | None]:
     """Return a layer's answer, or why there is none."""
-    items, error = attempt(lambda: tuple(ask()))
-    return items or (), error
+    items, error = attempt(lambda: _complete(ask()))
+    return () if items is None else items, error
+
+
+def _complete(items: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+    return items if isinstance(items, LayerItems) else tuple(items)
 
 
 def attempt(work: Callable[[], Result]) -> tuple[Result | None, str | None]:

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Final
 
 from hexad.core.event_types import EventType
-from hexad.experience.values.records import Fidelity
+from hexad.experience.values.records import Fidelity, StreamAnswer
 from hexad.experience.values.tiers import EventRecord
-from hexad.layers.contract import MemoryItem, MemoryQuery
+from hexad.layers.contract import LayerItems, MemoryItem, MemoryQuery
 from hexad.layers.router.task_topic import topic_of
 from hexad.layers.scoring import relevance_of_share
 from hexad.layers.session.manager import SessionManager
@@ -63,7 +63,7 @@ class SessionLayer:
         manager: SessionManager,
         texts: SessionTexts,
         *,
-        events: Callable[[], Callable[[str, int], Sequence[EventRecord]] | None],
+        events: Callable[[], Callable[[str, int], StreamAnswer[EventRecord]] | None],
         event: Callable[[str], EventRecord | None],
         cold: Callable[[str, str], str],
     ) -> None:
@@ -80,18 +80,25 @@ class SessionLayer:
         return MemoryLayer.SESSION
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        """Return what is being worked on where the query touches it, and what of other sessions does; best first."""
+        """Return what is being worked on where the query touches it, and what of other sessions does; best first.
+
+        `notes` of the answer say what of recorded sessions is missing since a segment cannot be read.
+        """
         if limit < 1 or not _asks_sessions(query.filters):
             return ()
         words = understand(query.text, now=query.now).wanted
         question = _SessionQuestion(query, words)
-        matches = [*self._of_working_sets(question), *self._of_experience(question)]
+        events = self._events_of(question)
+        matches = [*self._of_working_sets(question), *self._of_experience(question, events)]
         allowed = [match for match in matches if _in_time(match.item, query)]
         allowed.sort(key=lambda match: (-match.item.relevance, match.item.recency, match.item.id))
-        return [
-            replace(match.item, instruction_like=instructions_in(match.item.text))
-            for match in _once(allowed, limit)
-        ]
+        return LayerItems(
+            [
+                replace(match.item, instruction_like=instructions_in(match.item.text))
+                for match in _once(allowed, limit)
+            ],
+            notes=dict.fromkeys(note for some in events or () for note in some.notes),
+        )
 
     def item(self, item_id: str, *, now: datetime) -> MemoryItem | None:
         """Return what a session said, by the id under which a context shows it: of a working set, or of what was
@@ -155,9 +162,23 @@ class SessionLayer:
 
     # Experience -------------------------------------------------------------------------------------------------
 
-    def _of_experience(self, question: _SessionQuestion) -> Iterator[_Match]:
+    def _events_of(self, question: _SessionQuestion) -> list[StreamAnswer[EventRecord]] | None:
+        """Return what was recorded with words of a question, an answer for each look; None where nothing ever was."""
         find = self._events()
         if find is None or not question.words:
+            return None
+        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
+        # all words is among that, unless there is too much of it.
+        telling = sorted(question.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
+        events = [find(word, _EVENTS) for word in telling]
+        if len(question.words) > 1 and any(len(some) == _EVENTS for some in events):
+            events.insert(0, find(" ".join(question.words), _EVENTS))
+        return events
+
+    def _of_experience(
+        self, question: _SessionQuestion, events: Sequence[StreamAnswer[EventRecord]] | None
+    ) -> Iterator[_Match]:
+        if events is None:
             return
         for compaction in (
             *self._cold(question),
@@ -166,12 +187,6 @@ class SessionLayer:
         ):
             if share := question.share(compaction.text):
                 yield _Match(_of_text(compaction, days=question.days(compaction.at), share=share), share)
-        # Events must have all words that they are asked for: the longest ones are asked for one by one, and what has
-        # all words is among that, unless there is too much of it.
-        telling = sorted(question.words, key=lambda word: (-len(word), word))[:_SINGLE_WORDS]
-        events = [find(word, _EVENTS) for word in telling]
-        if len(question.words) > 1 and any(len(some) == _EVENTS for some in events):
-            events.insert(0, find(" ".join(question.words), _EVENTS))
         for event in chain.from_iterable(events):
             if share := question.share(event.content):
                 yield _Match(_of_event(event, days=question.days(event.end_time), share=share), share)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
+from hexad.experience.values.records import StreamAnswer
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.api import SessionFacade
 from hexad.layers.session.layer import SessionLayer
@@ -48,7 +49,7 @@ class SessionService:
             self._stream = EventSearch(self._context.db, self._experience().experience)
         return self._stream
 
-    def _events(self) -> Callable[[str, int], Sequence[EventRecord]] | None:
+    def _events(self) -> Callable[[str, int], StreamAnswer[EventRecord]] | None:
         return self.stream().opened() if Meta(self._context.db).has_experience() else None
 
     def _event(self, step_id: str) -> EventRecord | None:

@@ -11,7 +11,7 @@ from hexad.database.codec import dump, from_micros
 from hexad.database.connection import Database, Row
 from hexad.experience.events.text_cache import EventTexts
 from hexad.experience.stream_database import Experience
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.records import CompressionLevel, StreamAnswer
 from hexad.experience.values.tiers import EventRecord
 from hexad.text.search_terms import search_terms
 
@@ -119,10 +119,11 @@ class EventSearch:
         self._experience = experience
         self._texts = EventTexts(db, experience.events, experience.reader)
 
-    def opened(self) -> Callable[[str, int], Sequence[EventRecord]]:
+    def opened(self) -> Callable[[str, int], StreamAnswer[EventRecord]]:
         """Return what finds events that have all words of a text, up to a number, without their activations.
 
-        The stream is looked at now: what is recorded after this is not found.
+        `notes` of what it finds say what is missing since a segment cannot be read. The stream is looked at now: what
+        is recorded after this is not found.
         """
         self._experience.recorder.flush()
         find = self._texts.opened()
