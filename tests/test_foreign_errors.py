@@ -22,6 +22,7 @@ from hexad.client.wire import decode, encode
 from hexad.database.sqlite_errors import failures_translated
 from hexad.privacy import erasure
 from opener import Opener
+from programs import command
 
 QUESTIONS: dict[str, Callable[[Hexad], object]] = {
     "recall": lambda hx: hx.xdb.recall(session_id="*", limit=1_000),
@@ -176,6 +177,30 @@ def test_one_damaged_segment_hides_nothing_else_from_other_questions(opened: Ope
     assert None not in there
     again = hx.xdb.recall_events("hello", session_id="*", limit=1_000)
     assert (150, ()) == (len(again), again.notes)
+
+
+def test_an_export_has_what_can_be_read_and_names_the_damaged_segment(opened: Opener, project: Path) -> None:
+    hx = opened()
+    for session in ("talk-1", "talk-2"):
+        hx.xdb.start_session(session, data_subjects=["ann"])
+        for number in range(5):
+            hx.xdb.record("input", f"{session} says {number}", session_id=session)
+        hx.xdb.seal()
+    segment, *_ = sorted((hx.path / "stream" / "segments").glob("*.parquet"))
+    whole = segment.read_bytes()
+    segment.write_bytes(garbled("half", whole))
+
+    counts = hx.write_export(project / "held.json", subject="ann")
+    held = json.loads((project / "held.json").read_text())
+    printed = command("--store", project, "memory", "export", "--scope", "project")
+    segment.write_bytes(whole)
+
+    assert (5, 1) == (counts["timesteps"], counts["missing"])
+    assert (5, 1) == (len(held["timesteps"]), len(held["missing"]))
+    assert f"{segment.name} cannot be read: up to 5 timesteps are missing" in held["missing"][0]["what"]
+    assert 1 == len(json.loads(printed.stdout)["missing"])
+    assert "not complete: 1 segment cannot be read" in " ".join(printed.stderr.split())
+    assert "missing" not in json.loads("".join(hexad.export_json(hx.export())))
 
 
 @pytest.mark.parametrize("kind", ["beginning", "half", "nothing"])

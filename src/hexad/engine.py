@@ -1083,6 +1083,7 @@ class Hexad:
         takes a person instead: memories, sessions and documents that name them among their `data_subjects`. Each item
         names the list that it belongs to (`memories`, `links`, `sessions`, …) and is JSON; the first one says what is
         left out: keys, and the contents of the ledger. Read page by page: memory does not grow with the store.
+        What is in a segment that cannot be read is not in it: then the last list, `missing`, says so.
 
         `"user"` is what the user layer holds of whoever opened the store: preferences, patterns, rules, what projects
         published.

@@ -40,6 +40,8 @@ from hexad.spaces.access import require_owner
 
 FORMAT: Final = "hexad-export"
 VERSION: Final = 1
+MISSING: Final = "missing"
+"""The list of what the scope has and could not be read."""
 _TICKS: Final = 10_000
 _LEFT_OUT: Final[dict[str, JSONValue]] = {
     "keys": "the store's keys; they open and sign, and say nothing of anybody",
@@ -249,11 +251,17 @@ class Exporter:
         for section in self._sections:
             for row in holdings.section(section, owner):
                 yield ExportItem(section=section.name, value=row)
-        for step in self._timesteps(owner):
+        missing: dict[str, None] = {}
+        for step in self._timesteps(owner, missing):
             yield ExportItem(section="timesteps", value=step)
+        for words in missing:
+            yield ExportItem(section=MISSING, value={"what": words})
 
-    def _timesteps(self, owner: DataOwner) -> Iterator[dict[str, JSONValue]]:
-        """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records."""
+    def _timesteps(self, owner: DataOwner, missing: dict[str, None]) -> Iterator[dict[str, JSONValue]]:
+        """Yield what was recorded and is still there in full detail; what became coarser is among the COLD records.
+
+        What cannot be read is noted in `missing`.
+        """
         experience = self._experience().experience
         experience.flush()
         for info in experience.sessions():
@@ -261,7 +269,9 @@ class Exporter:
                 continue
             for first in range(0, info.last_tick + 1, _TICKS):
                 question = StepQuery(session_id=info.id, ticks=(first, first + _TICKS - 1), limit=2 * _TICKS)
-                for step in experience.query(question):
+                steps = experience.query(question)
+                missing.update(dict.fromkeys(steps.notes))
+                for step in steps:
                     if step.fidelity is not Fidelity.COLD:
                         yield step.to_dict()
 
@@ -274,7 +284,7 @@ def _databases(directory: Path, inventory: Inventory) -> set[Path]:
 
 def json_pieces(items: Iterable[ExportItem], sections: Sequence[ExportSection]) -> Iterator[str]:
     """Yield what `hexad.export_json` does, of a store that has these lists beside memories, links and timesteps."""
-    names = ("memories", "links", *(section.name for section in sections), "timesteps")
+    names = ("memories", "links", *(section.name for section in sections), "timesteps", MISSING)
     left = [*names]
     current = None
     for item in items:
@@ -295,5 +305,6 @@ def json_pieces(items: Iterable[ExportItem], sections: Sequence[ExportSection]) 
     if current is not None:
         yield "\n]"
     for name in left:
-        yield f',\n"{name}": []'
+        if name != MISSING:  # there where something is
+            yield f',\n"{name}": []'
     yield "}\n"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hexad import ErasureReceipt, ExportItem, Hexad, Memory, SessionTotals, WipeReport, WorkingSet
 
 _NAMED: Final = 10
+_MISSING: Final = "missing"
 SCOPES: Final = [scope.value for scope in hexad.Scope]
 _LEDGER: Final = (
     "The ledger's contents are not in it: reviewers get them with a credential, `hexad audit export`."
@@ -230,11 +231,12 @@ def export(
     options: dict[str, Any] = {"scope": scope, "session": session, "subject": subject}
     with state().opened(user=scope == hexad.Scope.USER) as hx:
         if out is None:
-            _print(hx, hx.export(**options))
+            _warn_of_missing(_print(hx, hx.export(**options)))
             note(_LEDGER)
             return
         with meter("Exporting", clock=hx.clock, unit="records") as advance:
             counts = hx.write_export(out, **options, force=force, progress=advance)
+    _warn_of_missing(counts.get(_MISSING, 0))
     show({"path": out, "counts": dict(counts)}, table=_export_lines(out, counts))
 
 
@@ -247,14 +249,26 @@ def _export_lines(out: str, counts: Mapping[str, int]) -> Iterator[str]:
     note(_LEDGER)
 
 
-def _print(hx: Hexad, items: Iterator[ExportItem]) -> None:
-    """Print an export as it is read."""
+def _warn_of_missing(number: int) -> None:
+    if number:
+        warn(
+            f"It is not complete: {count(number, 'segment')} cannot be read, and its list `{_MISSING}` names each. Run "
+            "`hexad check`, put a backup in its place, and export again."
+        )
+
+
+def _print(hx: Hexad, items: Iterator[ExportItem]) -> int:
+    """Print an export as it is read; returns how many segments could not be."""
+    missing = 0
     with meter("Exporting", clock=hx.clock, unit="records") as advance:
 
         def shown() -> Iterator[ExportItem]:
             for done, item in enumerate(items):
                 advance(done)
+                nonlocal missing
+                missing += item.section == _MISSING
                 yield item
 
         for piece in hexad.export_json(shown()):
             click.echo(piece, nl=False)
+    return missing
