@@ -65,6 +65,20 @@ def test_what_the_model_has_before_it_takes_no_room(hx: Hexad) -> None:
     assert "blue pot" in memory.before_step([ask]).render(), "the window has moved on"
 
 
+def test_a_program_that_was_started_again_knows_what_stands_before_the_model(
+    hx: Hexad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [user("I prefer the blue pot."), assistant("Good to know.")]
+    AgentMemory(hx, user="ada", session="monday").after_step(said)
+    monkeypatch.setattr("hexad.integrations.agent_memory._LOOKED_THROUGH", 5)
+    for number in range(6):
+        hx.remember(f"Bed {number} has beans.", space="ada")
+
+    again = AgentMemory(hx, user="ada", session="monday").before_step([*said, user("Which pot do I prefer?")])
+
+    assert "blue pot" not in again.render(), "as old as the conversation may be"
+
+
 def test_the_whole_conversation_may_be_handed_over_each_time(hx: Hexad) -> None:
     memory = AgentMemory(hx, session="monday")
     said = [user("We deploy on Tuesdays."), assistant("Tuesday it is.")]

@@ -31,7 +31,8 @@ _FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "refu
 _SPARE: Final = 4_096
 """Bytes of a memory for what tool calls and cuts add to the texts."""
 _LOOKED_THROUGH: Final = 1_000
-"""So many of the newest memories are looked through for what an earlier run stored of the conversation."""
+"""So many turns of the conversation, the last, are looked through for what an earlier run stored; of a `hexad.connect`
+so many of the newest memories."""
 _TASK_CHARS: Final = 2_000
 """A longer message is asked about by its own sentences that say most."""
 
@@ -185,22 +186,35 @@ class AgentMemory:
         """Return what an earlier run stored of this conversation, as `_known` has it."""
         turns: dict[str, tuple[str, str]] = {}
         ids: dict[str, list[str]] = {}
-        if self._space not in {space.name for space in self._hx.spaces.list()}:
-            return {}  # nobody stored anything yet
-        for memory in self._hx.memories(space=self._space, order="created", limit=_LOOKED_THROUGH):
+        for memory in self._of_this_conversation() if self._has_space(self._space) else ():
             turn = memory.id if memory.turn is not None else memory.metadata.get(TURN)
             if memory.turn is not None and memory.turn.conversation == self._session:
                 turns[memory.id] = memory.turn.speaker or "", memory.raw
             ids.setdefault(str(turn), []).append(memory.id)
         return {key: tuple(ids[turn]) for turn, key in turns.items()}
 
+    def _of_this_conversation(self) -> Iterable[Memory]:
+        """Return the turns of this conversation and what was read from them; of a `hexad.connect` what is newest."""
+        if (hx := _opened(self._hx)) is None:
+            return self._hx.memories(space=self._space, order="created", limit=_LOOKED_THROUGH)
+        stores = hx._services.stores
+        with hx._services.db.read():
+            places = stores.memories.turns_of(self._session, space_no=stores.spaces.get(self._space).no)
+            turns = stores.memories.by_no([places[at].no for at in sorted(places)[-_LOOKED_THROUGH:]])
+            read = stores.memories.by_no(stores.derivations.derived([memory.id for memory in turns.values()]))
+        return [*turns.values(), *read.values()]
+
+    def _has_space(self, name: str) -> bool:
+        if (hx := _opened(self._hx)) is None:
+            return name in {space.name for space in self._hx.spaces.list()}
+        return hx._services.stores.spaces.find(name) is not None
+
     def _make_space(self) -> str:
         """Return the space of the user, made where it is not there; a context is asked of spaces that are."""
         if self._user is None:
             return DEFAULT_SPACE
-        there = {space.name for space in self._hx.spaces.list()}
         for name in (self._user, DEFAULT_SPACE):
-            if name not in there:
+            if not self._has_space(name):
                 with suppress(Conflict), _saying(f"The space of the user {self._user!r} cannot be made: "):
                     self._hx.spaces.create(name)  # a conflict: another program was first
         return self._user

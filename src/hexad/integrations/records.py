@@ -50,7 +50,7 @@ class Records:
         self._trust = parse_choice(Trust, trust, "trust")
         self._has_new = False
         services = self.hx._services
-        if not services.db.readonly and space not in {known.name for known in self.hx.spaces.list()}:
+        if not services.db.readonly and not self._has_space():
             with suppress(Conflict):  # another program was first
                 self.hx.spaces.create(space)
 
@@ -159,7 +159,7 @@ class Records:
 
     def _has_space(self) -> bool:
         """Whether the space is there: a store that is only read may lack it."""
-        return any(known.name == self._space for known in self.hx.spaces.list())
+        return self.hx._services.stores.spaces.find(self._space) is not None
 
 
 def path_of(place: Sequence[str]) -> str:
