@@ -121,6 +121,10 @@ class CacheBook:
         return uses
 
 
+_PLAIN: Final = (str, int, float, bytes, type(None))
+_SERIES: Final = (tuple, frozenset, list, set)
+
+
 def size_of(value: object) -> int:
     """Return about how many bytes a value takes, with what is in it; what values share counts each time.
 
@@ -130,14 +134,18 @@ def size_of(value: object) -> int:
     total, waiting = 0, [value]
     while waiting:
         item = waiting.pop()
-        nbytes = getattr(item, "nbytes", None)  # an array
-        total += nbytes if isinstance(nbytes, int) else sys.getsizeof(item, 64)
-        if isinstance(item, Mapping):
-            waiting += [*item.keys(), *item.values()]
-        elif isinstance(item, list | tuple | set | frozenset):
+        if isinstance(item, _PLAIN):  # first, since most are
+            total += sys.getsizeof(item)
+        elif isinstance(item, _SERIES):
+            total += sys.getsizeof(item)
             waiting += item
-        elif is_dataclass(item) and not isinstance(item, type):
-            waiting += [getattr(item, field.name) for field in fields(item)]
+        else:
+            nbytes = getattr(item, "nbytes", None)  # an array
+            total += nbytes if isinstance(nbytes, int) else sys.getsizeof(item, 64)
+            if isinstance(item, Mapping):
+                waiting += [*item.keys(), *item.values()]
+            elif is_dataclass(item) and not isinstance(item, type):
+                waiting += [getattr(item, field.name) for field in fields(item)]
     return total
 
 

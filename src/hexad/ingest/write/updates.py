@@ -25,7 +25,10 @@ from hexad.text.summary.sentences import sentences
 
 _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
-_CLAIMS_BYTES: Final = 4 << 20
+_CLAIMS_BYTES: Final = 8 << 20
+"""What some 1,000 turns of a conversation claim: each newer one is compared with up to 12 of them."""
+_CLAIM_BYTES, _TOKEN_BYTES = 860, 330
+"""What a claim and each of its words take; measured over turns, notes and facts, within 10 %."""
 _TOPIC_WORDS: Final = 4
 _SELDOM: Final = 0.05
 """Below this likelihood an update is only noted as a weak one: 8 of 172 on the development half."""
@@ -37,7 +40,7 @@ class UpdateLinker:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         # Of one store, and gone with it: what a project says is kept by nothing that another one uses too.
-        cache = ByteCache[str, tuple[Claim, ...]](_CLAIMS_BYTES)
+        cache = ByteCache[str, tuple[Claim, ...]](_CLAIMS_BYTES, _size_of_claims)
         stores.db.caches.add("claims", cache)
         self._claims = cache.remembering(claims)
 
@@ -176,6 +179,11 @@ class UpdateJudge:
             "space": memories[new].space,
         }
         self._audit.record(AuditEvent(what=f"update_{verdict}", at=at, detail=detail))
+
+
+def _size_of_claims(found: Sequence[Claim]) -> int:
+    """Return about how many bytes they take."""
+    return sum(_CLAIM_BYTES + _TOKEN_BYTES * len(claim.tokens) for claim in found)
 
 
 def _tells_change(update: Update, texts: tuple[str, str], newer: Sequence[Claim]) -> bool:

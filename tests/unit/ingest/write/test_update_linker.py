@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from hexad.ingest.write import updates
@@ -24,3 +26,20 @@ def test_what_a_text_claims_is_read_before_the_store_is_locked(
     assert newer.receipt is not None
     assert ["The API rate limit is 100 requests a minute."] == [old.text for old in newer.receipt.supersedes]
     assert [False, False] == locked
+
+
+def test_the_room_that_claims_take_in_the_cache_is_about_what_they_take() -> None:
+    texts = [
+        f"The gateway number {n} retries {n} times on Tuesday. Its owner is Ann{n}, and she lives in Porto. "
+        f"We moved service {n} from MySQL to Postgres, because the backups of host{n} took too long."
+        for n in range(200)
+    ]
+    claims(texts[0])
+    tracemalloc.start()
+    try:
+        found = [claims(text) for text in texts]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert 0.75 < sum(map(updates._size_of_claims, found)) / taken < 1.33

@@ -118,10 +118,10 @@ def kind_of(text: str, *, trust: Trust) -> str:
         return "code"
     if trust not in _BINDING or len(text) > CHARACTERS_LIMIT:
         return DEFAULT_KIND
-    kinds = [commitment_of(part) for part in _sentences(text)]
-    if len(kinds) > _SENTENCES_OF_A_NOTE:
-        kinds = kinds[:1]
-    kind = next(filter(None, kinds), None)
+    parts = list(_sentences(text))
+    if len(parts) > _SENTENCES_OF_A_NOTE:
+        parts = parts[:1]
+    kind = next(filter(None, map(commitment_of, parts)), None)
     return DEFAULT_KIND if kind is None or instructions_in(text) else kind.value
 
 
