@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import TIMESTEPS, Figure, Options, Report, Table, environment
+from benchmarks.rival_stores import RIVALS
+from benchmarks.rival_texts import LEAST_ITEMS, MOST_ITEMS
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -138,7 +140,10 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Options], Report]]] = {
     "adapters": ("adapters", _module("adapters")),
     "sessions": ("sessions", _module("sessions")),
     "questions": ("questions", _module("questions")),
+    "rivals": ("rivals", _module("rivals")),
 }
+BY_NAME = frozenset({"rivals"})
+"""What runs when it is named, and not with all: it installs packages."""
 GROUPS = {
     "latency": ("recall", "remember", "ingest"),
     "experience": ("stream", "stream-questions", "stream-cold"),
@@ -150,7 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = [name for name, (module, _) in BENCHMARKS.items() if (HERE / f"{module}.py").exists()]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join([*known, *GROUPS])}; default: all"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join([*known, *GROUPS])}; default: all but {', '.join(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="smaller and shorter: to see that it runs")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of development data")
@@ -168,11 +176,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="keep the stores of `context` and `text-indexes` in this folder, and use those that are there",
     )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="PEER",
+        help=f"`rivals`: this peer, of {', '.join(RIVALS)}; give it again for another. Default: all",
+    )
+    parser.add_argument(
+        "--items",
+        action="append",
+        type=_items,
+        metavar="N",
+        help="`rivals`: so many notes; give it again for another size. Default: 600 and 6000",
+    )
+    parser.add_argument(
+        "--cache", type=Path, help="`rivals`: keep the peers' environments here. Default: build/rivals"
+    )
     given = parser.parse_args(arguments)
-    names = [each for name in given.names or known for each in GROUPS.get(name, (name,))]
+    default = [name for name in known if name not in BY_NAME]
+    names = [each for name in given.names or default for each in GROUPS.get(name, (name,))]
     for name in names:
         if name not in known:
             parser.error(f"{name!r} is not one of {', '.join([*known, *GROUPS])}")
+    _check_rivals(parser, given, names)
     head = {"command": shlex.join(["python", "-m", "benchmarks", *_said(given)]), **environment()}
     reports = []
     text = Table(
@@ -190,6 +216,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(missed) and not given.keep_going)
 
 
+def _items(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not LEAST_ITEMS <= int(text) <= MOST_ITEMS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {LEAST_ITEMS} to {MOST_ITEMS:,}; give for example 600"
+        )
+    return int(text)
+
+
+def _check_rivals(parser: argparse.ArgumentParser, given: argparse.Namespace, names: Sequence[str]) -> None:
+    for option in ("only", "items", "cache"):
+        if getattr(given, option) and "rivals" not in names:
+            parser.error(
+                f"--{option} is for `rivals`; name it, as in `python -m benchmarks rivals --{option} …`"
+            )
+    for name in given.only or ():
+        if name not in RIVALS:
+            parser.error(f"--only: {name!r} is not a peer; the peers are {', '.join(RIVALS)}")
+    if given.cache and given.cache.exists() and not given.cache.is_dir():
+        parser.error(f"--cache: {str(given.cache)!r} is a file; name a folder")
+
+
 def _run(name: str, given: argparse.Namespace) -> Report:
     data = given.data if given.data.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=f"hexad-{name}-") as work:
@@ -201,6 +248,9 @@ def _run(name: str, given: argparse.Namespace) -> Report:
             reuse_vectors=given.reuse_vectors,
             timesteps=given.timesteps,
             store=given.store,
+            only=tuple(given.only or ()),
+            items=tuple(given.items or ()),
+            cache=given.cache,
         )
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
@@ -214,6 +264,9 @@ def _said(given: argparse.Namespace) -> list[str]:
         flags += ["--timesteps", str(given.timesteps)]
     if given.store is not None:
         flags += ["--store", "FOLDER"]
+    flags += [f"--only={name}" for name in given.only or ()] + [
+        f"--items={count}" for count in given.items or ()
+    ]
     return [*given.names, *flags]
 
 

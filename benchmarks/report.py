@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import apsw
-
 TIMESTEPS = 10_000_000
 """How far a stream grows for the questions to it, unless a run says otherwise."""
 Cell = str | int | float | None
@@ -22,7 +20,8 @@ Cell = str | int | float | None
 class Options:
     """How a run measures. `data` is the folder of development data, None where there is none.
 
-    `store` is where large stores are kept from one run to the next; None builds them anew.
+    `store` is where large stores are kept from one run to the next; None builds them anew. `only`, `items` and `cache`
+    are for `rivals`: which peers, how many notes, and where their environments are kept.
     """
 
     data: Path | None
@@ -31,6 +30,9 @@ class Options:
     reuse_vectors: bool = False
     timesteps: int = TIMESTEPS
     store: Path | None = None
+    only: tuple[str, ...] = ()
+    items: tuple[int, ...] = ()
+    cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,8 @@ def _cell(value: Cell) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
+        if 0 < abs(value) < 0.01:
+            return f"{value:.2g}"
         return f"{value:,.3f}" if abs(value) < 10 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else value
 
@@ -197,6 +201,8 @@ def disk_bytes(folder: Path) -> int:
 
 def environment() -> Mapping[str, Cell]:
     """Return what a reader must know to compare: commit, versions, processors, load before the run."""
+    import apsw  # here, as peers read this module in environments that have no APSW
+
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=12"],
         cwd=Path(__file__).parent,
