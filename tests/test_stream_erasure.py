@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import hexad
 from hexad import FrozenClock, Hexad, NotFound, StorageFailure
 from hexad.core.erasure import ErasureReceipt
 from hexad.experience.erasure.eraser import RowRemoval
+from hexad.privacy.erasure import ErasureService
 from opener import Opener
 from stream_canaries import Canaries, found_in, told
 
@@ -437,4 +439,43 @@ def test_what_is_recorded_after_an_erasure_was_broken_off_stays_when_it_is_finis
 
     assert ["The new word is bracken."] == [record.content for record in hx.xdb.recall(session_id="talk")]
     assert [] == hx.xdb.recall_events("heather")
+    assert [] == hx.check()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["session", "before"])
+def test_what_was_compacted_since_an_erasure_was_broken_off_goes_only_where_it_is_of_before(
+    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    hx.xdb.start_session("talk")
+    hx.xdb.record("input", "The old word is heather.", event_id="old")
+    clock.advance(minutes=1)
+
+    def killed(*_: object) -> None:
+        raise StorageFailure("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RowRemoval, "take", killed)
+        with pytest.raises(StorageFailure):
+            if whole:
+                hx.forget(session="talk", purge=True, confirm=True)
+            else:
+                hx.forget(before=clock.now() + timedelta(days=1), purge=True, confirm=True)
+    clock.advance(minutes=1)
+    for word in ("bracken", "gorse"):
+        hx.xdb.record("input", f"The new word is {word}, as the map of the moor says.", event_id=word)
+    with monkeypatch.context() as patch:  # compacted before anybody goes on with the erasure
+        patch.setattr(ErasureService, "resume", lambda _: 0)
+        while hx.xdb.request_compaction("talk") is not None:
+            pass
+        assert 2 <= len(hx.xdb.compressed_records(session_id="talk"))
+    before = {record.content for record in hx.xdb.recall(session_id="talk")}
+    assert {"heather", "bracken"} <= {
+        word for text in before for word in ("heather", "bracken") if word in text
+    }
+    hx.maintain()
+
+    after = " ".join(record.content for record in hx.xdb.recall(session_id="talk"))
+    assert ["bracken", "gorse"] == [word for word in ("heather", "bracken", "gorse") if word in after]
+    assert [] == hx.xdb.recall_events("heather")
+    assert "heather" not in str(hx.xdb.context("talk"))
     assert [] == hx.check()

@@ -102,7 +102,7 @@ class Chooser:
         numbers = sorted(named)
         state = self.state(numbers)
         live, times = self._live(selection, named, places, since)
-        picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed)
+        picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed, since=since)
         coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
             session
@@ -168,10 +168,10 @@ class Chooser:
         reached = self._rows.next_ticks(names)
         sessions: list[ChosenSession] = []
         for session in going:
-            if session.whole and not difference(union(there[session.number]), session.live):
+            everything = union([*there[session.number], *self._departed.cold(session.number)])
+            if session.whole and not difference(everything, session.ticks):
                 sessions.append(session)
                 continue
-            everything = union([*there[session.number], *self._departed.cold(session.number)])
             last = max([reached[session.number] - 1, *(end for _, end in everything)])
             rest = union([*difference(everything, session.ticks), (last + 1, TICK_LIMIT)])
             sessions.append(replace(session, rest=rest, whole=False))
@@ -213,7 +213,10 @@ class _RecordFilter:
         tags: frozenset[str],
         rows: StreamErasureRows,
         departed: ColdRanges,
+        *,
+        since: tuple[int, int],
     ) -> None:
+        self._since = since
         self._named, self._places, self._tags = named, places, tags
         self._rows, self._departed = rows, departed
         self._before = None if selection.before is None else to_micros(selection.before)
@@ -238,7 +241,15 @@ class _RecordFilter:
             whole=self.whole,
         )
 
+    def _is_since(self, record: ColdRow) -> bool:
+        """Whether all that a record stands for was recorded after the erasure was asked for; when it was made tells
+        nothing.
+        """  # fmt: skip
+        return self._since[0] < record.times[0] and record.times[1] <= self._since[1]
+
     def _takes(self, number: int, reply: ColdRow) -> bool:
+        if self._is_since(reply):
+            return False
         if self._before is not None and reply.times[0] >= self._before:
             return False
         if self._places is None:
@@ -248,10 +259,12 @@ class _RecordFilter:
 
     def _erased_blurred(self, number: int, blurred: Ranges, coarse: Sequence[ColdRow]) -> Ranges:
         """Return which of the ticks go that only records of a session or more stand for."""
-        if self._before is not None and any(
-            number in row.sessions and row.times[1] >= self._before for row in coarse
+        if any(
+            number in row.sessions
+            and (self._is_since(row) or (self._before is not None and row.times[1] >= self._before))
+            for row in coarse
         ):
-            return ()  # some are from before it, and nobody knows which
+            return ()  # some are not meant, and nobody knows which
         return (
             blurred
             if self._places is None
@@ -263,6 +276,8 @@ class _RecordFilter:
         return any(number in row.sessions and self._touches(row, number) for row in coarse)
 
     def _touches(self, record: ColdRow, number: int) -> bool:
+        if self._is_since(record):
+            return False
         if self._before is not None and record.times[0] >= self._before:
             return False
         return self._places is None or bool(self._going.get(number)) or not record.tags.isdisjoint(self._tags)
