@@ -683,6 +683,29 @@ def test_memories_lists_the_last_changed_first_under_every_filter(hx: Hexad, clo
     assert ["m3", "m2", "m1", "m0"] == [m.id for m in hx.memories(status=None)]
 
 
+def test_the_last_changed_are_read_from_an_end_of_an_index(
+    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        hx.remember(f"Text number {number} of the list.", path=f"list/{5 - number}")
+        clock.advance(minutes=number % 2)
+    expected = [
+        m.id for m in sorted(hx.memories(limit=None), key=lambda m: (-m.updated_at.timestamp(), m.path))
+    ]
+    db = hx._services.db
+    asked: list[tuple[str, object]] = []
+    query = db.query
+    monkeypatch.setattr(db, "query", lambda sql, params=(): asked.append((sql, params)) or query(sql, params))
+
+    assert expected == [hx.memories(limit=1, offset=at)[0].id for at in range(6)]
+    assert expected == [m.id for m in hx.memories(limit=6)]
+
+    listed = [(sql, params) for sql, params in asked if "ORDER BY m.updated_at" in sql]
+    plans = [str(query(f"EXPLAIN QUERY PLAN {sql}", params)) for sql, params in listed]
+    assert 7 == len(plans)
+    assert all("memories_by_change" in plan and "FOR ORDER BY" not in plan for plan in plans), plans[0]
+
+
 def test_a_recall_is_noted_as_the_last_use(hx: Hexad, clock: FrozenClock) -> None:
     memory = hx.remember("The ferry leaves at nine.")
     clock.advance(days=3)

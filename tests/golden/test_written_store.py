@@ -169,6 +169,7 @@ SINCE = (
 LATER = frozenset(
     {
         "standing",
+        "memories_by_change",
         "code_roots",
         "code_nodes",
         "code_files",

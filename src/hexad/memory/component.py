@@ -24,6 +24,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.derivations import DDL as DERIVATIONS_DDL
 from hexad.memory.tables.facts import Facts, add_fact_looks
 from hexad.memory.tables.schema import (
+    CHANGED_DDL,
     DECISION_DDL,
     FACT_DDL,
     FOUNDATION_DDL,
@@ -191,6 +192,7 @@ COMPONENT: Final = Component(
         script(15, KNOWN_DECISIONS, place=5),
         SchemaStep(number=16, apply=add_standing, name="standing instructions"),
         script(18, VECTOR_CHUNKS_DDL, "one meaning of project_id"),
+        script(22, CHANGED_DDL, "memories by their last change"),
     ),
     memory_tables=(
         MemoryTable(name="memory_versions", counted_as="earlier versions"),

@@ -133,8 +133,11 @@ class Memories(MemoryNames):
         """Return the row numbers that pass `filters`, by number or in one of `ORDERS`."""
         where, params = self._conditions(filters, status)
         by = "m.no" if order == "no" else ORDERS[order]
+        # The last ones are at an end of this index, which no other question gains from.
+        newest = order == "updated" and limit > 0 and filters.spaces is None
         sql = (
-            "SELECT m.no FROM memories m JOIN spaces s ON s.no = m.space_no"
+            f"SELECT m.no FROM memories m {'INDEXED BY memories_by_change' if newest else ''}"
+            " JOIN spaces s ON s.no = m.space_no"
             f" WHERE {' AND '.join(where) or '1'} ORDER BY {by} LIMIT ? OFFSET ?"
         )
         return [row[0] for row in self._db.query(sql, (*params, limit, offset))]

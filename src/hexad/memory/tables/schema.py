@@ -280,6 +280,8 @@ CREATE TABLE maintenance_log (
 """
 
 
+CHANGED_DDL: Final = "CREATE INDEX memories_by_change ON memories(updated_at, status)"
+"""Lists begin with what was changed last. With the status first, other questions would take it for a narrow index."""
 VECTOR_CHUNKS_DDL: Final = """
 -- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file. `project_id` is the
 -- project's name, as facts and decisions have it.
