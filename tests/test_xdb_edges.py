@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -359,3 +360,53 @@ def test_activations_that_are_no_mapping_are_refused(hx: Hexad) -> None:
         hx.xdb.record("output", "x", ["p::A"])
 
     assert [] == hx.xdb.recall()
+
+
+def test_blocks_of_ticks_are_kept_for_the_sessions_used_last_alone(opened, monkeypatch):
+    monkeypatch.setattr(recorder, "SESSIONS_MOST", 8, raising=False)
+    hx = opened()
+    for number in range(40):
+        hx.xdb.start_session(f"task-{number}", compaction=False)
+        hx.xdb.record("output", f"first of {number}")
+    hx.xdb.record("output", "second of 3", session_id="task-3")
+    hx.xdb.flush()
+    gc.collect()
+    kept = sum(isinstance(each, recorder._Ticks) for each in gc.get_objects())
+
+    assert kept <= 8
+    # What had not been used of a block went back: the next record is the next tick.
+    assert [1, 2] == [step.tick for step in hx.xdb.recall(session_id="task-3")]
+    assert 41 == len(contents(hx))
+
+
+def test_a_session_in_use_keeps_its_block_whatever_else_begins(opened, monkeypatch):
+    monkeypatch.setattr(recorder, "SESSIONS_MOST", 8, raising=False)
+    hx = opened()
+    hx.xdb.start_session("long", compaction=False)
+    for number in range(30):
+        hx.xdb.record("output", "again", session_id="long")
+        hx.xdb.start_session(f"task-{number}")
+        hx.xdb.record("output", "once")
+    (last,) = (each.last_tick for each in hx.xdb.sessions() if each.id == "long")
+
+    assert list(range(1, 31)) == [step.tick for step in hx.xdb.recall(session_id="long")]
+    assert last < 130  # a block is reserved when the one before is used up, and not each time
+
+
+def test_a_block_that_cannot_be_given_back_is_a_gap_and_no_failure(opened, monkeypatch):
+    monkeypatch.setattr(recorder, "SESSIONS_MOST", 8, raising=False)
+    hx = opened()
+
+    def refuse(_, unused):
+        raise StorageFailure("The disk is full.")
+
+    monkeypatch.setattr("hexad.experience.tables.sessions.Sessions.give_back", refuse)
+    for number in range(12):
+        hx.xdb.start_session(f"task-{number}", compaction=False)
+        hx.xdb.record("output", "once")
+    hx.xdb.record("output", "twice", session_id="task-0")
+    first, second = [step.tick for step in hx.xdb.recall(session_id="task-0")]
+
+    assert first < second
+    assert 13 == len(contents(hx))
+    monkeypatch.undo()

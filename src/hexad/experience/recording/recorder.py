@@ -6,7 +6,8 @@ import contextlib
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,6 +27,8 @@ from hexad.experience.tables.sessions import Sessions
 GROUP_RECORDS: Final = 4_096
 GROUP_CHARS: Final = 4 << 20
 GROUP_S: Final = 0.020
+SESSIONS_MOST: Final = 4_096
+"""Sessions whose blocks of ticks are kept; what is left of those used longest ago goes back to the store."""
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
@@ -87,7 +90,7 @@ class Recorder:
         self._lock = threading.Lock()  # ticks and the batch; never held while the disk is waited for
         self._writing = threading.Lock()  # the log; taken before `_lock`
         self._batch = _Waiting()
-        self._ticks: dict[int, _Ticks] = {}
+        self._ticks: OrderedDict[int, _Ticks] = OrderedDict()  # by session, used last at the end
         self._log: LogWriter | None = None
         self._doubtful: LogWriter | None = None  # a log that may still show what it failed to write
         self._trouble: StorageFailure | None = None
@@ -109,6 +112,7 @@ class Recorder:
                 self._aim(session, tick)
             ticks = self._ticks.get(session)
             if ticks is not None and ticks.next < ticks.end and not self._closed:
+                self._ticks.move_to_end(session)
                 tick = ticks.next
                 ticks.next += 1
             else:
@@ -154,6 +158,7 @@ class Recorder:
         ticks = self._ticks.get(session)
         if ticks is None or ticks.end - ticks.next < count:
             return self._reserve(session, count)
+        self._ticks.move_to_end(session)
         ticks.next += count
         return range(ticks.next - count, ticks.next)
 
@@ -171,8 +176,25 @@ class Recorder:
                 "The store was opened before a fork and cannot record in the child; open it again."
             )
 
+    def _ticks_of(self, session: int) -> _Ticks:
+        """Return the block of a session, as used last; the lock is held."""
+        ticks = self._ticks.get(session)
+        if ticks is None:
+            if len(self._ticks) >= SESSIONS_MOST:
+                self._drop_unused()
+            ticks = self._ticks[session] = _Ticks()
+        self._ticks.move_to_end(session)
+        return ticks
+
+    def _drop_unused(self) -> None:
+        """Let go of the eighth of the blocks that was used longest ago, together: each time is a transaction."""
+        departed = [self._ticks.popitem(last=False) for _ in range(max(1, SESSIONS_MOST // 8))]
+        # What cannot be given back is a gap, as after a kill.
+        with contextlib.suppress(StorageFailure, StoreLocked):
+            self._sessions.give_back(_unused(departed))
+
     def _reserve(self, session: int, count: int) -> list[int]:
-        ticks = self._ticks.setdefault(session, _Ticks())
+        ticks = self._ticks_of(session)
         # Blocks grow with use: a short session leaves no large gap behind when its process is killed.
         ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
         have = list(range(ticks.next, ticks.end))
@@ -184,7 +206,7 @@ class Recorder:
 
     def _aim(self, session: int, tick: int) -> None:
         """Let the next tick be this one; the lock is held. Those before it that were not used are a gap."""
-        ticks = self._ticks.setdefault(session, _Ticks())
+        ticks = self._ticks_of(session)
         if not ticks.next <= tick < ticks.end:
             ticks.size = min(ticks.size * 2, _LARGEST_BLOCK)
             self._sessions.claim(session, tick, ticks.size)
@@ -340,11 +362,7 @@ class Recorder:
         with self._lock:
             # First of all: what another thread records from here on is refused, what it recorded before is written.
             self._closed = True
-            unused = [
-                (session, tick.next, tick.end)
-                for session, tick in self._ticks.items()
-                if tick.next < tick.end
-            ]
+            unused = _unused(self._ticks.items())
         try:
             self.rotate()
         finally:
@@ -354,3 +372,8 @@ class Recorder:
                 self._doubtful.close(clean=False)
             if unused:
                 self._sessions.give_back(unused)
+
+
+def _unused(blocks: Iterable[tuple[int, _Ticks]]) -> list[tuple[int, int, int]]:
+    """Return what is left of blocks, as `Sessions.give_back` takes it."""
+    return [(session, ticks.next, ticks.end) for session, ticks in blocks if ticks.next < ticks.end]
