@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import cProfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,49 @@ def test_long_words_are_not_kept() -> None:
     embedder.embed(["x" * 1_000_000])
 
     assert 0 < embedder.remembered.nbytes() == before
+
+
+def test_a_tag_that_was_removed_is_not_kept(opened: Opener) -> None:
+    hx = opened()
+    hx.xdb.tag_index.create_tag("stays")
+    used = hx.status().caches["tags"].bytes
+    for number in range(20):
+        tag = hx.xdb.tag_index.create_tag(f"round-{number}")
+        hx.xdb.tag_index.get_tag(tag.id)
+        hx.xdb.remove_tag(tag.id)
+
+    assert 0 < used == hx.status().caches["tags"].bytes
+
+
+def test_recalled_texts_take_nothing_once_they_are_stored(opened: Opener) -> None:
+    hx = opened(background=False)
+    hx.remember("The gateway retries three times on Tuesday.")
+    hx.recall("gateway retries")
+    assert 0 < hx.status().caches["recalled texts"].bytes
+
+    hx.maintain()
+
+    assert 0 == hx.status().caches["recalled texts"].bytes
+
+
+def test_to_say_how_much_is_kept_takes_no_longer_the_more_that_is(opened: Opener) -> None:
+    hx = opened()
+    used(hx)
+    few = calls_of(hx.status)
+    for number in range(30, 230):
+        hx.remember(f"Letter {number} of clerk{number:03} is about ledger{number:03}.", id=f"letter-{number}")
+        hx.xdb.record("output", f"Said {number}.", {"pack::Care": 0.9}, event_id=f"reply-{number}")
+        hx.xdb.tag(f"tag-{number}", event_id=f"reply-{number}")
+        hx.recall("clerks of ledgers")
+    hx.embed_pending()
+    hx.xdb.recall_events("said")
+
+    assert calls_of(hx.status) < few * 1.2
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Return how many functions something calls, in this thread."""
+    work()
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())

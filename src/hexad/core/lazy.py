@@ -72,7 +72,7 @@ class LentParts:
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-_ENTRY_BYTES: Final = 120
+ENTRY_BYTES: Final = 120
 """What a dictionary takes for an entry that can be moved."""
 
 
@@ -150,10 +150,14 @@ def size_of(value: object) -> int:
 
 
 class CountedCache:
-    """Tells of what somebody keeps by a rule of its own, in `contents`, which never takes more than `limit_bytes`."""
+    """Tells of what somebody keeps by a rule of its own, and which never takes more than `limit_bytes`.
 
-    def __init__(self, limit_bytes: int | None, contents: Callable[[], object]) -> None:
-        self._limit_bytes, self._contents = limit_bytes, contents
+    `nbytes` returns what its owner has added up as values came and went: to look at what is kept would take longer the
+    more that is.
+    """
+
+    def __init__(self, limit_bytes: int | None, nbytes: Callable[[], int]) -> None:
+        self._limit_bytes, self._nbytes = limit_bytes, nbytes
 
     @property
     def limit_bytes(self) -> int | None:
@@ -162,7 +166,7 @@ class CountedCache:
 
     def nbytes(self) -> int:
         """Return how much is kept."""
-        return size_of(self._contents())
+        return self._nbytes()
 
 
 class ByteCache(Generic[K, V]):
@@ -205,7 +209,7 @@ class ByteCache(Generic[K, V]):
 
     def put(self, key: K, value: V) -> V:
         """Keep a value, and return it."""
-        size = self._size(value) + size_of(key) + _ENTRY_BYTES
+        size = self._size(value) + size_of(key) + ENTRY_BYTES
         with self._lock:
             self._drop(key)
             if size <= self._limit_bytes:

@@ -491,6 +491,7 @@ class Tagging:
                 )
             self._applications.remove_of_tag(tag.id)
             self._tags.remove(tag.id)
+        self.index.working_set.discard(tag.id)
         return uses
 
     def applications(

@@ -61,13 +61,13 @@ def test_a_function_is_asked_once_for_what_is_kept() -> None:
 
 
 def test_a_book_adds_up_caches_of_one_name_and_forgets_those_that_are_gone() -> None:
-    book, first, second = CacheBook(), ByteCache[str, str](1_000), CountedCache(500, lambda: "x" * 100)
-    whole = CountedCache(None, lambda: [])
+    book, first, second = CacheBook(), ByteCache[str, str](1_000), CountedCache(500, lambda: 100)
+    whole = CountedCache(None, lambda: 0)
     book.add("texts", first)
     book.add("texts", second)
     book.add("index", whole)
 
-    assert CacheUse(bytes=size_of("x" * 100), limit_bytes=1_500) == book.uses()["texts"]
+    assert CacheUse(bytes=100, limit_bytes=1_500) == book.uses()["texts"]
     assert book.uses()["index"].limit_bytes is None
     del first, second
     gc.collect()

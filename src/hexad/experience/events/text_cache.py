@@ -100,7 +100,7 @@ class _Kept:
         self.reach: list[int] = []
         self.places: dict[str, int] = {}
         self.loose: list[int] = []
-        self.chars = 0
+        self.chars = self.text_bytes = 0
         self.add(rows)
 
     def add(self, rows: Sequence[_Row]) -> None:
@@ -120,13 +120,13 @@ class _Kept:
             else:
                 self.places[row[_EVENT]] = at
             self.chars += len(row[_CONTENT])
+            self.text_bytes += sys.getsizeof(row[_CONTENT])
         self.rows.extend(rows)
         self.low += "".join(texts)
 
     def nbytes(self) -> int:
         """Return about how much it takes."""
-        texts = sum(sys.getsizeof(row[_CONTENT]) for row in self.rows)
-        return sys.getsizeof(self.low) + texts + _ROW_BYTES * len(self.rows)
+        return sys.getsizeof(self.low) + self.text_bytes + _ROW_BYTES * len(self.rows)
 
     def until(self, place: int) -> _Kept:
         """Return a copy with the first `place` events alone."""
@@ -140,6 +140,7 @@ class _Kept:
         for row in departed:
             rest.places.pop(row[_EVENT], None)
         rest.chars = self.chars - sum(len(row[_CONTENT]) for row in departed)
+        rest.text_bytes = self.text_bytes - sum(sys.getsizeof(row[_CONTENT]) for row in departed)
         return rest
 
     def unchanged(self, added: _Added) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -44,6 +45,8 @@ from hexad.redaction.masking import Masking
 
 WORKING_SET_LIMIT: Final = 10_000
 """How many tags are kept in memory unless buds need more."""
+_FIELDS_BYTES: Final = 400
+"""What a tag takes besides its texts, with its entry."""
 _TAG_BYTES: Final = 16_384
 """The most that a tag takes, with its description."""
 
@@ -60,10 +63,11 @@ class ActiveTags:
         self._limit = limit
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[int, Tag]] = OrderedDict()
+        self._bytes = 0
         self._needed: tuple[int, frozenset[str]] = (-1, frozenset())
         self.hits = 0
         self.misses = 0
-        self._use = CountedCache(limit * _TAG_BYTES, lambda: dict(self._kept))
+        self._use = CountedCache(limit * _TAG_BYTES, lambda: self._bytes)
         db.caches.add("tags", self._use)
 
     def __len__(self) -> int:
@@ -84,8 +88,7 @@ class ActiveTags:
             self.misses += 1
         tag = self._tags.get(tag_id)
         if tag is None:
-            with self._lock:
-                self._kept.pop(tag_id, None)
+            self.discard(tag_id)
             return None
         self._keep(tag, change)
         return tag
@@ -94,10 +97,20 @@ class ActiveTags:
         """Put a tag into the set, as used last."""
         self._keep(tag, self._changes.current(TAGS))
 
+    def discard(self, tag_id: str) -> None:
+        """Let go of a tag that is no more."""
+        with self._lock:
+            self._drop(tag_id)
+
+    def _drop(self, tag_id: str) -> None:
+        if (departed := self._kept.pop(tag_id, None)) is not None:
+            self._bytes -= _bytes_of(departed[1])
+
     def _keep(self, tag: Tag, change: int) -> None:
         with self._lock:
+            self._drop(tag.id)
             self._kept[tag.id] = (change, tag)
-            self._kept.move_to_end(tag.id)
+            self._bytes += _bytes_of(tag)
             full = len(self._kept) > self._limit
         if full:
             self.evict_unused()
@@ -115,7 +128,7 @@ class ActiveTags:
                 if tag_id not in needed:
                     departed.append(tag_id)
             for tag_id in departed:
-                del self._kept[tag_id]
+                self._drop(tag_id)
         return len(departed)
 
     def _of_buds(self) -> frozenset[str]:
@@ -125,6 +138,11 @@ class ActiveTags:
             needed = self._tags.of_current_buds()
             self._needed = (change, needed)
         return needed
+
+
+def _bytes_of(tag: Tag) -> int:
+    texts = (tag.id, tag.name, tag.description)
+    return _FIELDS_BYTES + sum(sys.getsizeof(text) for text in texts if text is not None)
 
 
 class ConceptPacks:

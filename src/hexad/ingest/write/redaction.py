@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Final, cast
 
 from hexad.core.json_types import JSONValue
-from hexad.core.lazy import CountedCache
+from hexad.core.lazy import ByteCache
 from hexad.errors import InvalidInput, InvalidMemory, InvalidSpace
 from hexad.ingest.write.validate import NAME_LIMIT, is_name
 from hexad.memory.draft import Draft
@@ -42,9 +43,14 @@ _TEXTS: Final = frozenset({
 })  # fmt: skip
 _REPEATED_MIN_CHARS: Final = 5
 FIELD_REMEMBERED: Final = 200
-FIELDS_REMEMBERED: Final = 4_000
-_FIELD_BYTES: Final = 16 * FIELD_REMEMBERED
-"""The most that a field takes that is remembered with what was found in it."""
+FIELDS_BYTES: Final = 2_000_000
+"""So much of fields with what was found in them, and as much of names: some thousands of each."""
+_FLAG_BYTES: Final = 300
+_NAME_BYTES: Final = 80
+
+
+def _bytes_of(redacted: Redacted) -> int:
+    return sys.getsizeof(redacted.text) + _FLAG_BYTES * len(redacted.flags) + _NAME_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +71,11 @@ class Redactor:
     def __init__(self, *, salt: Callable[[], bytes], rules: RedactionRules | None = None) -> None:
         self._salt = salt
         self._project = rules or RedactionRules()
-        self._known: dict[tuple[int, str], tuple[RedactionRules, Redacted]] = {}
-        self._names: dict[tuple[int, str], tuple[RedactionRules, str | None]] = {}
-        self.remembered = CountedCache(
-            2 * FIELDS_REMEMBERED * _FIELD_BYTES,
-            lambda: [
-                [(key[1], known[1]) for key, known in list(self._known.items())],
-                [key[1] for key in list(self._names)],
-            ],
+        self.known = ByteCache[tuple[int, str], tuple[RedactionRules, Redacted]](
+            FIELDS_BYTES, lambda known: _bytes_of(known[1])
+        )
+        self.names = ByteCache[tuple[int, str], tuple[RedactionRules, str | None]](
+            FIELDS_BYTES, lambda _: _NAME_BYTES
         )
 
     def rules(self, policies: Mapping[str, JSONValue]) -> RedactionRules:
@@ -88,22 +91,18 @@ class Redactor:
             return redact(text, rules=rules, salt=self._salt())
         # By identity, which is no other rules' as long as what is remembered holds them.
         key = (id(rules), text)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
-            if len(self._known) >= FIELDS_REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = (rules, redact(text, rules=rules, salt=self._salt()))
+            known = self.known.put(key, (rules, redact(text, rules=rules, salt=self._salt())))
         return known[1]
 
     def _secret_in(self, name: str | None, rules: RedactionRules) -> str | None:
         """Return the rule by which a name holds a secret. Most drafts share theirs, so what is short is remembered."""
         if not name or len(name) > FIELD_REMEMBERED:
             return _secret_in(name, rules)
-        known = self._names.get((id(rules), name))
+        known = self.names.get((id(rules), name))
         if known is None:
-            if len(self._names) >= FIELDS_REMEMBERED:
-                self._names.clear()
-            known = self._names[id(rules), name] = (rules, _secret_in(name, rules))
+            known = self.names.put((id(rules), name), (rules, _secret_in(name, rules)))
         return known[1]
 
     def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
@@ -413,7 +412,8 @@ class PolicyBook:
         self._parsed: dict[str, Policies] = {}
         self._rules: dict[str, RedactionRules] = {}
         self._found = _FoundSpaces()
-        stores.db.caches.add("redacted fields", redactor.remembered)
+        stores.db.caches.add("redacted fields", redactor.known)
+        stores.db.caches.add("redacted fields", redactor.names)
 
     @contextmanager
     def looked_up_once(self) -> Iterator[None]:

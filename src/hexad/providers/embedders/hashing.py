@@ -40,7 +40,7 @@ class HashEmbedder:
         self.name = f"hashing-{dimensions}@1"
         self._cache: dict[str, tuple[tuple[int, float], ...]] = {}
         self._kept = 0  # features in it
-        self.remembered = CountedCache(_CACHED_FEATURES * _FEATURE_BYTES, lambda: dict(self._cache))
+        self.remembered = CountedCache(_CACHED_FEATURES * _FEATURE_BYTES, lambda: self._kept * _FEATURE_BYTES)
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
         """Return one row of length one per text, in order; zeros for a text without a letter or digit."""

@@ -16,10 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
+from sys import getsizeof
 from typing import TYPE_CHECKING, Protocol, cast
 
 from hexad.config import silence_runtime
-from hexad.core.lazy import CountedCache
+from hexad.core.lazy import ENTRY_BYTES, CountedCache
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.embedders.rows import checked_texts, unit_rows
 
@@ -37,6 +38,8 @@ _MAX_WORD_CHARS = 100
 _CACHED_CHUNK_CHARS = 64
 _CACHED_CHUNKS = 50_000
 _CHUNK_BYTES = 3_000
+_ID_BYTES = 28
+"""What an id takes; small ones are shared, so this is the most."""
 """The most that a chunk takes with its ids: one for each character."""
 _CACHED_CODE_POINTS = 20_000
 
@@ -113,10 +116,11 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self._cleaning, self._splitting = _Cleaning(), _Splitting()
         self._cache: dict[str, tuple[int, ...]] = {}
+        self._cache_bytes = 0
 
-    def remembered(self) -> Mapping[str, tuple[int, ...]]:
-        """Return the chunks whose ids are remembered."""
-        return dict(self._cache)
+    def nbytes(self) -> int:
+        """Return about how much the chunks take whose ids are remembered."""
+        return self._cache_bytes
 
     def encode(self, text: str, *, max_tokens: int = MAX_TOKENS) -> list[int]:
         """Return [CLS], at most `max_tokens - 2` pieces of `text` from its beginning, and [SEP].
@@ -146,7 +150,9 @@ class WordPiece:
             return tuple(islice(ids, room))
         if len(self._cache) >= _CACHED_CHUNKS:
             self._cache.clear()
+            self._cache_bytes = 0
         learned = self._cache[chunk] = tuple(ids)
+        self._cache_bytes += getsizeof(chunk) + getsizeof(learned) + _ID_BYTES * len(learned) + ENTRY_BYTES
         return learned
 
     def _words(self, chunk: str) -> list[str]:
@@ -208,10 +214,10 @@ class MiniLmEmbedder:
         self._lock = threading.Lock()
         self._asked = False
         self._loaded: tuple[WordPiece, _Session] | None = None
-        self.remembered = CountedCache(_CACHED_CHUNKS * _CHUNK_BYTES, self._words)
+        self.remembered = CountedCache(_CACHED_CHUNKS * _CHUNK_BYTES, self._remembered_bytes)
 
-    def _words(self) -> Mapping[str, tuple[int, ...]]:
-        return {} if self._loaded is None else self._loaded[0].remembered()
+    def _remembered_bytes(self) -> int:
+        return 0 if self._loaded is None else self._loaded[0].nbytes()
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
         """Return one row of length one per text, in order; zeros for a text without words.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
+from sys import getsizeof
 from threading import Lock
 from typing import Final
 
@@ -20,6 +21,9 @@ from hexad.text.similarity.fingerprints import passage_hashes
 KEPT: Final = 2_000
 """Handouts kept in memory at most; past this the oldest are dropped, which costs only `last_used_at`."""
 
+_ENTRY_BYTES: Final = 250
+"""What an entry takes besides its texts."""
+
 KEPT_CHARACTERS: Final = 8_000_000
 """So much of their texts: each is that of a whole memory, which may have a mebibyte."""
 
@@ -31,8 +35,8 @@ class RecallLog:
         self._stores = stores
         self._lock = Lock()
         self._kept: deque[tuple[int, str, str, datetime]] = deque()
-        self._characters = 0
-        self._use = CountedCache(8 * KEPT_CHARACTERS + KEPT * 500, lambda: list(self._kept))
+        self._characters = self._bytes = 0
+        self._use = CountedCache(8 * KEPT_CHARACTERS + KEPT * 500, lambda: self._bytes)
         stores.db.caches.add("recalled texts", self._use)
 
     def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
@@ -45,19 +49,27 @@ class RecallLog:
             for no, shown, whole in texts:
                 self._kept.append((no, shown, whole, at))
                 self._characters += len(whole)
+                self._bytes += _bytes_of(shown, whole)
             while self._kept and (len(self._kept) > KEPT or self._characters > KEPT_CHARACTERS):
-                self._characters -= len(self._kept.popleft()[2])
+                _, shown, whole, _ = self._kept.popleft()
+                self._characters -= len(whole)
+                self._bytes -= _bytes_of(shown, whole)
 
     def flush(self) -> int:
         """Store what was collected; returns how many hits that were."""
         with self._lock:
-            entries, self._kept, self._characters = self._kept, deque(), 0
+            entries, self._kept = self._kept, deque()
+            self._characters = self._bytes = 0
         if entries:
             self._stores.duplicates.record_handouts(
                 HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
                 for no, shown, whole, at in entries
             )
         return len(entries)
+
+
+def _bytes_of(shown: str, whole: str) -> int:
+    return getsizeof(shown) + getsizeof(whole) + _ENTRY_BYTES
 
 
 def _passages(shown: str, whole: str) -> tuple[int, ...]:
