@@ -28,6 +28,10 @@ MENTIONS: Final = 200
 """Memories, and records besides, that a receipt lists because they name the person."""
 
 
+UNREAD: Final = "segments that cannot be read"
+"""The place of what waits until these are put back; then the erasure is under way again."""
+
+
 class Realm(StrEnum):
     """What there is to erase from."""
 
@@ -284,6 +288,9 @@ class RecordingEraser(Eraser, Protocol):
     def events_with(self, words: str, *, limit: int) -> Iterable[tuple[str, int, str]]:
         """Return session, first tick and text of events whose text has all of the words."""
 
+    def require_logs(self) -> None:
+        """Raise `IntegrityError` for a log that is damaged or gone: what it holds of a selection nobody could tell."""
+
     def contract(self) -> str:
         """Return the document of the lifecycle contract, empty without one."""
 
@@ -295,8 +302,9 @@ class ErasureReceipt:
 
     `selection_mac` is an HMAC of id, time, purge and selection under `key`; it stands on the ledger, so that whoever
     holds the receipt can show what was erased, and nobody else can guess it. `erased` counts by place; `pending` is
-    what another process still holds and `maintain` completes; `kept` is what was left alone. `flagged` are memories
-    that rest on what went and stay for somebody to look at; `files` are exports that were removed, and that the store
+    what another process still holds, or is in a segment that cannot be read, and `maintain` completes; `kept` is what
+    was left alone. `flagged` are memories that rest on what went and stay for somebody to look at; `files` are exports
+    that were removed, and that the store
     does not remember. `mentions` are memories and records that still
     name the `subject` of the selection, at most 200: their
     `data_subjects` do not say that they are about them, and `forget(id, purge=True)` erases one. `ledger_seq` is the

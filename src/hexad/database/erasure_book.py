@@ -308,6 +308,19 @@ class Erasures:
             con.execute("UPDATE erasures SET selection = NULL, log_no = ? WHERE no = ?", (number, begun.no))
         return number
 
+    def reopen(self, pending: Pending) -> None:
+        """Take an erasure for one that is under way, by the selection in what waited; what it did is not done again.
+
+        Once it is done the ledger gets another record of it.
+        """
+        fields: dict[str, JSONValue] = {"given": pending.work["selection"], "roles": None}
+        with self._db.joined() as con:
+            con.execute(
+                "UPDATE erasures SET selection = ?, log_no = NULL, ledger_seq = NULL"
+                " WHERE no = (SELECT erasure_no FROM erasure_pending WHERE no = ?)",
+                (dump(fields), pending.no),
+            )
+
     def sign(self, no: int, mac: str) -> None:
         """Keep the HMAC of the receipt that is given out."""
         with self._db.joined() as con:

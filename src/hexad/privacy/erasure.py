@@ -18,7 +18,7 @@ from typing import Final
 from hexad.core.erasure import (
     MANY,
     MENTIONS,
-    Eraser,
+    UNREAD,
     ErasureReceipt,
     LeftInPlace,
     Mention,
@@ -124,6 +124,8 @@ class ErasureService:
             self._go_on()
             self._require_subject(selection.subject)
             kept_places = self._permitted(selection, purge=purge, confirm=confirm)
+            if purge and self._context.actor.is_owner and (stream := self._beyond(selection)) is not None:
+                stream.require_logs()
             key = secrets.token_bytes(32)
             begun = self._begin(selection, key, purge=purge)
             self._memories.removed_files.clear()
@@ -207,7 +209,7 @@ class ErasureService:
     def _ledger_is_meant(self, selection: Selection) -> bool:
         return bool(_whole_on_ledger(selection)) and (self._context.directory / "audit").exists()
 
-    def _beyond(self, selection: Selection) -> Eraser | None:
+    def _beyond(self, selection: Selection) -> RecordingEraser | None:
         if selection.realms == {Realm.MEMORIES} or not self._everything.meta.has_experience():
             return None  # and its parts need not be loaded
         return self._stream()
@@ -238,6 +240,7 @@ class ErasureService:
             dry_run=True,
             selection=selection,
             erased=sorted(book.entries(), key=lambda entry: entry.place),
+            pending=[Pending(place=entry.place, reason=entry.reason) for entry in book.take(UNREAD)],
             kept=tuple(kept),
             flagged=tuple(sorted(book.flags)[:MANY]),
             mentions=self._and_events(names, selection),
@@ -348,7 +351,10 @@ class ErasureService:
             self._carry(begun)
             done += 1
         self._move()
-        return done + self._complete(None)
+        done += self._complete(None)
+        for begun in self._erasures.under_way():  # what it waited for came back
+            self._carry(begun)
+        return done
 
     def _complete(self, erasure_no: int | None) -> int:
         """Do what waits, of one erasure or of all, and return how much; what cannot be done yet goes on waiting."""
@@ -365,6 +371,8 @@ class ErasureService:
                 continue
             if completed:
                 with self._db.transaction():
+                    if waiting.place == UNREAD:
+                        self._erasures.reopen(waiting)
                     self._erasures.settle(waiting)
                     if erasure_no is None:
                         detail = {"id": book.id, "place": waiting.place}

@@ -78,11 +78,12 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
             meta.put(MOVED, str(moved))
             note_head(meta, head)
             if unknown := erasures.not_on_ledger(moved):
-                records = {
-                    unknown[detail["id"]]: (seq, int(detail.get("contents", 0)))
-                    for seq, detail in ledger.details(ERASURE)
-                    if detail.get("id") in unknown
-                }
+                records: dict[int, tuple[int, int]] = {}
+                for seq, detail in ledger.details(ERASURE):
+                    if (
+                        no := unknown.get(detail.get("id", ""))
+                    ) is not None:  # one that went on later has two records
+                        records[no] = seq, records.get(no, (0, 0))[1] + int(detail.get("contents", 0))
                 erasures.ledger_took(moved, records)
     finally:
         opened.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -26,6 +26,7 @@ Places = Mapping[int, Ranges]
 class ChosenSession:
     """What goes of one session: ticks in full detail (`live`), and such as COLD records stand for (`cold`).
 
+    `unread` are those of `live` that lie in segments that cannot be read.
     `rest` is what stays of both, and every tick that is still to come. `replies` go as they are; `whole` says that
     nothing of the session stays. `vague` are ticks that stay, and of which nobody knows which are meant: only records
     of a session or more stand for them.
@@ -39,6 +40,7 @@ class ChosenSession:
     replies: Sequence[ColdRow]
     whole: bool
     vague: Ranges = ()
+    unread: Ranges = ()
 
     @property
     def touched(self) -> Ranges:
@@ -56,7 +58,8 @@ class Choice:
     """What an erasure takes. `removed` are records of a session or more that go, `emptied` such as stand for what
     stays too: they are left without their texts. `recounts` says for how many timesteps these stand from then on.
 
-    `state` is what the store said when it was chosen, `times` from when to when what goes was recorded.
+    `state` is what the store said when it was chosen, `times` from when to when what goes was recorded. `unsure` are
+    segments that cannot be read and may hold more of what is meant.
     """
 
     sessions: Sequence[ChosenSession]
@@ -65,6 +68,17 @@ class Choice:
     recounts: Mapping[int, int]
     times: tuple[int, int] | None
     state: object
+    unsure: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class _Unread:
+    """What segments that cannot be read hold of the sessions: which ticks, and of these, which are surely meant."""
+
+    there: dict[int, Ranges] = field(default_factory=dict)
+    meant: dict[int, Ranges] = field(default_factory=dict)
+    times: tuple[int, int] | None = None
+    unsure: set[str] = field(default_factory=set)
 
 
 class Chooser:
@@ -88,7 +102,11 @@ class Chooser:
         return self._rows.state(sessions, self._departed.ranges)
 
     def choose(self, selection: Selection, *, at: datetime) -> Choice:
-        """Return what goes of what was recorded up to `at`."""
+        """Return what goes of what was recorded up to `at`.
+
+        In spite of damage (`StreamReader.in_spite_of_damage`) it is known of a segment that cannot be read which ticks
+        it has where there is no gap between them, and from when they are.
+        """
         # An erasure that goes on later leaves alone what was begun since, under a name that it erased too. What is
         # dated past this moment was recorded before it all the same.
         since = to_micros(at), to_micros(self._db.clock.now())
@@ -102,6 +120,13 @@ class Chooser:
         numbers = sorted(named)
         state = self.state(numbers)
         live, times = self._live(selection, named, places, since)
+        unread = self._unread(selection, named, places, since)
+        live = {
+            number: union([*live.get(number, ()), *unread.meant.get(number, ())])
+            for number in live.keys() | unread.meant.keys()
+        }
+        if unread.times is not None:
+            times = unread.times if times is None else _hull(times, unread.times)
         picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed, since=since)
         coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
         going = [
@@ -112,7 +137,7 @@ class Chooser:
             or (picked.whole and number not in emptied_before)
             or picked.touched_in(number, coarse)
         ]
-        sessions = self._with_rest(going)
+        sessions = self._with_rest(going, unread)
         chosen = {session.number: session for session in sessions}
         removed, emptied = picked.records(coarse, chosen)
         sessions = [replace(session, vague=picked.vague(session, emptied)) for session in sessions]
@@ -127,6 +152,7 @@ class Chooser:
             recounts=recounts,
             times=times,
             state=known if state == self.state(numbers) else None,
+            unsure=sorted(unread.unsure),
         )
 
     # In full detail ---------------------------------------------------------------------------------------------
@@ -154,20 +180,51 @@ class Chooser:
                 hull = (since, until) if hull is None else _hull(hull, (since, until))
         return {number: union(ranges) for number, ranges in ranges.items() if number in named}, hull
 
-    def _with_rest(self, going: Sequence[ChosenSession]) -> list[ChosenSession]:
+    def _unread(
+        self,
+        selection: Selection,
+        named: Mapping[int, str],
+        places: Mapping[str, Ranges] | None,
+        since: tuple[int, int],
+    ) -> _Unread:
+        unread = _Unread()
+        before = None if selection.before is None else to_micros(selection.before)
+        for name, session_ranges in self._reader.readable.unreadable(named).items():
+            for session_range in session_ranges:
+                number, (start, end) = session_range.session, session_range.times
+                left = difference([session_range.ticks], self._departed.ranges(number))
+                unread.there[number] = union([*unread.there.get(number, ()), *left])
+                if (before is not None and start >= before) or since[0] < start <= end <= since[1]:
+                    continue  # of after
+                is_one_side = (before is None or end < before) and (end <= since[0] or start > since[1])
+                if not (is_one_side and session_range.has_all):
+                    unread.unsure.add(name)
+                    continue
+                if places is not None:  # which ticks a tagged event has may be said there alone
+                    left = intersection(left, places.get(named[number], ()))
+                    unread.unsure.add(name)
+                if left:
+                    unread.meant[number] = union([*unread.meant.get(number, ()), *left])
+                    unread.times = (start, end) if unread.times is None else _hull(unread.times, (start, end))
+        return unread
+
+    def _with_rest(self, going: Sequence[ChosenSession], unread: _Unread) -> list[ChosenSession]:
         """Return the sessions with what stays of them.
 
         Of one that goes as a whole that is what was recorded since: an erasure that was broken off is finished later.
         """
         names = {session.number: session.id for session in going}
-        there: dict[int, list[tuple[int, int]]] = {number: [] for number in names}
+        there: dict[int, list[tuple[int, int]]] = {
+            number: [*unread.there.get(number, ())] for number in names
+        }
         for question in _questions(names, None):
             for number, first, last, _, _ in tick_runs(self._reader, question):
                 if number in there:
                     there[number].append((first, last))
         reached = self._rows.next_ticks(names)
         sessions: list[ChosenSession] = []
-        for session in going:
+        for chosen in going:
+            session = replace(chosen, unread=intersection(chosen.live, unread.meant.get(chosen.number, ())))
             everything = union([*there[session.number], *self._departed.cold(session.number)])
             if session.whole and not difference(everything, session.ticks):
                 sessions.append(session)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.erasure import ErasureBook, Pending, Realm, Selection
+from hexad.core.erasure import UNREAD, ErasureBook, Pending, Realm, Selection
 from hexad.core.ids import IdSource
+from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
@@ -86,17 +87,18 @@ class ErasedStream:
                     return FileRewrite(bytes=size, held_by=["another process is writing the stream's files"])
                 # What is erased after this is looked for by whoever erases it.
                 erasing = self._cold.erasing()
-                written, problems = upkeep.take_out(erasing)
+                written, problems, in_segments = upkeep.take_out(erasing)
                 size += written
-                held_sessions, logs = self._in_logs(erasing)
-                if not problems:
-                    with self._db.transaction():
-                        self._cold.erased_from_files(
-                            {
-                                session: difference(ranges, held_sessions.get(session, ()))
-                                for session, ranges in erasing.items()
-                            }
-                        )
+                in_logs, logs = self._in_logs(erasing)
+                with self._db.transaction():
+                    self._cold.erased_from_files(
+                        {
+                            session: difference(
+                                ranges, union([*in_logs.get(session, ()), *in_segments.get(session, ())])
+                            )
+                            for session, ranges in erasing.items()
+                        }
+                    )
             # The program that wrote to a log may have ended since: then it is sealed with the next attempt.
             if not any(map(self._is_left, logs)):
                 break
@@ -205,7 +207,8 @@ class RowRemoval:
         for session in choice.sessions:
             ids.update(self._rows.remembered(session.id, None if session.whole else session.touched))
             self._departed.erase(session.number, session.ticks)
-            book.erased(ROWS, count(session.live))
+            # What is in a file that cannot be read is not erased before that is gone.
+            book.erased(ROWS, count(session.live) - (0 if book.trial else count(session.unread)))
             book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
             ids |= self._take_compactions(session, book)
             self._take_targets(session, prepared, book)
@@ -221,9 +224,14 @@ class RowRemoval:
         if ids or choice.times:
             times = choice.times and (from_micros(choice.times[0]), from_micros(choice.times[1]))
             book.memories_of(sorted(ids), times=times)
-        touched = [session.number for session in choice.sessions if session.ticks]
+        for session in choice.sessions:
+            if session.unread:
+                work: dict[str, JSONValue] = {"sessions": [session.number], "unread": count(session.unread)}
+                book.pending(FILES, _NOT_YET, work)
+        readable = [session for session in choice.sessions if session.ticks and not session.unread]
+        touched: list[JSONValue] = [session.number for session in readable]
         if touched:
-            book.pending(FILES, _NOT_YET, {"sessions": list[object](touched)})  # type: ignore[dict-item]
+            book.pending(FILES, _NOT_YET, {"sessions": touched})
 
     # COLD records -----------------------------------------------------------------------------------------------
 
@@ -405,12 +413,17 @@ class StreamEraser:
 
     def places(self) -> frozenset[str]:
         """Return the places of the pending notes that `complete` takes."""
-        return frozenset({FILES, PACKAGES, COPIES})
+        return frozenset({FILES, PACKAGES, COPIES, UNREAD})
 
     def events_with(self, words: str, *, limit: int) -> list[tuple[str, int, str]]:
         """Return session, first tick and text of events whose text has all of the words."""
         events = self._experience.recall_events(StepQuery(limit=limit), search_terms(words))
         return [(event.session_id, event.start_tick, event.content) for event in events]
+
+    def require_logs(self) -> None:
+        """Raise `IntegrityError` for a log that is damaged or gone."""
+        self._experience.flush()
+        self._experience.reader.sources(StepQuery())
 
     def contract(self) -> str:
         """Return the document of the lifecycle contract, empty without one."""
@@ -422,14 +435,23 @@ class StreamEraser:
 
     def _choose(self, selection: Selection, *, at: datetime) -> PreparedErasure:
         self._experience.flush()
-        choice = self._chooser.choose(selection, at=at)
-        if choice.sessions and self._db.readonly:
+        prepared = self._chosen(selection, at=at)
+        if prepared.choice.sessions and self._db.readonly:
             raise StorageFailure(
                 "What is selected reaches recorded experience, and what would go of that is found out by a "
                 f"transaction that is undone: {self._db.path} was opened read-only. Open it for writing for "
                 "this dry run; nothing was changed."
             )
-        return PreparedErasure(choice=choice, lookup=self._lookup(choice))
+        return prepared
+
+    def _chosen(self, selection: Selection, *, at: datetime) -> PreparedErasure:
+        """Choose beside segments that cannot be read: of these what is known without reading them."""
+
+        def choose() -> PreparedErasure:
+            choice = self._chooser.choose(selection, at=at)
+            return PreparedErasure(choice=choice, lookup=self._lookup(choice))
+
+        return self._experience.reader.in_spite_of_damage(choose)[0]
 
     def erase(self, selection: Selection, book: ErasureBook, prepared: object = None) -> None:
         """Erase what was recorded up to `book.at` and is selected; what files hold of it is noted as pending."""
@@ -448,11 +470,12 @@ class StreamEraser:
         for _ in range(_ATTEMPTS):
             prepared = self._choose(selection, at=book.at)
             choice = prepared.choice
-            if not choice.sessions and choice.state is not None:
+            if not (choice.sessions or choice.unsure) and choice.state is not None:
                 return choice
             with self._db.transaction():
                 if self._is_as_it_was(choice):
                     self._taking.take(choice, prepared.lookup, book)
+                    self._note_unsure(selection, choice, book)
                     return choice
         with self._db.transaction():  # nobody can move anything now
             return self._take_within(selection, book, prepared)
@@ -460,11 +483,21 @@ class StreamEraser:
     def _take_within(self, selection: Selection, book: ErasureBook, prepared: PreparedErasure) -> Choice:
         """Take what was chosen, in the caller's transaction; where things moved since, choose again."""
         if not self._is_as_it_was(prepared.choice):
-            choice = self._chooser.choose(selection, at=book.at)
-            prepared = PreparedErasure(choice=choice, lookup=self._lookup(choice))
+            prepared = self._chosen(selection, at=book.at)
         if prepared.choice.sessions:
             self._taking.take(prepared.choice, prepared.lookup, book)
+        self._note_unsure(selection, prepared.choice, book)
         return prepared.choice
+
+    def _note_unsure(self, selection: Selection, choice: Choice, book: ErasureBook) -> None:
+        if choice.unsure:
+            names = ", ".join(f"stream/segments/{name}" for name in choice.unsure)
+            book.pending(
+                UNREAD,
+                f"{names} cannot be read and may hold more of what is to go: that is in it still. Put a backup in its "
+                "place: `hexad maintain` then goes on with the erasure",
+                {"segments": [*choice.unsure], "selection": selection.to_dict()},
+            )
 
     def _is_as_it_was(self, choice: Choice) -> bool:
         state = choice.state
@@ -520,21 +553,35 @@ class StreamEraser:
             size = self._evidence.erase(str(waiting.work["submission"]))
             book.erased(PACKAGES, int(size is not None), size or 0)
             return True
+        if waiting.place == UNREAD:
+            return self._can_read(waiting)
         if waiting.place == COPIES:
             self._documents.remove_copies(waiting.work)
             return True
         return self._taken_out(waiting, book)
+
+    def _can_read(self, waiting: Pending) -> bool:
+        """Whether the segments that wait can be read by now, or are gone."""
+        names, sealer = waiting.work["segments"], self._experience.sealer
+        assert isinstance(names, list)
+        return all(
+            not sealer.manifest.has(str(name))
+            or self._experience.reader.readable.is_readable(str(sealer.segments / str(name)))
+            for name in names
+        )
 
     def _taken_out(self, waiting: Pending, book: ErasureBook) -> bool:
         given_sessions = waiting.work["sessions"]
         sessions = (
             [int(str(session)) for session in given_sessions] if isinstance(given_sessions, list) else []
         )
-        if not self._files.has_files_left(sessions):
-            return True
-        rewrite = self._files.take_out()
-        book.erased(ROWS, 0, rewrite.bytes)
-        if not self._files.has_files_left(sessions):
+        unread = waiting.work.get("unread", 0)
+        assert isinstance(unread, int)
+        rewrite = self._files.take_out() if self._files.has_files_left(sessions) else FileRewrite()
+        is_done = not self._files.has_files_left(sessions)
+        with self._db.transaction():
+            book.erased(ROWS, unread if is_done else 0, rewrite.bytes)
+        if is_done:
             return True
         reason = "; ".join(sorted(rewrite.held_by)) or _NOT_YET
         if reason != waiting.reason:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from hexad.core.tracing import log
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.stream.duckdb_engine import DuckDbEngine
-from hexad.experience.stream.manifest import SegmentManifest, StreamSegment
+from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
 
 Answer = TypeVar("Answer")
 
@@ -63,6 +63,15 @@ class ReadableSegments:
             if path not in known:
                 known[path] = self.is_readable(path)
         return [segment for segment in segments if known[str(self._directory / segment.name)]]
+
+    def unreadable(self, sessions: Collection[int]) -> dict[str, list[SessionRange]]:
+        """Return what segments hold of these sessions that this thread leaves out, as the manifest says, by name."""
+        if not self.leaves_out:
+            return {}
+        ranges = self._manifest.ranges(sessions)
+        segments = [segment for segment in self._manifest.segments() if segment.name in ranges]
+        readable = {segment.name for segment in self.of(segments)}
+        return {name: some for name, some in ranges.items() if name not in readable}
 
     def is_readable(self, path: str) -> bool:
         """Whether all columns of a segment can be read."""

@@ -26,6 +26,11 @@ class SessionRange:
     ticks: tuple[int, int]
     times: tuple[int, int]
 
+    @property
+    def has_all(self) -> bool:
+        """Whether it has every tick between its first and its last."""
+        return self.rows == self.ticks[1] - self.ticks[0] + 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSegment:

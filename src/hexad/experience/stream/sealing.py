@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.clock import Clock
 from hexad.core.event_types import EventType
-from hexad.core.tick_ranges import Ranges, count, intersection
+from hexad.core.tick_ranges import Ranges, count, intersection, union
 from hexad.database import files
 from hexad.database.codec import to_micros
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import FileCipher
 from hexad.database.leases import Lease
-from hexad.errors import IntegrityError
+from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
 from hexad.experience.stream.filters import TickRanges, placed
 from hexad.experience.stream.frames import HAS_EVENT, SEALED_HEADER_BYTES, Frames
@@ -109,10 +109,12 @@ class SegmentUpkeep:
     def _candidates(self, problems: list[str]) -> list[_Candidate]:
         cold = self._cold.by_session()
         ranges = self._manifest.ranges()
-        candidates = [
-            self._candidate(segment, _departed(ranges.get(segment.name, ()), cold))
-            for segment in self._manifest.segments()
-        ]
+        candidates = []
+        for segment in self._manifest.segments():
+            try:
+                candidates.append(self._candidate(segment, _departed(ranges.get(segment.name, ()), cold)))
+            except (IntegrityError, StorageFailure) as error:  # the others are looked after all the same
+                problems.append(str(error))
         small = [candidate for candidate in candidates if candidate.rows < SMALL_ROWS]
         merged = (
             {candidate.segment.name for candidate in small} if len(small) >= SMALL_SEGMENTS else set[str]()
@@ -147,31 +149,55 @@ class SegmentUpkeep:
         assert row is not None
         return int(row[0])
 
-    def take_out(self, ticks: Mapping[int, Ranges]) -> tuple[int, list[str]]:
+    def take_out(self, ticks: Mapping[int, Ranges]) -> tuple[int, list[str], dict[int, Ranges]]:
         """Write anew, without what left, each segment that holds any of these ticks, all of which left.
 
-        Returns how many bytes were written or, where nothing was left, removed, and in words which segments could not
-        be written anew.
+        Returns how many bytes were written or, where nothing was left, removed, in words which segments could not
+        be written anew, and which of the ticks may be in these. One of which all left goes, whether it can be read or
+        not.
         """
         problems: list[str] = []
+        held: dict[int, Ranges] = {}
         dropped: list[StreamSegment] = []
         before = {segment.name for segment in self._manifest.segments()}
         session_ranges, departed = self._manifest.ranges(), self._cold.by_session()
         for segment in self._manifest.segments():
             ranges = session_ranges.get(segment.name, ())
             here = _departed(ranges, ticks)
-            if not here or not (self._files.directory / segment.name).exists():
-                problems += [f"{segment.name} is not there"] if here else []
-            elif self._count(segment, here) and self._is_whole(segment, problems):
-                left = _departed(ranges, departed)
+            if not here:
+                continue
+            left, path = _departed(ranges, departed), self._files.directory / segment.name
+            known = len(problems)
+            if _all_left(ranges, left):
+                dropped += [segment] if path.exists() else []
+                self._rewrite([_Candidate(segment=segment, cold_rows=segment.rows, departed=left)])
+            elif not path.exists():
+                problems.append(f"{segment.name} is not there")
+            elif self._holds(segment, here, problems) and self._is_whole(segment, problems):
                 rows = self._count(segment, left)
                 self._rewrite([_Candidate(segment=segment, cold_rows=rows, departed=left)])
                 dropped += [segment] if rows == segment.rows else []
+            if len(problems) > known:
+                held = {
+                    session: union([*held.get(session, ()), *here.get(session, ())])
+                    for session in held.keys() | here.keys()
+                }
         segments = [segment for segment in self._manifest.segments() if segment.name not in before]
         sides = self._manifest.sides()
         size = sum(segment.bytes for segment in (*dropped, *segments))
         size += sum(side.bytes for segment in segments for side in sides.get(segment.name, ()))
-        return size, problems
+        return size, problems, held
+
+    def _holds(self, segment: StreamSegment, ticks: Mapping[int, Ranges], problems: list[str]) -> bool:
+        try:
+            return self._count(segment, ticks) > 0
+        except (IntegrityError, StorageFailure):
+            path = self._files.directory / segment.name
+            problems.append(
+                f"{path} cannot be read, and what it holds of this is in it still; nobody is shown it. Put a backup in "
+                "its place: `hexad maintain` takes it out of that"
+            )
+            return False
 
     def _is_whole(self, segment: StreamSegment, problems: list[str]) -> bool:
         """Whether the file is as it was registered: damage must not become a segment with a hash of its own."""
@@ -242,6 +268,14 @@ def _departed(session_ranges: Sequence[SessionRange], cold: Mapping[int, Ranges]
         for session_range in session_ranges
     }
     return {session: ranges for session, ranges in departed.items() if ranges}
+
+
+def _all_left(session_ranges: Sequence[SessionRange], departed: Mapping[int, Ranges]) -> bool:
+    """Whether surely every timestep of a segment left, by what is known of it without reading it."""
+    return all(
+        session_range.has_all and count(departed.get(session_range.session, ())) == session_range.rows
+        for session_range in session_ranges
+    )
 
 
 def _merge_groups(chosen: Sequence[_Candidate]) -> Iterator[list[_Candidate]]:
