@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from hexad.core.lazy import lazy_pattern
+
 NOTHING: Final = (
     "\u00ad\u034f\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufeff\u115f\u1160\u3164\uffa0"
 )
@@ -28,8 +30,8 @@ _SELECTORS: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 _ESCAPED: Final = f"[\x7f-\x9f\u2028\u2029{NOTHING}{TURNING}\U000e0000-\U000e007f]+"
 
 TAG: Final = "recalled-memory"
-_STEERING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_TURNING: Final = re.compile(f"[{TURNING}]")
+_STEERING: Final = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_TURNING: Final = lazy_pattern(f"[{TURNING}]")
 _NAMES: Final = (
     "system|assistant|user|human|developer|tool|function|invoke|parameter|antml|context|memor|past_conv|instruction"
     "|prompt|document|result|message|channel|turn>|reminder|think|command-|local-command|s>|sys|im_|eot|end|start|begin"
@@ -38,7 +40,7 @@ _NAMES: Final = (
 # What models know as the borders of roles, calls and turns: an angle bracket before such a name or before a bar, wide
 # and small ones too, and the square brackets of some. A name after an identifier that begins with one capital is a
 # type of code (`Vec<Result>`), and no border.
-_MARKUP: Final = re.compile(
+_MARKUP: Final = lazy_pattern(
     rf"[<\uff1c\ufe64](?:(?=\s{{0,8}}[|\uff5c]\s{{0,8}}/?\w)|(?!(?<=\w<)(?-i:[A-Z][a-z]))(?=\s{{0,8}}[/!\uff0f]?\s{{0,8}}(?:\w{{1,20}}:)?(?:{_NAMES})))"
     r"|(?<=\w[|\uff5c])[>\uff1e]"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])",
@@ -49,7 +51,7 @@ _ATTRIBUTE_SHOWN: Final = 200
 _UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 # One run of white space before and one after the slash, so that a long run is passed over once, not once for each
 # of its characters; and characters that nobody sees may stand anywhere.
-_LOOKALIKE: Final = re.compile(
+_LOOKALIKE: Final = lazy_pattern(
     rf"[<＜‹][\s{_UNSEEN}]*(?:[/／][\s{_UNSEEN}]*)?(?={f'[{_UNSEEN}]*'.join(map(re.escape, TAG))})",
     re.IGNORECASE,
 )

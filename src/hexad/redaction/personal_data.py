@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets.values import FROM_NAME, FROM_SHAPE, SecretSpan
 
-_DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
+_DOMAIN = lazy_pattern(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _FILE_ENDINGS: Final = frozenset(
     """
     png jpg jpeg gif svg webp ico css scss js mjs ts tsx jsx json html md py rb go rs java c h txt
@@ -23,7 +24,7 @@ _LOCAL_SIGNS: Final = frozenset("._%+-'")
 LOCAL_PART_LIMIT: Final = 64
 """Longest part of an address before the @, in characters (RFC 5321)."""
 
-_PHONES = re.compile(
+_PHONES = lazy_pattern(
     r"(?<![\w.+/=-])(?<!\d )(?:"
     r"(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){7,14}"  # +49 30 901820, +44 (0)20 7946 0958
     r"|(?:1[ .-])?(?:\([2-9]\d\d\)[ ]?|[2-9]\d\d[ .-])[2-9]\d\d[ .-]\d{4}"  # (415) 555-2671
@@ -31,8 +32,8 @@ _PHONES = re.compile(
     r"|(?:\(0[1-9]\d{1,4}\)|0[1-9]\d{1,4})[ /]\d{3,8}(?:[ -]\d{2,6}){0,2}"  # 020 7946 0958, 0171/1234567
     r")(?![\w-]|\.\d|[ ][0-9A-Fa-f]{4}\b)"
 )
-_DATE = re.compile(r"\+?\d{4}-\d\d-\d\d")
-_PHONE_WORD = re.compile(
+_DATE = lazy_pattern(r"\+?\d{4}-\d\d-\d\d")
+_PHONE_WORD = lazy_pattern(
     r"(?:phone|mobile|cell|tel|fax|call|whatsapp|sms|handy|telefon)\b[^\d\n+]{0,16}(\d{9,13})(?![\w.-])",
     re.IGNORECASE,
 )
@@ -44,24 +45,24 @@ _GAPS: Final = (
 )
 """What stands between the groups of a number, one at a time."""
 # A class before the look behind it lets the engine skip to where a number may begin: three times as fast.
-_DIGITS = re.compile(rf"\d(?<![\w.+-]\d)(?:[{_GAPS}]?\d){{11,18}}(?![\w-]|\.\d)")
-_DOTTED = re.compile(r"\d(?<![\w.+-]\d)\d{3}(?:\.\d{4}){3}(?![\w-]|\.\d)")
-_IBAN = re.compile(
+_DIGITS = lazy_pattern(rf"\d(?<![\w.+-]\d)(?:[{_GAPS}]?\d){{11,18}}(?![\w-]|\.\d)")
+_DOTTED = lazy_pattern(r"\d(?<![\w.+-]\d)\d{3}(?:\.\d{4}){3}(?![\w-]|\.\d)")
+_IBAN = lazy_pattern(
     rf"[A-Z](?<![A-Za-z0-9][A-Z])[A-Z]\d{{2}}(?:[{_GAPS}]?[A-Z0-9]){{11,30}}(?![A-Za-z0-9])"
     rf"|[a-z](?<![A-Za-z0-9][a-z])[a-z]\d{{2}}(?:[{_GAPS}]?[a-z0-9]){{11,30}}(?![A-Za-z0-9])"
 )
-_NUMBER_NAME_BEFORE = re.compile(
+_NUMBER_NAME_BEFORE = lazy_pattern(
     r"(?:ids?|ts|times?|timestamp|seed|offset|seq|sequence|nonce|hash|snowflake|nanos|micros|ticks?)[\"']?\s{0,2}[:=#]\s{0,2}[\"']?\Z",
     re.IGNORECASE,
 )
-_CARD_WORD = re.compile(r"card|credit|payment|(?<![a-z])(?:pan|cc)(?![a-z])", re.IGNORECASE)
+_CARD_WORD = lazy_pattern(r"card|credit|payment|(?<![a-z])(?:pan|cc)(?![a-z])", re.IGNORECASE)
 _NAME_CHARS: Final = 32
-_SSN = re.compile(rf"(\d(?<![\w.-]\d)(?<!\d \d)\d{{2}})([{_GAPS}])(\d{{2}})\2(\d{{4}})(?![\w-]|\.\d| \d)")
-_SSN_WORD = re.compile(
+_SSN = lazy_pattern(rf"(\d(?<![\w.-]\d)(?<!\d \d)\d{{2}})([{_GAPS}])(\d{{2}})\2(\d{{4}})(?![\w-]|\.\d| \d)")
+_SSN_WORD = lazy_pattern(
     r"(?:ssn|social security(?: number| no\.?)?)\b[^\d\n]{0,12}(\d{3})()(\d{2})(\d{4})(?!\d)", re.IGNORECASE
 )
-_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d|-[a-z])")
-_VERSION_BEFORE = re.compile(
+_IPV4 = lazy_pattern(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d|-[a-z])")
+_VERSION_BEFORE = lazy_pattern(
     r"(?:version|ver|release|rel|build|firmware|rev|section|chapter|sec\.|§|[=<>~^!]=|\bv|[~^])"
     r"[\"']?[ :=]{0,3}[\"']?v?\Z",
     re.IGNORECASE,
@@ -73,7 +74,7 @@ _OID_ARCS: Final = (
     "1.3.101.",
     "1.2.840.",
 )  # object identifiers, not addresses
-_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
+_IPV6 = lazy_pattern(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
 
 _IBAN_LENGTHS: Final = {
     country: int(length)

@@ -5,11 +5,11 @@ The rules know English. A question, a doubt, a condition and what somebody else 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.summary.sentences import sentences
 
 SENTENCE_CHARS_LIMIT: Final = 400
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
     text: str
 
 
-_DOUBT = re.compile(
+_DOUBT = lazy_pattern(
     r"(?i)\b(?:maybe|perhaps|might|could we|should we|shall we|what if|whether|not sure|i think|i guess|wonder"
     r"|imagine|suppose|let's say"
     r"|(?:have|has|had|did)(?: not|n't) (?:yet )?(?:decide|decided|agree|agreed)|nothing (?:is|was) decided|undecided"
@@ -43,7 +43,7 @@ _CHOOSE: Final = (
     r"|switch(?:ing)? (?:over )?(?:to|from)|mov(?:e|ing) (?:over )?to|migrat(?:e|ing) (?:to|from|away)|adopt(?:ing)?"
     r"|standardi[sz](?:e|ing) on|build(?:ing)? on|drop(?:ping)?|default(?:ing)? to)"
 )
-_DECISION = re.compile(
+_DECISION = lazy_pattern(
     r"(?i)^\W*(?:decision\s*:|decided\s*:)|\b(?:we|i|the team|everybody)(?:'ve)? (?:have |has |had )?"
     r"(?:now |finally |all |basically |just )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for|against"
     r"|not|with|upon)"
@@ -73,7 +73,7 @@ _DECISION = re.compile(
     r"|^\W*(?:ok(?:ay)?,? |then,? )?(?:please )?make it (?-i:[A-Z])[\w.+#-]*(?:,? please)?\W*$"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
-_CONVENTION = re.compile(
+_CONVENTION = lazy_pattern(
     r"(?i)^\W*(?:convention|rule)\s*:|\b(?:our|the|by) (?:convention|rule|house style)\b"
     r"|\bwe (?:always|never)\b"
     r"|\b(?:from now on|from here on|going forward|in this (?:project|repo|repository|codebase)),? "
@@ -90,7 +90,7 @@ _CONVENTION = re.compile(
     r"(?= (?-i:[A-Z])[\w.+#-]*\W*$| [^.;]*?\b(?:for|instead of|rather than|over|in|everywhere|throughout"
     r"|only)\b)(?![^.;]*\bto [a-z]{3,}\b)"
 )
-_TODO = re.compile(
+_TODO = lazy_pattern(
     r"(?i)^\W*(?:todo|fixme|follow-?up|next step|action item|reminder|open point|left to do|still open|still missing)"
     r"\b\s*[:\-–—(]"
     r"|\b(?:we|i|you|somebody|someone) (?:still )?(?:need|needs|have|has) to\b.*"
@@ -106,7 +106,7 @@ _NOT_THAT: Final = (
     r"(?! (?:it|this|that|these|those|you|your|how|what|them|him|her|the (?:idea|look|sound)"
     r"|to (?:know|see|ask|hear|get))\b)"
 )
-_CHOICE = re.compile(
+_CHOICE = lazy_pattern(
     r"(?i)^\W*preference\s*:|\bmy (?:\w+ )?preference (?:is|would be)\b"
     r"|\bi (?:always|generally|usually|never) want (?!to\b)"
     r"|\b(?:i'd|i would) like to (?:stick (?:with|to)|stay with|keep using)\b|\bworks? (?:best|better) for me\b"
@@ -117,7 +117,7 @@ _CHOICE = re.compile(
     r"(?:use|set|indent|format|name|code|develop|deploy|test|commit|write (?:my|code|tests|in))\b"
 )
 """What somebody wants to be done so, or not so."""
-_LIKING = re.compile(
+_LIKING = lazy_pattern(
     r"(?i)\bmy (?:\w+ )?favou?rite\b"
     rf"|\b(?:i|we) {_OFTEN}(?:like|love|enjoy|adore){_NOT_THAT}(?= \w)"
     r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of|keen on|partial to)\b"
@@ -135,18 +135,18 @@ repositories requests? responses? reviews? rows? runtime schemas? scripts? secre
 shell spaces sql staging storage strings? stylesheets? syntax tables? tabs test tests testing timestamps? tokens?
 types? typing ui unit urls? validation variables? versions? web workflows?
 """
-_PROJECT = re.compile(r"(?i)\b(?:" + "|".join(_PROJECT_WORDS.split()) + r")\b")
+_PROJECT = lazy_pattern(r"(?i)\b(?:" + "|".join(_PROJECT_WORDS.split()) + r")\b")
 _NAME: Final = r"[\"'`]?(?-i:[A-Z][\w.+#-]*|[a-z][\w+#-]*\.(?:js|py|io|net|ts)\b|[a-z]+\d[\w.]*)"
 _POINTED: Final = (
     r"(?:it|this|that|these|those|them|him|her|you|me|us|one|some|any|a|an|the|my|your|his|their)\b"
 )
-_SOON: Final = re.compile(
+_SOON: Final = lazy_pattern(
     r"(?i)\b(?:today|tonight|tomorrow|yesterday|later|soon|now|yet|first|next (?:week|month|time|file|step)"
     r"|this (?:week|evening|time)"
     r"|for now|right away|asap|at (?:noon|night|\d)|together|for lunch|for dinner|when (?:i|you|we)"
     r"|anymore)\b|\bto (?:find|see|check|look|fix)\b"
 )
-_WE_CHOOSE = re.compile(
+_WE_CHOOSE = lazy_pattern(
     r"(?i)\b(?:we|i|our team|the team)(?: (?:all|just|now|finally|both))*(?:'ll| will| shall|'re| are|'m| am"
     r"| is| won't)"
     r"(?: (?:not|all|just|now|finally|definitely|then|always|never|only))*(?: gonna| going to)?(?: not)?(?: be)? "
@@ -160,17 +160,17 @@ _WE_CHOOSE = re.compile(
     rf"|\b(?P<what>is|are|was) what we(?:'ll| will| are going to|'re going to)? (?:use|go with|take|chose"
     rf"|picked|decided on)\b"
 )
-_SETTLED = re.compile(
+_SETTLED = lazy_pattern(
     r"(?i)^\W*(?:agreed|settled|it's (?:settled|decided|agreed)|final (?:call|decision|answer)|verdict"
     r"|conclusion|resolved|done deal)\s*[:,–—-]\s*\S"
 )
-_IT_WILL_BE = re.compile(
+_IT_WILL_BE = lazy_pattern(
     r"(?i)^\W*(?:so,? |ok(?:ay)?,? )?(?P<who>(?:the |our |all )?[\w.+#/-]+(?: [\w.+#/-]+){0,3}) (?:will"
     r"|is going to|are going to|is gonna|shall|must|should)"
     r" (?:always |never |only )?(?:be (?:our|written|hosted|stored|built|named|called|kept|served|deployed|in"
     r"|on)|return|use|live|go|stay|run on|follow) "
 )
-_ORDER = re.compile(
+_ORDER = lazy_pattern(
     rf"(?i)^\W*(?:ok(?:ay)?,? |and |but |so |also,? )?(?:please,? )?(?:can you (?:please )?)?"
     rf"(?:(?:use|prefer|avoid|keep|stop (?:using|suggesting|adding|writing)|stick (?:to|with)|switch to"
     rf"|move to|put|name|no more|no)|(?:don't|do not|never) (?:ever )?[a-z]+|"
@@ -179,13 +179,13 @@ _ORDER = re.compile(
     rf"|(?:i'd like|i would like|i want|give me)(?: all| my| your| every| each)?(?=.* (?:in|as|with|without)\b))"
     rf" (?!{_POINTED}|to\b)\S"
 )
-_LIVES = re.compile(
+_LIVES = lazy_pattern(
     r"(?i)^\W*(?!(?:the|this|that|it|he|she|they|there|what|who|how|i|we|you)\b)[\w.+#-]+(?: [\w.+#-]+){0,3} "
     r"(?:(?:go|goes|live|lives|belong|belongs) (?:in|into|next to|under|beside|on|at)|stays? (?:on|off|in|at)"
     r"|(?:is|are) (?:always|never|only) )"
 )
-_GENERAL = re.compile(r"(?i)\b(?:always|never|every|each|all|any|before|only|everywhere|instead|not)\b")
-_OWN_WAY = re.compile(
+_GENERAL = lazy_pattern(r"(?i)\b(?:always|never|every|each|all|any|before|only|everywhere|instead|not)\b")
+_OWN_WAY = lazy_pattern(
     rf"(?i)\bmy (?:go-to|default|usual|standard|preferred) (?:\w+ ){{0,3}}(?:is|are)\b(?!.*\b(?:excuse|answer|joke)\b)"
     rf"|(?P<sure>\bremember (?:that )?i (?:always |never |usually )?(?:use|prefer|like|want|work with|write"
     rf"|need|run|code in)\b"
@@ -194,11 +194,11 @@ _OWN_WAY = re.compile(
     rf"|\bi (?:always|usually|generally|normally|mostly|only) (?:work|run|write|test|deploy|commit|review|name"
     rf"|start) (?:with|my|all|tests|code|in|on|every)\b"
 )
-_QUOTED = re.compile(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
-_QUOTATION = re.compile(
+_QUOTED = lazy_pattern(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
+_QUOTATION = lazy_pattern(
     r"[\"“«][^\"”»\n]{12,}[\"”»]|„[^“”\n]{12,}[“”]|(?<!\w)['‘](?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){12,}'(?!\w)"
 )
-_HEARSAY = re.compile(
+_HEARSAY = lazy_pattern(
     r"(?i)\b(?:they|he|she|the (?:docs?|page|article|readme|log|issue|blog|book)) (?:says?|said|claims?)\b"
 )
 
@@ -278,7 +278,7 @@ def _plain(sentence: str) -> str:
 
 
 # Said of the next step of a talk, or to say nothing.
-_PASSING: Final = re.compile(
+_PASSING: Final = lazy_pattern(
     r"(?i)^\W*(?:ok(?:ay)?,? |so,? )?(?:let's|let us) (?:go (?:with|to|on)|use|do|move to|switch to"
     r"|look) (?:the )?(?:next|other|following|first|second|last)\b"
     r"|\bprefer not to (?:say|answer|talk|discuss|go)\b"

@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Final, Literal
 
+from hexad.core.lazy import lazy_pattern
+
 Span = tuple[datetime, datetime]
 """The first moment inside and the first after it."""
 
@@ -112,7 +114,7 @@ def compile_dates(*alternatives: str) -> re.Pattern[str]:
     pattern = "|".join(alternatives)
     for name, part in parts_pattern().items():
         pattern = pattern.replace(f"{{{name}}}", part)
-    return re.compile(rf"(?i)(?<![\w./])(?<![0-9]-)(?:{pattern})")
+    return lazy_pattern(rf"(?i)(?<![\w./])(?<![0-9]-)(?:{pattern})")
 
 
 LEFT_CHARACTERS: Final = 48
@@ -166,17 +168,17 @@ def _dates() -> re.Pattern[str]:
 
 # What must stand before a month, a season or a year that stands alone: without it, "may" is a verb, "June"
 # a person and "2077" a number.
-_PREPOSITION = re.compile(
+_PREPOSITION = lazy_pattern(
     r"(?i)(?:^|[\s(,-])(in|during|since|before|after|until|till|by|of|from|between|through|throughout|around|early"
     r"|mid|late|every|over|as of|up to|prior to|for(?=\s{1,3}the\b))"
     r"(?:\s{1,3}(?:the|early|mid|late|year|about|around))?[\s-]{1,3}$"
 )
-_BEFORE_DAY = re.compile(
+_BEFORE_DAY = lazy_pattern(
     r"(?i)\b(?:on|since|before|after|until|till|by|from|between|and|around|of)\s{1,3}(?:the\s{1,3})?$"
 )
-_SINCE = re.compile(r"(?i)\bsince\s{1,3}$")
-_BARE_ARTICLE = re.compile(r"(?i)\bthe\s{1,3}$")
-_WORD: Final = re.compile(r"[a-z]+")
+_SINCE = lazy_pattern(r"(?i)\bsince\s{1,3}$")
+_BARE_ARTICLE = lazy_pattern(r"(?i)\bthe\s{1,3}$")
+_WORD: Final = lazy_pattern(r"[a-z]+")
 _CUES: Final = frozenset(
     {
         *MONTHS,
@@ -443,26 +445,26 @@ class DateRange:
         )
 
 
-_OFFSET = re.compile(
+_OFFSET = lazy_pattern(
     r"(?i)(?:(?P<n>[0-9]{1,3}|a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)|the|last)\s{1,3}"
     r"(?P<unit>day|weekend|week|month|year)s?\s{1,3}(?P<side>before|after)\s{1,3}$"
 )
-_AROUND = re.compile(r"(?i)\b(?P<unit>weekend|week)\s{1,3}of\s{1,3}(?:the\s{1,3})?$")
-_PART = re.compile(
+_AROUND = lazy_pattern(r"(?i)\b(?P<unit>weekend|week)\s{1,3}of\s{1,3}(?:the\s{1,3})?$")
+_PART = lazy_pattern(
     r"(?i)\b(?P<part>first|second|third|fourth|last)\s{1,3}(?P<unit>week)\s{1,3}(?:of|in)\s{1,3}$"
     r"|\b(?P<share>early|beginning|start|first half|mid|middle|late|end|second half)"
     r"(?:\s{1,3}of)?[\s-]{1,3}(?:the\s{1,3})?$"
 )
-_SIDE = re.compile(
+_SIDE = lazy_pattern(
     r"(?i)\b(?:(?P<since>since|starting(?:\s{1,3}(?:in|from|on))?)|(?P<after>after|later than|following)"
     r"|(?P<before>before|prior to|earlier than)|(?P<until>until|till|up to|by)|in|on|during|from|of|at|between|over"
     r"|as of|throughout|around)\s{1,3}(?:the\s{1,3})?$"
 )
-_BETWEEN = re.compile(
+_BETWEEN = lazy_pattern(
     r"(?i)\s{0,3}(?:(?P<word>and|to|until|till|through)\b|[-\u2013\u2014])\s{0,3}(?:the\s)?"
 )
-_OPENS_RANGE = re.compile(r"(?i)\b(?:between|from)\s{1,3}(?:the\s{1,3})?$")
-_ONWARDS = re.compile(r"(?i)\s{1,3}(?:onwards?|on(?=\s*(?:[?.,!]|$)))")
+_OPENS_RANGE = lazy_pattern(r"(?i)\b(?:between|from)\s{1,3}(?:the\s{1,3})?$")
+_ONWARDS = lazy_pattern(r"(?i)\s{1,3}(?:onwards?|on(?=\s*(?:[?.,!]|$)))")
 
 
 def date_range(text: str, *, now: datetime) -> DateRange | None:

@@ -10,20 +10,21 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text import noise_words as w
 from hexad.text.normalize import fold
 
 CONSIDERED_CHARACTERS: Final = 2_000
 
 
-_TRACE = re.compile(
+_TRACE = lazy_pattern(
     r"(?m)^Traceback \(most recent call last\)|^[^\S\n]+File \"[^\"\n]+\", line \d+"
     r"|^[^\S\n]+at [\w$./<>-]+ ?\([^)\n]*:\d+(?::\d+)?\)|^stack backtrace:|^thread '[^'\n]*' panicked"
     r"|^goroutine \d+ \["
 )
 
 
-_LOG_LINE = re.compile(
+_LOG_LINE = lazy_pattern(
     r"(?i)^\W{0,3}(?:\d{4}-\d\d-\d\d[ t]\d\d:\d\d|\d\d:\d\d(?::\d\d)?|[a-z]{3} [ \d]\d \d\d:\d\d:\d\d"
     r"|\d{1,2}/[a-z]{3}/\d{4})"
     r"|^\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal)\b[\]:| ]|^(?:time|ts|level)=\S+ "
@@ -32,7 +33,7 @@ _LOG_LINE = re.compile(
 
 
 # A line that stands alone must say more of where it is from than a line among others.
-_ONE_LOG_LINE = re.compile(
+_ONE_LOG_LINE = lazy_pattern(
     r"(?i)^\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ t]\d\d:\d\d(?::\d\d)?\S*\s+\W?(?:[\w./-]+\W{0,2}\s+)?\W?"
     r"(?:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
     r"|^(?:<\d+>)?[a-z]{3} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: "
@@ -42,13 +43,13 @@ _ONE_LOG_LINE = re.compile(
     r"|^(?:time|ts|level|lvl)=\S+ .*\b\w+=\S"
     r"|^\s*File \"[^\"\n]+\", line \d+|^\s*at [\w$.<>/]+ ?\([^)\n]*:\d+(?::\d+)?\)\s*$"
 )
-_LOG_FIELDS = re.compile(
+_LOG_FIELDS = lazy_pattern(
     r"\"(?:level|severity|lvl|levelname)\"\s*:.*\"(?:msg|message|event)\"\s*:|"
     r"\"(?:msg|message|event)\"\s*:.*\"(?:level|severity|lvl|levelname)\"\s*:"
 )
 
 
-_OF_A_TRACE = re.compile(
+_OF_A_TRACE = lazy_pattern(
     r"^Traceback |^\s+File \"|^\s{2,}\S|^\t\S|^panic: |^fatal error: |^[\w./*()]+\([^()]*\)$|^\s+at "
     r"|^\s*\.\.\. \d+ more|^stack backtrace:|^thread '|^goroutine \d+"
     r"|^\s*\d+: |^(?:Caused by: )?(?:[\w.$]+\.)?\w*(?:Error|Exception|Warning|Panic|Interrupt|Exit)\b"
@@ -103,10 +104,10 @@ _LONG: Final = 600
 _CONSIDERED: Final = 8_000
 _ANNOUNCED: Final = 320
 _LISTED_LEAST: Final = 3
-_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])\s+|\s*\n\s*|\s[|\u00b7\u2022]\s")
-_PLACEHOLDER: Final = re.compile(r"\[REDACTED:[a-z0-9_-]{1,64}\]")
-_SPEAKER: Final = re.compile(r"(?im)^\s*(?:user|assistant|human|ai|agent|bot|system)\s*:\s*")
+_WORD: Final = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
+_SENTENCE: Final = lazy_pattern(r"(?<=[.!?\u2026])\s+|\s*\n\s*|\s[|\u00b7\u2022]\s")
+_PLACEHOLDER: Final = lazy_pattern(r"\[REDACTED:[a-z0-9_-]{1,64}\]")
+_SPEAKER: Final = lazy_pattern(r"(?im)^\s*(?:user|assistant|human|ai|agent|bot|system)\s*:\s*")
 
 
 def junk_rule(text: str) -> str | None:

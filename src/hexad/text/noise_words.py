@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.search_terms import STOP_WORDS
 
 TALK: Final = frozenset(
@@ -81,13 +81,13 @@ MARKS: Final = frozenset(
     " understood noted roger acknowledged absolutely definitely agreed exactly congrats congratulations".split()
 )
 
-ASSENT: Final = re.compile(
+ASSENT: Final = lazy_pattern(
     r"(?i)^\W*(?:got it|will do|sounds good|makes sense|go (?:ahead|on)|see you|(?:talk"
     r"|see) (?:to )?(?:you )?(?:later|soon)"
     r"|good (?:job|work)|well done|all good|you're welcome|proceed|continue|correct|right)\b"
 )
 # What somebody is reported to have said, without a word of what it was about.
-TALKER: Final = re.compile(
+TALKER: Final = lazy_pattern(
     r"(?i)^(?:the )?(?:user|human|customer|assistant|agent|ai|bot|model|client)(?: has| have| just| then| also"
     r"| simply)*"
     r" (?:said|says|saying|greeted|greets|thanked|thanks|acknowledged|acknowledges|confirmed|confirms|agreed|agrees"
@@ -132,7 +132,7 @@ _WORK: Final = (
     r"|install\w*|app|services?|workflow|routes?|handlers?|parser|migrations?)\b"
 )
 """What a plan is about that an agent makes for the next minute, and not a person for a life."""
-ANNOUNCEMENT: Final = re.compile(
+ANNOUNCEMENT: Final = lazy_pattern(
     rf"(?i)^{_LEAD}(?:"
     r"i(?:'ll| will| am going to|'m going to|'m about to| am about to| shall| need to| want to| should)\s+"
     r"(?:now\s+|first\s+|also\s+|then\s+|next\s+|just\s+|quickly\s+)*"
@@ -160,7 +160,7 @@ ANNOUNCEMENT: Final = re.compile(
     r"|(?:that|it) worked\b(?=\W*$)|still (?:working|processing|running|thinking)\b(?=\W*$)"
     r"|(?:picking up|back to) (?:where|work)\b)"
 )
-OUTCOME: Final = re.compile(
+OUTCOME: Final = lazy_pattern(
     r"(?i)\b(?:because|found|turns out|decided|must|never|always|so that|the (?:fix|cause|reason)|instead"
     r" of|fails?|failed|requires?|tomorrow|tonight|yesterday|autumn|spring|summer|winter|years?|months?"
     r"|(?:next|every|each|this|last|on|until|by|before|after|since) (?:week\w*|month\w*|year\w*|(?:mon|tues"
@@ -169,7 +169,7 @@ OUTCOME: Final = re.compile(
     r"|january|february|march|april|june|july|august|september|october|november|december|in may)\b|\b20\d\d\b"
 )
 
-BOILERPLATE: Final = re.compile(
+BOILERPLATE: Final = lazy_pattern(
     r"(?i)^(?:as an ai(?: language)? (?:model|assistant)\b|i(?:'m| am) (?:just )?an ai\b"
     r"|(?:i(?:'m| am) )?(?:so |very |really |terribly )?(?:sorry|apologies|my apologies),? (?:but )?i "
     r"(?:can(?:'|no)?t|am unable|do not|don't|cannot)\b"
@@ -191,12 +191,12 @@ BOILERPLATE: Final = re.compile(
     r"|(?:please )?(?:do not|don't) respond to (?:this|these) messages?\b|caveat: the messages below\b"
     r"|this (?:is an automated|message was (?:sent )?automatically)\b|please (?:do not|don't) reply to this\b)"
 )
-PROMPT: Final = re.compile(
+PROMPT: Final = lazy_pattern(
     r"(?i)^(?:(?:system|assistant|developer)(?: prompt| message)?\s*:\s*)?(?:you are|you're|act as|your role is)\s+"
     r"(?:(?:now\s+)?[\w .-]{2,30},\s+)?an?\s+(?:[\w'-]+,?\s+){0,5}?"
     r"(?:assistant|language model|chatbot|ai(?: agent| model)?|agent (?:that|who|for|designed)|expert (?:in|at|on))\b"
 )
-WRAPPED: Final = re.compile(
+WRAPPED: Final = lazy_pattern(
     r"(?is)^<(system[-_]reminder|system|instructions|function_calls?|invoke|tool_(?:call|use|result|calls|response)"
     r"|function_results?|local-command-\w+|command-\w+|thinking|scratchpad|environment_details)\b[^>]*>.*</\1>$"
 )
@@ -207,7 +207,7 @@ _ACTED: Final = (
     r"(?:updated|created|modified|deleted|saved|edited|written|removed|added|stored|renamed|moved|overwritten|loaded"
     r"|uploaded|downloaded|recorded|cleared|changed)"
 )
-TOOL: Final = re.compile(
+TOOL: Final = lazy_pattern(
     rf"(?i)^(?:\[?(?:tool|function)[ _-]?(?:use|call|result|output|response|name|id)?s?\b\]?\s*(?::|\]|$).{{0,200}}"
     r"|\[(?:tool|function|bash|read|write|edit|grep|glob|search|assistant|user|system)[_ :-][^\]]{0,80}\]"
     r"(?:\s*(?:ok|done|success|failed|error)?\W*)"
@@ -234,7 +234,7 @@ TOOL_KEYS: Final = frozenset(
     "tool tool_name tool_use_id tool_call_id tool_calls function function_call arguments args tool_input".split()
 )
 
-NOTHING: Final = re.compile(
+NOTHING: Final = lazy_pattern(
     r"(?i)^(?:sorry,? )?(?:no|nothing|none|there(?:'s| is| was| are| were) (?:no|nothing|not|none)|i (?:did not|didn't"
     r"|do not|don't|could not|couldn't|found no|see no) ?|(?:could not|couldn't|did not|didn't) find"
     r"|unable to find|found"
@@ -274,15 +274,15 @@ TEST_WORDS: Final = TEST_MARKS | frozenset(
         " delete me later do not use purposes purpose it was written as"
     ).split()
 )
-BLANKS: Final = re.compile(
+BLANKS: Final = lazy_pattern(
     r"(?i)(?:\[|<|\{\{?)\s*(?:insert|your|user(?:'s)?|enter|add|name|city|date|placeholder|todo|tbd|topic|company"
     r"|first name|last name|value|text|project|number|fill)\b[^\]>}\n]{0,40}(?:\]|>|\}\}?)"
 )
-TEST: Final = re.compile(
+TEST: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:asdf|qwerty|lorem ipsum|abc|xyz|123|blah)\b.*|todo|tbd|tba|fixme|n/?a|none|null|undefined|nan|nil"
     r"|empty|unknown|hello,? world|foo(?:[ ,]*ba[rz])*|<[a-z _-]{1,40}>|\{\{?[\w .-]{1,40}\}\}?)\W*$"
 )
-HEARTBEAT: Final = re.compile(
+HEARTBEAT: Final = lazy_pattern(
     r"(?i)^\W*(?:heartbeat(?:[_ ]ok)?|no[_ ]reply|ping|pong|still (?:alive|running|here)"
     r"|nothing (?:new )?to (?:report|do)"
     r"|no (?:new )?(?:changes?|updates?|messages?|tasks?)(?: (?:found|detected|since last (?:run|check)))?"
@@ -293,7 +293,7 @@ HEARTBEAT: Final = re.compile(
 )
 
 # What stands on every page.
-FURNITURE: Final = re.compile(
+FURNITURE: Final = lazy_pattern(
     r"(?i)^(?:(?:we|this (?:web)?site|our (?:web)?site"
     r"|we and our partners)[^.]{0,60}\buses?\b[^.]{0,40}\bcookies\b[^.]*"
     r"\b(?:experience|personali[sz]e|traffic|ads|advertis\w+|preferences|consent|functionality|best)\b"
@@ -321,7 +321,7 @@ PAGE_WORDS: Final = frozenset(
 PAGE_LEAST: Final = 4
 
 # Data without a word: times, ids, bars, encoded bytes.
-CLOCK: Final = re.compile(
+CLOCK: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:the )?(?:current |local |utc |today's |last )?(?:date|time|timestamp|datetime|today|now"
     r"|updated|seen)"
     r"(?: and time)?(?: is)?|(?:new |chat |user )?(?:session|conversation|chat|run|job)(?: (?:id )?[\w-]*\d[\w-]*)?"
@@ -332,23 +332,23 @@ CLOCK: Final = re.compile(
     r"|sess|session|chatcmpl|task)[_-][\w-]{4,80}|[\d.,:/+-]+(?:st|nd|rd|th)?|[tz]\b|t(?=\d)|utc|gmt|am|pm|[ce]e?s?t\b"
     r"|\s|(?:started|ended|closed|finished)\b)*\W*$"
 )
-MOMENT: Final = re.compile(
+MOMENT: Final = lazy_pattern(
     r"(?i)\b\d{4}-\d\d|\d:\d\d|^\W*1\d{9}(?:\d{3})?\W*$|^\W*[\da-f]{12,64}\W*$|[\da-f]{8}-[\da-f]{4}-"
     r"|\b[a-z]+[_-]\w*\d|\b(?:session|conversation|chat|run|job|date|time|id)\b"
 )
 """What a number has to be, that alone says nothing to anybody."""
-ENCODED: Final = re.compile(r"^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{48,}={0,2}$")
-BAR: Final = re.compile(
+ENCODED: Final = lazy_pattern(r"^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{48,}={0,2}$")
+BAR: Final = lazy_pattern(
     r"[\u2588-\u258f\u2591-\u2593#=>\u2501\u2500\u25a0\u25a1\u25cf\u25cb]{3,}|\b\d+(?:\.\d+)?(?:it|[kKMG]i?B)/s"
 )
 BAR_WORDS: Final = 4
-LISTED: Final = re.compile(
+LISTED: Final = lazy_pattern(
     r"^(?:total \d+|[dlcbps-][rwxsStT-]{9}[.+@]?\s.+|[\u2502\u251c\u2514\u2500| `+\\-]*(?:\u251c|\u2514|\u2502"
     r"|\|--|`--|\+--).*"
     r"|(?:[\w.@~+-]*/)*[\w@~+-]*(?:\.[\w-]{1,10}|/)|\.{1,2}/?|\d+ director(?:y|ies), \d+ files?|[\w.@~-]+/?:?)$"
 )
-FILE_NAME: Final = re.compile(r"(?:^|/)[\w@~+-]*\.\w{1,10}$|/$|^[dlcbps-][rwxsStT-]{9}|\u251c|\u2514|--")
-PROGRAM_LINE: Final = re.compile(
+FILE_NAME: Final = lazy_pattern(r"(?:^|/)[\w@~+-]*\.\w{1,10}$|/$|^[dlcbps-][rwxsStT-]{9}|\u251c|\u2514|--")
+PROGRAM_LINE: Final = lazy_pattern(
     r"(?i)^(?:(?:added|removed|changed|audited) \d+ packages?\b.*|up to date, audited\b.*|found \d+ vulnerabilit\w+.*"
     r"|run `npm (?:fund|audit).*|successfully installed \S+-\d.*|requirement already satisfied:.*"
     r"|collecting [\w.\[\]-]+(?:[=<>~!(].*)?|(?:using cached|downloading) \S+(?:\.(?:whl|tar\.gz|zip)|://).*"
@@ -360,6 +360,6 @@ PROGRAM_LINE: Final = re.compile(
     r"|finished `?(?:dev|release|test).*target.*|make(?:\[\d+\]: .*|: \*\*\* .*)|(?:create|delete) mode \d+ .*"
     r"|\[\S+(?: \(root-commit\))? [\da-f]{7,40}\] .*|\d+ files? changed, \d+ .*)$"
 )
-MARKUP: Final = re.compile(
+MARKUP: Final = lazy_pattern(
     r"(?is)<(?:script|style)\b.*?</(?:script|style)\s*>|<!--.*?-->|</?[a-z!][^<>]{0,2000}>|&\w{2,8};"
 )

@@ -6,10 +6,10 @@ asks, a liking), not what it is about: whether it fits a request is judged by me
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.commitments import SENTENCE_CHARS_LIMIT, Commitment, commitment_of
 from hexad.text.requests import FUNCTION_WORDS
 from hexad.text.summary.sentences import sentences
@@ -29,7 +29,7 @@ _CONDITION: Final = (
     rf"(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ )?(?:ask(?:ing)?|mention|request|want|need|say|bring|{_ANSWERING})"
     rf"|you (?:\w+ )?(?:{_ANSWERING}))"
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = lazy_pattern(
     r"(?i)^\W*(?:and |but |so |also,? |oh,? )?(?:"
     rf"{_CONDITION}\b[^,;:]{{0,160}}[,;:] ?(?:please |then )?(?!(?:{FUNCTION_WORDS})\b)[a-z]+"
     rf"|(?:please )?(?!(?:{FUNCTION_WORDS}|when|if|once)\b)[a-z]+ [^?]{{0,200}}\b{_CONDITION}\b"
@@ -39,7 +39,7 @@ _ORDER: Final = re.compile(
     rf"|you (?:should|must|have to|need to) [^?]{{0,200}}\b(?:{_CONDITION}|whenever|each time|every time)\b"
     r")"
 )
-_LIKING: Final = re.compile(
+_LIKING: Final = lazy_pattern(
     r"(?i)\b(?:suits?|works? (?:best|better)|(?:is|are) (?:important|easier|easiest|best|better)|matters?|confuses?"
     r"|annoys?|bothers?|tires?|bores?) (?:for |to )?me\b|\bgiven the choice,? i\b|\bi(?:'m| am) (?:not )?(?:an? )?"
     r"(?:\w+ )?(?:person|learner|believer|minimalist|purist)\b"

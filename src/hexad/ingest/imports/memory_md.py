@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.errors import InvalidInput
 from hexad.ingest.imports.records import LEADS_OUT, Placed, leads_out, origin_of, refuse, short_hash
 from hexad.ingest.sources.decode import decoded
@@ -20,16 +21,16 @@ from hexad.text.normalize import clean, fold, slug
 FORMAT: Final = "memory-md"
 INDEX: Final = "MEMORY.md"
 _FILE_BYTES: Final = 1 << 20
-_HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.*)$")
-_BULLET: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$")
-_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_RULER: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_POINTER: Final = re.compile(
+_HEADING: Final = lazy_pattern(r"(#{1,6})[ \t]+(.*)$")
+_BULLET: Final = lazy_pattern(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$")
+_FENCE: Final = lazy_pattern(r"[ \t]*(`{3,}|~{3,})")
+_RULER: Final = lazy_pattern(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_POINTER: Final = lazy_pattern(
     r"\[([^\[\]]{1,200})\]\(([^()\s]{1,300}\.md)\)[ \t]*(?:[-:\u2013\u2014]+[ \t]*(.*))?$", re.DOTALL
 )
-_KEY: Final = re.compile(r"(?:\*\*|__)?([^*_:`\n]{1,60}?)(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?=\s|$)")
-_FIELD: Final = re.compile(r"[ \t]*([A-Za-z][\w-]{0,40})[ \t]*:[ \t]*(.*)$")
-_WIKI: Final = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:[|#][^\[\]\n]{0,200})?\]\]")
+_KEY: Final = lazy_pattern(r"(?:\*\*|__)?([^*_:`\n]{1,60}?)(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?=\s|$)")
+_FIELD: Final = lazy_pattern(r"[ \t]*([A-Za-z][\w-]{0,40})[ \t]*:[ \t]*(.*)$")
+_WIKI: Final = lazy_pattern(r"\[\[([^\[\]|#\n]{1,200})(?:[|#][^\[\]\n]{0,200})?\]\]")
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Final, Literal
 
 from hexad.core.arguments import quoted
+from hexad.core.lazy import lazy_pattern
 from hexad.text.dates import month_number
 
 Order = Literal["", "day", "month"]
@@ -25,16 +26,16 @@ _NAME: Final = (
     r"|nov(?:ember)?|dec(?:ember)?"
 )
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY: Final = re.compile(
+_WEEKDAY: Final = lazy_pattern(
     r"\(?\b(mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?\)?", re.IGNORECASE
 )
-_CLOCK: Final = re.compile(
+_CLOCK: Final = lazy_pattern(
     r"(?<![\d:])(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     r"|\s?(?P<alone>[ap])\.?m\b\.?)(?P<zone>\s?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?",
     re.IGNORECASE,
 )
 _DATES: Final = tuple(
-    re.compile(form, re.IGNORECASE)
+    lazy_pattern(form, re.IGNORECASE)
     for form in (
         rf"(?P<month>{_NAME})[\s.-]+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+(?P<year>\d{{4}})",
         rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s.-]+(?:of\s)?(?P<month>{_NAME})[\s.,-]+(?P<year>\d{{4}})",

@@ -6,9 +6,9 @@ rest is medium. The rules know English; a text in another language is judged by 
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.memory.memory import Relevance
 from hexad.text.noise import _LOG_LINE, _TRACE, CONSIDERED_CHARACTERS
 
@@ -31,7 +31,7 @@ _KINDS: Final = {
 _SIGNS: Final = tuple(
     (
         weight,
-        re.compile(rf"(?i)(?<![\w.])(?:{words})\b(?!\.\w)"),
+        lazy_pattern(rf"(?i)(?<![\w.])(?:{words})\b(?!\.\w)"),
     )  # `model.contract` is a name and no contract
     for weight, words in (
         (
@@ -69,12 +69,12 @@ _SIGNS: Final = tuple(
 )
 
 """So many words beside a trace still say nothing of it."""
-_CHATTER = re.compile(
+_CHATTER = lazy_pattern(
     r"(?i)\b(?:hi|hello|hey|good (?:morning|evening|night|afternoon)|thanks?|thank you|thx|lol|haha+|cheers|bye"
     r"|see you|talk later|sounds good|no problem|you're welcome|lunch|coffee|weekend|congrats|welcome back)\b"
     r"|[:;]-?[)D(]|[\U0001f600-\U0001f64f]"
 )
-_EMPTY_WORK = re.compile(
+_EMPTY_WORK = lazy_pattern(
     r"(?i)^\W*(?:wip|fix(?:ed|es)? typos?|typos?|merge (?:branch|pull request|remote)|bump version"
     r"|bump \S+ (?:from|to)|release v?\d|formatting|whitespace|lint|test(?: test)+)\b"
     r"|^\W*(?:ok(?:ay)?|yes|no|done|\+1)\W*$"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hexad.core.arguments import quoted
+from hexad.core.lazy import lazy_pattern
 from hexad.errors import InvalidInput
 from hexad.redaction.injection.disguises import readings
 from hexad.redaction.injection.drop_orders import drops_orders
@@ -48,18 +49,18 @@ def _by_word() -> dict[str, list[int]]:
 
 _BY_WORD: Final = _by_word()
 _LEAST_WORDS: Final = 2  # fewer words of the rules than any rule has groups
-_WORD: Final = re.compile(r"[^\W_]+")
-_HIDDEN: Final = re.compile(
+_WORD: Final = lazy_pattern(r"[^\W_]+")
+_HIDDEN: Final = lazy_pattern(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
     "[\U000e0020-\U000e007e]{3,}|[\u202d\u202e]|[\u200b\u200c\u2060-\u2064\ufeff]{4,}"
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}|\x1b\\[[0-9;]*8m"
 )
 _FLAG: Final = "\U0001f3f4"  # whose tags spell the name of a region
-_QUOTED: Final = re.compile(
+_QUOTED: Final = lazy_pattern(
     r"\"[^\"\n]{1,160}\"|“[^”\n]{1,160}”|«[^»\n]{1,160}»|„[^“”\n]{1,160}[“”]|`[^`\n]{1,160}`|"
     r"(?<!\w)'[^'\n]{1,160}'(?!\w)"
 )
-_SPOKEN_OF: Final = re.compile(
+_SPOKEN_OF: Final = lazy_pattern(
     r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|phishing|malicious|adversar\w*|poison\w*|detect\w*"
     r"|examples?|e\.g|such as|phrases?|pattern\w*"
     r"|regex\w*|strings?|quot\w+|filters?|flags?|flagged|block\w*|red[- ]?team\w*|threat\w*|vulnerab\w*"
@@ -69,21 +70,21 @@ _SPOKEN_OF: Final = re.compile(
 # Between words of one clause: a colon, a full stop, a comma or the end of a short line begins another, which speaks to
 # somebody. A long line is one that was wrapped.
 _ON: Final = r"(?:[^\S\n]|(?<=[^\n]{30})\n(?!\s*\n)|['\"`*_(“”‘’])+"
-_NOT: Final = re.compile(
+_NOT: Final = lazy_pattern(
     r"\b(?:never|not|don.?t|cannot|can.?t|won.?t|shouldn.?t|mustn.?t|doesn.?t|without|prevent\w*|avoid|refuses?"
     rf" to|against|instead of|nie|nicht|jamais|nunca)(?:{_ON}\w+){{0,2}}{_ON}$"
 )
 # "we ignore previous rules", "the parser will ignore…", "tells the model to ignore…" say what happens: nobody is told.
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_pattern(
     r"\b(?:we|i|it|they|he|she|which|that|who|does|did|users?|parsers?|tools?|models?|attackers?|scripts?|code"
     rf"|(?<!\byou )(?:will|would|can|could|may|might)){_ON}$|"
     r"(?<!\byou )(?<!\bwant )(?<!\bneed )(?<!\bhave )(?<!\byou\snow )(?<!\bmust )\bto"
     rf"{_ON}$"
 )
-_TO_YOU: Final = re.compile(
+_TO_YOU: Final = lazy_pattern(
     r"\b(?:you(?:r task is| must| should| need| have| are)?|want you|remember|sure|important|required|is)\W+to\W+$"
 )
-_IDENTIFIER: Final = re.compile(r"[^\W_]+(?:_[^\W_]+){1,3}")
+_IDENTIFIER: Final = lazy_pattern(r"[^\W_]+(?:_[^\W_]+){1,3}")
 _MOST_TRIED: Final = 40
 """Matches of one rule that are looked at; a text that speaks of the same thing more often is taken to say it."""
 _AROUND: Final = 160
@@ -200,18 +201,18 @@ def _tried(there: frozenset[str]) -> Iterator[InjectionRule]:
             yield _LATIN[at]
 
 
-_OPTION: Final = re.compile(
+_OPTION: Final = lazy_pattern(
     r"[\s|l*>-]*`?-{1,2}[a-z][\w-]*`?(?:[ ,=/]+[`<\[]?[\w:.=-]+[`>\]]?){0,4}"
     r"(?:\s*[|l]\s+|\s*:\s+|\s{2,}|\s+[-\u2013\u2014]\s+)"
 )
 """An option at the beginning of a line, up to what is said of it; a bar may have been read as an l."""
 _OPTION_MOST: Final = 120
-_HELP_STRING: Final = re.compile(
+_HELP_STRING: Final = lazy_pattern(
     r".*\b(?:help|short_help|description|summary|label|title)[\"']?\s*[:=]\s*(?:\w{0,8}\()?[frub]{0,2}(?:\"{1,3}|')"
 )
 """What stands before the help of an option in code: `help="`, `"description": "`."""
-_END_OF_STRING: Final = re.compile(r"[ .!]*[\"']")
-_END_OF_CELL: Final = re.compile(r"[ .!]*[|l]?[^\S\n]*(?:\n|$)")
+_END_OF_STRING: Final = lazy_pattern(r"[ .!]*[\"']")
+_END_OF_CELL: Final = lazy_pattern(r"[ .!]*[|l]?[^\S\n]*(?:\n|$)")
 
 
 def _says(rule: InjectionRule, low: str, match: re.Match[str]) -> bool:

@@ -15,33 +15,35 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
+from hexad.core.lazy import lazy_pattern
+
 STRONG: Final = frozenset(
     "ignore disregard instructions prompt reveal credentials system override passwords previous".split()
 )
-_WORD: Final = re.compile(r"[^\W_]+")
-_ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/])")
-_PIECE: Final = re.compile(r"[A-Za-z0-9+/]{3,200}={0,2}")
+_WORD: Final = lazy_pattern(r"[^\W_]+")
+_ENCODED: Final = lazy_pattern(r"(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/])")
+_PIECE: Final = lazy_pattern(r"[A-Za-z0-9+/]{3,200}={0,2}")
 _PIECES, _MOST_PIECES = 3, 400
-_BASE32: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{24,}={0,6}(?![A-Za-z0-9])")
-_ASCII85: Final = re.compile(r"<~([!-uz\s]{15,})~>")
-_HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[\s:,]?){16,}(?![0-9a-fA-F])")
-_HEX_BYTES: Final = re.compile(r"(?:0x[0-9a-fA-F]{2}[\s,]{0,3}){12,}")
-_BITS: Final = re.compile(r"(?<![0-9])(?:[01]{8}[\s,]?){8,}(?![0-9])")
-_CODES: Final = re.compile(
+_BASE32: Final = lazy_pattern(r"(?<![A-Za-z0-9])[A-Z2-7]{24,}={0,6}(?![A-Za-z0-9])")
+_ASCII85: Final = lazy_pattern(r"<~([!-uz\s]{15,})~>")
+_HEX: Final = lazy_pattern(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[\s:,]?){16,}(?![0-9a-fA-F])")
+_HEX_BYTES: Final = lazy_pattern(r"(?:0x[0-9a-fA-F]{2}[\s,]{0,3}){12,}")
+_BITS: Final = lazy_pattern(r"(?<![0-9])(?:[01]{8}[\s,]?){8,}(?![0-9])")
+_CODES: Final = lazy_pattern(
     r"(?<![0-9.])(?:(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])[\s,;]{1,3}){11,}(?:[3-9]\d|1[012]\d)(?![0-9.])"
 )
-_ESCAPES: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[0-3][0-7]{2}){6,}")
-_PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2}\S{0,12}){4,}")
-_QUOTED_PRINTABLE: Final = re.compile(r"(?:=[0-9A-F]{2}){6,}")
-_MORSE: Final = re.compile(
+_ESCAPES: Final = lazy_pattern(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[0-3][0-7]{2}){6,}")
+_PERCENT: Final = lazy_pattern(r"(?:%[0-9a-fA-F]{2}\S{0,12}){4,}")
+_QUOTED_PRINTABLE: Final = lazy_pattern(r"(?:=[0-9A-F]{2}){6,}")
+_MORSE: Final = lazy_pattern(
     r"(?<!\S)(?:[.\u00b7\u2022\-\u2212\u2013_]{1,5}(?:\s{1,3}|\s{0,2}[/|]\s{0,2})){11,}[.\u00b7\u2022\-\u2212\u2013_]{1,5}"
 )
-_SPACED: Final = re.compile(r"(?:(?<![^\W_])[^\W\d_][\s.\-_*|/]{1,3}){5,}[^\W\d_](?![^\W_])")
-_BRAILLE: Final = re.compile("[\u2800-\u283f]{6,}")
-_SHAPED: Final = re.compile(
+_SPACED: Final = lazy_pattern(r"(?:(?<![^\W_])[^\W\d_][\s.\-_*|/]{1,3}){5,}[^\W\d_](?![^\W_])")
+_BRAILLE: Final = lazy_pattern("[\u2800-\u283f]{6,}")
+_SHAPED: Final = lazy_pattern(
     "[\u1d00-\u1d22\ua730\ua731\u0262\u026a\u0274\u0280\u0299\u029c\u029f\u01eb\u028f\U0001f1e6-\U0001f1ff\U0001f130-\U0001f189]"
 )
-_UPSIDE_DOWN: Final = re.compile(
+_UPSIDE_DOWN: Final = lazy_pattern(
     "[\u0250\u0254\u01dd\u025f\u0265\u1d09\u0279\u0287\u028c\u028d\u028e\u026f\u0183]"
 )
 _LETTERS: Final = string.ascii_lowercase
@@ -59,10 +61,10 @@ _LEET: Final = tuple(
     str.maketrans(_LEET_SIGNS + "16|", _LEET_LETTERS + letters) for letters in ("igl", "lbi")
 )
 """A one is an i or an l."""
-_LEET_WORD: Final = re.compile(r"[\w@$!|+(\u20ac\u00a3\u00a1]{4,}")
-_LETTERS_AND_DIGITS: Final = re.compile(r"[0-9@$!][A-Za-z]")
+_LEET_WORD: Final = lazy_pattern(r"[\w@$!|+(\u20ac\u00a3\u00a1]{4,}")
+_LETTERS_AND_DIGITS: Final = lazy_pattern(r"[0-9@$!][A-Za-z]")
 _JOINED_STRONG: Final = 2
-_JOINED_WORD: Final = re.compile(
+_JOINED_WORD: Final = lazy_pattern(
     "(ignore|disregard|forget|reveal|credentials|passwords|your|all|previous|prior|above|instructions|rules|system|prompt"
     "|override|send|show|and|the(?=system|cred|pass))"
 )

@@ -7,7 +7,6 @@ prompt". Stems are the data (`data/drop_orders.txt`); nothing else is known of a
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
+
 _DATA: Final = Path(__file__).parent / "data" / "drop_orders.txt"
 _KEY: Final = 4
 """Letters by which a stem is looked up; a shorter one is a whole word."""
@@ -23,8 +24,8 @@ _APART_WORDS, _WHICH_WORDS, _NEGATION_WORDS = 9, 5, 2
 _APART_CHARACTERS, _WHICH_CHARACTERS, _NEGATION_CHARACTERS = 60, 40, 12
 _MOST_PLACES: Final = 40
 """Places of words that are looked at in a sentence; one that says them more often is taken to mean them."""
-_TOKEN: Final = re.compile(r"[^\W_]+|[.!?;\n]")
-_END: Final = re.compile(r"[.!?;\n。！？।؟]")
+_TOKEN: Final = lazy_pattern(r"[^\W_]+|[.!?;\n]")
+_END: Final = lazy_pattern(r"[.!?;\n。！？।؟]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ def drops_orders(plain: str, words: set[str]) -> bool:
 
 _BEGINNING: Final = itemgetter(slice(0, _KEY))
 _SYSTEM_BEGINNINGS: Final = frozenset(("syst", "sist", "rend", "jarj", "he"))
-_OTHER_SCRIPT: Final = re.compile("[\u0370-\u1dff\u3040-\u9fff\uac00-\ud7af]")
+_OTHER_SCRIPT: Final = lazy_pattern("[\u0370-\u1dff\u3040-\u9fff\uac00-\ud7af]")
 
 
 def _languages(words: set[str], tables: DropTables) -> list[int]:

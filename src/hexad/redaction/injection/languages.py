@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.injection.shapes import GAP, rule_of, some
 
 Shape = tuple[str, tuple[str, ...], re.Pattern[str]]
@@ -151,7 +152,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "override",
         ("игнорир", "ігнору", "забуд", "не обращай", "отмени"),
-        re.compile(
+        lazy_pattern(
             r"(?:игнорируй\w*|ігноруй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания"
             r"|отмени\w*)(?:[\W_]{1,40}\w+){0,6}?[\W_]{1,40}"
             r"(?:инструкци|інструкці|указани|правил|команд|ограничени)\w*"
@@ -160,7 +161,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "role",
         ("теперь",),
-        re.compile(
+        lazy_pattern(
             r"(?:теперь ты|ты теперь|вы теперь)[\s—-]+(?:больше не|не связан|свобод"
             r"|администратор|хакер|без ограничен|неогранич|злой|dan\b|в режиме)"
         ),
@@ -168,7 +169,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "exfiltration",
         ("покажи", "раскрой", "отправь", "перешли", "выведи", "сообщи"),
-        re.compile(
+        lazy_pattern(
             r"(?:покажи|раскрой|отправь|перешли|выведи"
             r"|сообщи)\w*(?:[\W_]{1,40}\w+){0,5}?[\W_]{1,40}(?:систем\w+ (?:промпт"
             r"|подсказк|инструкци)|парол|секрет|учетн\w+ данн|ключ)\w*"
@@ -177,19 +178,19 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "override",
         ("忽略", "无视", "忘记", "忽視", "無視", "不要理会", "不要遵守", "忘掉"),
-        re.compile(
+        lazy_pattern(
             r"(?:忽略|无视|忘记|忘掉|忽視|無視|不要理会|不要遵守).{0,14}(?:指令|指示|说明|規則|规则|提示|命令|要求|限制|設定)"
         ),
     ),
     (
         "role",
         ("你现在是", "从现在", "從現在", "你現在是"),
-        re.compile(r"(?:你现在是|你現在是|(?:从|從)(?:现|現)在(?:开始|起|開始)[,,、]?\s{0,40}你)"),
+        lazy_pattern(r"(?:你现在是|你現在是|(?:从|從)(?:现|現)在(?:开始|起|開始)[,,、]?\s{0,40}你)"),
     ),
     (
         "exfiltration",
         ("系统提示", "系統提示", "密码", "密碼", "密钥", "凭据", "凭证"),
-        re.compile(
+        lazy_pattern(
             r"(?:显示|透露|泄露|输出|发送|顯示|洩露|輸出|發送|告诉我|打印).{0,14}(?:系统提示|系統提示|密码|密碼|密钥|凭据|凭证)|(?:把|将).{0,12}(?:密码|密钥|凭据"
             r"|凭证).{0,10}(?:发送|发给|传给)"
         ),
@@ -197,31 +198,31 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "override",
         ("無視", "忘れ", "従わない"),
-        re.compile(r"(?:指示|命令|ルール|プロンプト|指令|規則|制約).{0,10}(?:無視|忘れ|従わない)"),
+        lazy_pattern(r"(?:指示|命令|ルール|プロンプト|指令|規則|制約).{0,10}(?:無視|忘れ|従わない)"),
     ),
     (
         "exfiltration",
         ("システムプロンプト", "パスワード", "認証情報"),
-        re.compile(
+        lazy_pattern(
             r"(?:システムプロンプト|パスワード|認証情報|秘密鍵).{0,14}(?:教え(?:て|ろ)|表示し(?:て|ろ)|送信し(?:て|ろ)|出力し(?:て|ろ)|開示|漏ら)"
         ),
     ),
     (
         "override",
         ("무시", "잊어"),
-        re.compile(r"(?:지시|명령|규칙|프롬프트|지침|설정).{0,12}(?:무시(?:하|해)|잊어)"),
+        lazy_pattern(r"(?:지시|명령|규칙|프롬프트|지침|설정).{0,12}(?:무시(?:하|해)|잊어)"),
     ),
     (
         "exfiltration",
         ("프롬프트", "비밀번호", "자격"),
-        re.compile(
+        lazy_pattern(
             r"(?:시스템 ?프롬프트|비밀번호|자격 ?증명|비밀 ?키).{0,14}(?:공개|출력|보여|보내|알려|전송)"
         ),
     ),
     (
         "override",
         ("تجاهل", "انس", "اتجاهل"),
-        re.compile(
+        lazy_pattern(
             r"(?:تجاهل|انسى?|اتجاهل)\w*(?:[\W_]{1,40}\w+){0,5}?[\W_]{1,40}"
             r"(?:ال)?(?:تعليمات|اوامر|أوامر|قواعد|توجيهات)"
         ),
@@ -229,7 +230,7 @@ OTHER_SCRIPTS: Final[tuple[Shape, ...]] = (
     (
         "override",
         ("निर्देश", "नियम", "आदेश"),
-        re.compile(
+        lazy_pattern(
             r"(?:निर्देश|नियम|आदेश).{0,28}?(?:अनदेखा|अनदेखी"
             r"|नज़रअंदाज़|नजरअंदाज|भूल जा)"
         ),
@@ -241,16 +242,16 @@ MARKUP: Final[tuple[Shape, ...]] = (
     (
         "markup",
         ("<|",),
-        re.compile(
+        lazy_pattern(
             r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id"
             r"|start_header_id|end_header_id|begin_of_text|tool)\|>"
         ),
     ),
-    ("markup", ("[inst]", "[/inst]", "<<sys>>"), re.compile(r"\[/?inst\]|<</?sys>>")),
+    ("markup", ("[inst]", "[/inst]", "<<sys>>"), lazy_pattern(r"\[/?inst\]|<</?sys>>")),
     (
         "tool_call",
         ("<tool_call", "<function_call", "<invoke", "<tool_use", "<function=", "antml:"),
-        re.compile(
+        lazy_pattern(
             r"<(?:tool_calls?|function_calls?|tool_use|function=\w+)\b[^<]{0,200}>"
             r"|<(?:\w+:)?invoke\s{1,40}name\s{0,40}="
         ),
@@ -258,14 +259,14 @@ MARKUP: Final[tuple[Shape, ...]] = (
     (
         "tool_call",
         ('"tool_calls"', '"function_call"'),
-        re.compile(
+        lazy_pattern(
             r'"(?:tool_calls|function_call)"\s{0,40}:\s{0,40}[\[{]\s{0,40}["{][^\n]{0,200}"(?:name|function|arguments)"'
         ),
     ),
     (
         "persistence",
         ("memory", "persist", "override", "directive", "inject"),
-        re.compile(
+        lazy_pattern(
             r"\[\s{0,40}(?:\w+_)?(?:memory_(?:persist|inject|override|write|store|update)|persist(?:_\w+)?"
             r"|system_override|override_\w+|(?:system|standing|hidden)_directive"
             r"|inject(?:_\w+)?)\s{0,40}\]|(?:\[\s{0,40}\w{0,40}memory\w{0,40}\s{0,40}[=:][^\]\n]{1,300}\]\s{0,40}){2,}"

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
+
 GAP: Final = r"[\W_]{1,40}"
 
 
@@ -41,6 +43,6 @@ def rule_of(kind: str, groups: tuple[str, ...], pattern: str, *, spoken: bool = 
     return InjectionRule(
         kind=kind,
         groups=tuple(frozenset(group.split()) for group in groups),
-        pattern=re.compile(pattern),
+        pattern=lazy_pattern(pattern),
         spoken=spoken,
     )

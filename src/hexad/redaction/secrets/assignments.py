@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import Style, accepts, is_phrase, is_word_value
 from hexad.redaction.secrets.known_formats import compile_template
@@ -196,18 +197,18 @@ def provider_rule(provider: str, name: str, value: str) -> str | None:
 
 """How much of a value is looked at, in characters."""
 
-_SQL = re.compile(
+_SQL = lazy_pattern(
     r"\bidentified\s{1,8}(?:with\s{1,8}\S{1,40}\s{1,8})?(?:by|as)\s{1,8}(?:password\s{1,8})?"
     r"(?:'(?P<a>[^'\n\x00]{3,128})'|\"(?P<b>[^\"\n\x00]{3,128})\")",
     re.IGNORECASE,
 )
-_WORDS_BEHIND_LABEL = re.compile(
+_WORDS_BEHIND_LABEL = lazy_pattern(
     r"\b(?P<name>pass(?:word|wd|code)|passwort|kennwort|pwd|pw|secret|token|(?:api|access|licen[cs]e|secret)[ _-]?key)"
     r"[*]{0,2}(?:[ ]is)?[ ]{0,2}[:=]{1,2}[*]{0,2}[ ]{0,4}(?P<quote>[\"'`]?)"
     r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,7}+)(?P=quote)(?=[.]?[ ]{0,4}$|(?P<on>,[ ]|[ ]\())",
     re.IGNORECASE | re.MULTILINE,
 )
-_WORDS_SAID = re.compile(
+_WORDS_SAID = lazy_pattern(
     r"\b(?:my|our|his|her|(?P<the>the(?:[ ](?P<of>(?!pass|token|api)[\w-]{2,20}+))?))[ ](?:[\w-]{1,20}+[ ]){0,2}?"
     r"(?P<name>password|passwort|passcode|pass-?phrase|token|api[ -]key)"
     r"(?P<for>[ ](?:for|of|to)(?:[ ][\w-]{1,20}+){1,4}?)?"
@@ -215,29 +216,29 @@ _WORDS_SAID = re.compile(
     r"(?P<a>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){0,2}+)(?=[.!]?[ ]{0,4}$|[.!;,][ ])",
     re.IGNORECASE | re.MULTILINE,
 )
-_PASSPHRASE = re.compile(
+_PASSPHRASE = lazy_pattern(
     r"pass-?phrase[\"'`*]{0,3}(?:[ ]?[:=]{1,2}|[ ](?:is|was))?[*]{0,2}[ ]{0,4}"
     r"(?:\"(?P<a>[^\"\n\x00]{8,200}+)\"|'(?P<b>[^'\n\x00]{8,200}+)'|“(?P<c>[^”\n\x00]{8,200}+)”"
     r"|„(?P<d>[^“”\n\x00]{8,200}+)[“”]|(?<=[:= s][ ])(?P<e>[a-z]{3,16}+(?:[ ][a-z]{3,16}+){3,7}+)(?=[.]?[ ]{0,4}$))",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENV_LINE = re.compile(
+_ENV_LINE = lazy_pattern(
     r"^[ \t]{0,24}+(?:ENV|ARG|setx|SETX)[ \t]{1,8}+(?P<name>[A-Za-z_]\w{0,63}+)[ \t]{1,8}+[\"']?"
     r"(?P<a>[^\s\"'=\x00]{4,256}+)[\"']?(?:[ \t]{1,8}/[mM])?[ \t]{0,8}\r?$",
     re.MULTILINE,
 )
-_VALUE_FIRST = re.compile(
+_VALUE_FIRST = lazy_pattern(
     r"(?<!\S)[\"'`]?(?P<a>[A-Za-z0-9+/=_.~-]{12,256}+)[\"'`]?[ ](?:as|is)[ ](?:the|your|my|our|its|an?)[ ]"
     r"(?P<name>(?:[\w-]{1,20}+[ ]){0,2}?[\w-]{0,20}?(?:key|token|secret|password))\b",
     re.IGNORECASE,
 )
 
-_HEADER = re.compile(
+_HEADER = lazy_pattern(
     r"^[ \t]{0,8}+\|?(?:[\w \"'-]{1,40}+)(?P<comma>[,;\t|])(?:[\w \"'-]{0,40}+(?:(?P=comma)[\w \"'-]{0,40}+){0,30}+)"
     r"\r?\n(?=[^\s])",
     re.MULTILINE,
 )
-_RULE_LINE = re.compile(r"[\s|:+-]+")
+_RULE_LINE = lazy_pattern(r"[\s|:+-]+")
 _BLANKS: Final = " \t\r\"'`"
 
 
@@ -377,7 +378,7 @@ NAME_LIMIT: Final = 64
 _PROVIDER_SET: Final = frozenset(PROVIDERS)
 
 # What may stand between a name and its value. The name's rest and up to three more words come first.
-_TAIL = re.compile(
+_TAIL = lazy_pattern(
     r"""
     (?P<rest>[\w.\-]{0,40}+(?:\[\w{0,20}\])? (?:[ ][\w.\-]{1,24}+){0,3}?)
     (?P<close>["'`\])]{0,3}+)
@@ -399,33 +400,33 @@ _TAIL = re.compile(
     """,
     re.VERBOSE,
 )
-_SPACE_TAIL = re.compile(
+_SPACE_TAIL = lazy_pattern(
     r"(?P<rest>[\w.\-]{0,40}+)[\"'`]?[ ]{1,2}+(?P<verb>(?:is|was|to|as)(?: now)?:?[ \t]{1,4}+)?"
 )
-_QUOTED = re.compile(
+_QUOTED = lazy_pattern(
     r"[bru@$fF]{0,2}(?:\"\"\"(?P<a>[^\"\x00]{1,4096}+)\"\"\"|\"(?P<b>[^\"\n\x00]{1,4096}+)\""
     r"|'(?P<c>[^'\n\x00]{1,4096}+)'|`(?P<d>[^`\n\x00]{1,4096}+)`|“(?P<e>[^“”\n\x00]{1,4096}+)”)"
 )
-_OPEN_QUOTE = re.compile(r"[bru@$fF]{0,2}[\"'`]")
-_BARE = re.compile(r"[^\s\"'`\x00]{1,4096}+")
-_XML_TEXT = re.compile(r"[^<>\x00]{1,4096}+(?=</)")
-_PIECE = re.compile(r"[^\s{}\"',;]{16,4096}+")
-_SCHEME = re.compile(r"(?:Bearer|Basic|Token|token|bearer|basic)[ ]+")
+_OPEN_QUOTE = lazy_pattern(r"[bru@$fF]{0,2}[\"'`]")
+_BARE = lazy_pattern(r"[^\s\"'`\x00]{1,4096}+")
+_XML_TEXT = lazy_pattern(r"[^<>\x00]{1,4096}+(?=</)")
+_PIECE = lazy_pattern(r"[^\s{}\"',;]{16,4096}+")
+_SCHEME = lazy_pattern(r"(?:Bearer|Basic|Token|token|bearer|basic)[ ]+")
 # Where a bare value ends although no white space follows.
-_BARE_END = re.compile(
+_BARE_END = lazy_pattern(
     r"\\|;|&(?:amp;)?[\w.\[\]%-]{1,40}+=|&(?:quot|[lr][sd]quo|[lg]t|amp|nbsp|#\d{2,5})\b"
     r"|,(?=$|[\w.-]{1,40}+[=:])|</|\|\|?$|\]\]"
 )
 _NAME_CHARS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$")
-_LINE_HEAD = re.compile(
+_LINE_HEAD = lazy_pattern(
     r"[ \t]*(?:[-*][ ]+|export[ ]+|set[ ]+|ENV[ ]+|ARG[ ]+|//[ ]?|#[ ]?)?[\"']?(?:[\w.-]{1,24}[ ]){0,2}\Z"
 )
-_LINE_REST = re.compile(r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z)")
-_CELL_END = re.compile(r"[ \t]*\|")
-_SHELL_NAME = re.compile(r"[\w.]*[A-Z][A-Z0-9_.]*")
+_LINE_REST = lazy_pattern(r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z)")
+_CELL_END = lazy_pattern(r"[ \t]*\|")
+_SHELL_NAME = lazy_pattern(r"[\w.]*[A-Z][A-Z0-9_.]*")
 # A label and its value in a sentence or in settings: no code before it on the line, and the clause ends behind it.
-_PLAIN_HEAD = re.compile(r"[^(){}\[\]<>=;\"'`|\\$\n]*+\Z")
-_CLAUSE_END = re.compile(
+_PLAIN_HEAD = lazy_pattern(r"[^(){}\[\]<>=;\"'`|\\$\n]*+\Z")
+_CLAUSE_END = lazy_pattern(
     r"[*_`]{0,3}[.!]?[ \t]*(?:[#(].*)?(?:\r?\n(?![ \t]*[})\]])|\Z)"
     r"|[*_`]{0,3}(?:[.!][ ]|,[ ](?=[\w-]{1,24}[ ]?[:=])|[ ][(–-])"
 )

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import classify_name
 from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUCTURE, SecretSpan
@@ -14,52 +15,52 @@ from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_SHAPE, FROM_STRUC
 BLOCK_LIMIT: Final = 65_536
 """Longest key block in characters; an END line farther away belongs to something else."""
 
-_BEGIN = re.compile(
+_BEGIN = lazy_pattern(
     r"-{4,5} ?BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:PRIVATE KEY(?: BLOCK)?|CERTIFICATE|PKCS7|PKCS12)) ?-{4,5}"
 )
-_END = re.compile(r"-{4,5} ?END ")
-_BODY_LINES = re.compile(
+_END = lazy_pattern(r"-{4,5} ?END ")
+_BODY_LINES = lazy_pattern(
     r"(?:\\r|\\n|[\s\"'+,;>|#*])*+(?:[A-Za-z0-9+/=]{16,}+(?:\\r|\\n|[\s\"'+,;>|#*])*+)++"
 )
-_BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{20,}")
-_PUTTY = re.compile(
+_BASE64_RUN = lazy_pattern(r"[A-Za-z0-9+/]{20,}")
+_PUTTY = lazy_pattern(
     r"^Private-Lines: \d{1,4}\r?\n((?:[A-Za-z0-9+/=]{1,64}\r?(?:\n|\Z)){1,200})", re.MULTILINE
 )
 
 # `service.env.txt` counts, code such as `vite-env.d.ts` and `app.env.py` does not. `#part-2` is a piece of a file.
-_ENV_PATH = re.compile(
+_ENV_PATH = lazy_pattern(
     r"(?:^|[/\\])(?:\.env(?:rc)?(?:\.[^/\\]*)?|env|environment|\.?(?:flask|dot)env|[^/\\]+\.env"
     r"(?:\.(?!(?:d\.)?(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|md|rst|html?|css|lua|vue)(?:#|$))[^/\\#]*)?"
     r")(?:#part-\d+)?$",
     re.IGNORECASE,
 )
-_ENV_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:dotenv|env|\.env)\b.*\n", re.MULTILINE | re.IGNORECASE)
-_FENCE_END = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_ENV_LINE = re.compile(
+_ENV_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)[ \t]*(?:dotenv|env|\.env)\b.*\n", re.MULTILINE | re.IGNORECASE)
+_FENCE_END = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_ENV_LINE = lazy_pattern(
     r"[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_][\w.-]{0,127})[ \t]*(?:=|:[ \t])[ \t]*", re.ASCII
 )
-_ENV_BLOCK_LINE = re.compile(r"(?:export )?[A-Z][A-Z0-9_]{1,63}=(.*)", re.ASCII)
+_ENV_BLOCK_LINE = lazy_pattern(r"(?:export )?[A-Z][A-Z0-9_]{1,63}=(.*)", re.ASCII)
 # A file's name in what stands around its lines; `process.env`, `import.meta.env` and an argument are code.
-_ENV_MENTION = re.compile(
+_ENV_MENTION = lazy_pattern(
     r"(?<![\w.)\]])(?!(?:process|meta|deno)\.env)[\w-]{0,40}\.env(?:rc)?(?:\.[a-z]{2,20})?(?![\w.(\[=]|[\"']\))",
     re.IGNORECASE | re.ASCII,
 )
-_CODE_PATH = re.compile(
+_CODE_PATH = lazy_pattern(
     r"\.(?:[cm]?[jt]sx?|pyi?|go|rs|rb|php|java|kt|cs|cpp|c|h|lua|vue)(?:#part-\d+)?$", re.I
 )
-_ENV_ENTRY = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{1,63}=", re.ASCII)
-_QUOTED_ENTRY = re.compile(r"[\"'](?=(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_ENV_ENTRY = lazy_pattern(r"[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{1,63}=", re.ASCII)
+_QUOTED_ENTRY = lazy_pattern(r"[\"'](?=(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
 _MENTION_LINES: Final = 5
 _ENV_TEXT_NAMES: Final = 3
-_ENV_TEXT_START = re.compile(r"\s*+(?:#|(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
-_COMMENT = re.compile(r"(?<![ \t])[ \t]++#")
+_ENV_TEXT_START = lazy_pattern(r"\s*+(?:#|(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_COMMENT = lazy_pattern(r"(?<![ \t])[ \t]++#")
 
-_KIND_SECRET = re.compile(
+_KIND_SECRET = lazy_pattern(
     r"^[ \t]*+[\"']?kind[\"']?:[ \t]*+[\"']?secret[\"']?[ \t]*+\r?$", re.MULTILINE | re.IGNORECASE
 )
-_DOCUMENT_BREAK = re.compile(r"^---", re.MULTILINE)
-_DATA = re.compile(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
-_CRYPT = re.compile(
+_DOCUMENT_BREAK = lazy_pattern(r"^---", re.MULTILINE)
+_DATA = lazy_pattern(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
+_CRYPT = lazy_pattern(
     r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}"
     r"|\$(?:argon2(?:id|i|d)|scrypt)\$[\w=,$./+-]{30,200}"
     r"|\$krb5(?:asrep|tgs|pa)\$(?:\d{1,2}\$)?[^\s$:]{0,128}[$:][^\s\"']{32,8192}"

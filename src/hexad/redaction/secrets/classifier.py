@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import NameClass
 from hexad.text.search_terms import STOP_WORDS
@@ -35,34 +36,34 @@ _PUBLIC_KEYS = (
     "AAAAE2Vj",
 )
 _NAMED_ENDS = ("Key", "Token", "Secret", "Password")
-_SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-_ENV_KEY = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")
+_SNAKE_CASE = lazy_pattern(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_ENV_KEY = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY")
 # Two words, or one long one, and a number: what people choose and few programmers call a variable.
-_WORDS_AND_DIGITS = re.compile(r"(?=.{8,})[A-Za-z][a-z]{2,}(?:[A-Z][a-z]{2,})?\d{2,4}")
-_CONSTANT = re.compile(r"[A-Z]{2,}(?:_[A-Z0-9]+)+|_?[A-Z]{2,12}")
-_EXPRESSION = re.compile(
+_WORDS_AND_DIGITS = lazy_pattern(r"(?=.{8,})[A-Za-z][a-z]{2,}(?:[A-Z][a-z]{2,})?\d{2,4}")
+_CONSTANT = lazy_pattern(r"[A-Z]{2,}(?:_[A-Z0-9]+)+|_?[A-Z]{2,12}")
+_EXPRESSION = lazy_pattern(
     r"[A-Za-z_][\w.]*[(\[]|^\$|\$[{(]|\]\.|\)\.|[\w)]->|=>|^[({\[]|^[-+*/&|!<>=]+$|^[*&!]\w[\w.]*$|\.\.\.",
     re.ASCII,
 )
-_NUMBERED_WORD = re.compile(
+_NUMBERED_WORD = lazy_pattern(
     r"(?:u?int|float|utf|base|sha|md|str|bytes|vec|array|rs|hs|es|ps|aes|rsa|oauth|http|python|py|arg|param|val|value"
     r"|key|token|user|test|var|tmp|foo|bar|part|node|item|data|field|group|line|step|[a-z])_?\d{1,4}(?:_\w+)?"
     r"|(?:pass|password|passwd|pwd|pw|secret|credential|key|token)s?_?\d{0,2}",
     re.IGNORECASE,
 )
-_LENGTH_RULE = re.compile(r"(?i)^(?:must|min|max|at|between)[-_].*(?:char|digit|letter|symbol)")
-_LONG_NUMBER = re.compile(r"(?<!\d)\d{4,6}(?!\d)")
+_LENGTH_RULE = lazy_pattern(r"(?i)^(?:must|min|max|at|between)[-_].*(?:char|digit|letter|symbol)")
+_LONG_NUMBER = lazy_pattern(r"(?<!\d)\d{4,6}(?!\d)")
 _SENTENCE = frozenset(
     """
     a an and are be can cannot could does for from has have if in is it its key may must not of on or
     password please protect should that the this to used use uses was which will with you your
     """.split()
 )
-_ANNOUNCED = re.compile(
+_ANNOUNCED = lazy_pattern(
     r"(?i)pass(?:word|wd|phrase|code|wort)|kennwort|wachtwoord|contrase|senha|\bp(?:wd?|sw)\b"
 )
-_JOINT = re.compile(r"[-_.]")
-_PLAIN_WORDS = re.compile(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,16}|[a-z]{0,3}\d{1,4}))*")
+_JOINT = lazy_pattern(r"[-_.]")
+_PLAIN_WORDS = lazy_pattern(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,16}|[a-z]{0,3}\d{1,4}))*")
 
 
 def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:

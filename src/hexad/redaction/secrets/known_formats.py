@@ -305,6 +305,8 @@ _SPECIAL: Final = (
     ("facebook-token", "EAA", r"(?<![/+])EAA[A-Za-z0-9]{80,512}+(?![/+=])"),  # not inside base 64
     ("jwt-base64", "ZXlK", r"(?<![-_/+])ZXlK[A-Za-z0-9+/_-]{60,16384}+={0,2}"),
 )
+_RUN: Final = re.compile(r"\S{13}")
+"""What every template holds; a text without it is not looked at."""
 _MASK: Final = re.compile(r"[_.-]?(?:\.{3}|\u2026|\*{3}|#{3})")
 """What stands behind the beginning of a token whose rest somebody left out."""
 _PREFIXED: Final = (
@@ -385,6 +387,8 @@ def _alternatives(words: list[str]) -> str:
 
 def find_shapes(text: str) -> Iterator[SecretSpan]:
     """Yield every token in `text` that one of the templates describes."""
+    if _RUN.search(text) is None:
+        return
     scanner, by_head = _scanner()
     at = rejected = run_end = 0
     while (hit := scanner.search(text, at)) is not None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import says_nothing
 from hexad.redaction.secrets.nearby import find_near, is_scrambled
@@ -75,7 +76,7 @@ _VALUE: Final = (
     r"|`(?P<c>[^`\n\x00]{3,120}+)`|“(?P<d>[^”\n\x00]{3,120}+)”"
     r"|«[ ]?(?P<e>[^»\n\x00]{3,120}?)[ ]?»|„(?P<f>[^“”\n\x00]{3,120}+)[“”]|(?P<g>[^\s\"'`“”«»„\x00，。、;&]{3,256}+))"
 )
-_CLAUSE_ENDS = re.compile(
+_CLAUSE_ENDS = lazy_pattern(
     r"[*_`)）]{0,3}(?:[.!?。,;，]?[ \t]*(?:\r?\n|\Z)|[.!?;,][ ]|[ ](?:です|입니다|[(–—-])|。|，|です|입니다)"
 )
 
@@ -87,7 +88,7 @@ def _nouns() -> str:
     )
 
 
-_LAST_WORD = re.compile(r"[a-z0-9]+\Z")
+_LAST_WORD = lazy_pattern(r"[a-z0-9]+\Z")
 
 
 @cache
@@ -102,13 +103,13 @@ def _said() -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9_$.-]){noun}{aside}{of}[ \t]{{0,24}}{link}{_VALUE}", re.IGNORECASE)
 
 
-_SET = re.compile(
+_SET = lazy_pattern(
     rf"\b(?:set|change|changed|reset|update|updated|rotate|rotated|switch|switched)[ ](?:[\w'’-]{{1,20}}+[ ]){{0,4}}?"
     rf"(?:password|pass-?phrase|passcode|pin|passwort)"
     rf"(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,4}}?)?[ ]to:?[ ]{_VALUE}",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(
+_LOGIN = lazy_pattern(
     rf"(?<![\w$.-]){_LOGINS}(?:[ ](?:{_OF})(?:[ ][\w.'’/@-]{{1,24}}+){{1,5}}?)?"
     rf"(?:[ ]?[:：]|[ ](?:is|are|sind|sont|son))[ ]{{0,4}}"
     rf"(?:user(?:name)?[ :=]{{1,3}})?[\"'`]?[^\s\"'`/:,：]{{2,64}}+[\"'`]?(?:[ ]?[/:：|][ ]?|,[ ]|[ ]and[ ]){_VALUE}",
@@ -140,23 +141,23 @@ def _resumed() -> re.Pattern[str]:
     )
 
 
-_BEARER = re.compile(
+_BEARER = lazy_pattern(
     r"\bAuthorization[\"']?[ ]?[:=][ ]?[\"']?(?:Bearer|Basic|Token)[ ](?P<g>[^\s\"'`,;\x00]{6,256}+)",
     re.IGNORECASE,
 )
-_FLAG = re.compile(
+_FLAG = lazy_pattern(
     r"(?<=[\w\"'])[ ]--?(?:password|passwd|pass|pwd)(?:=|[ ])(?P<g>[^\s\"'`\x00-]\S{4,128}?)(?=[ \t]*(?:\r?\n|\Z)|[ ]-)"
 )
-_CELLS = re.compile(
+_CELLS = lazy_pattern(
     r"^[ \t]*\|[ ]*[*`]{0,2}(?P<name>[\w -]{0,24}?(?:password|passwd|passcode|passphrase|\bpin))[*`]{0,2}[ ]*\|"
     r"[ ]*`?(?P<g>[^\s|`\x00]{4,128}+)`?[ ]*\|[ ]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ASSIGNED_NUMBER = re.compile(
+_ASSIGNED_NUMBER = lazy_pattern(
     r"(?:^|(?<=[\s?&;]))(?:token|otp|pin|passcode)=(?P<g>\d{4,12}+)(?=[ \t]*(?:\r?\n|\Z)|[&;])",
     re.IGNORECASE | re.MULTILINE,
 )
-_WORDS = re.compile(
+_WORDS = lazy_pattern(
     r"\b(?:(?P<seed>(?:seed|recovery|mnemonic|wallet)[ _-]?(?:phrase|words)|mnemonic)|pass-?phrase)"
     r"[ ]?(?::|=|[ ]is)[ ]{1,4}[\"'`“]?"
     r"(?P<g>[a-z]{3,12}+(?:[ ,]{1,2}[a-z]{2,12}+){2,23}+)[\"'`”]?(?=[.]?[ \t]*(?:\r?\n|\Z))",
@@ -166,7 +167,7 @@ _LOGIN_HINTS: Final = (
     "login", "log-in", "sign-in", "signin", "cred", "zugangsdaten", "anmeldedaten", "identifiants", "inloggegevens",
     "kirjautumis", "dane logowania", "доступ", "логин", "帳號", "账号", "アカウント",
 )  # fmt: skip
-_JOINED = re.compile(r"[a-z]+(?:-[a-z]+){2,7}")
+_JOINED = lazy_pattern(r"[a-z]+(?:-[a-z]+){2,7}")
 _TELLS: Final = frozenset(
     "a an your you must should used use uses for that which when where will can has have file key keys password "
     "passphrase secret protects protect encrypt encrypted encrypts decrypt opens unlock unlocks required optional "

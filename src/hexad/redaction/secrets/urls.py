@@ -6,63 +6,64 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.values import FROM_STRUCTURE, SecretSpan
 
-_USERINFO = re.compile(
+_USERINFO = lazy_pattern(
     r"(?P<user>[^\s:@/?#\"'<>`\\\x00|]{0,256}+):"
     r"(?P<password>[^\s@/\"'<>`\x00|]{1,256}(?:@[^\s@/\"'<>`\x00|]{1,128}){0,2})@(?=[\w\[${%<.])"
 )
 # Drivers take a password with slashes too, where other URLs would begin their path.
-_DATABASE_USERINFO = re.compile(
+_DATABASE_USERINFO = lazy_pattern(
     r"(?P<user>[^\s:@/?#\"'<>`\\\x00]{0,256}+):(?!\d{1,5}/)(?P<password>[^\s@\"'<>`\x00]{1,256}?)"
     r"@(?=[\w.-]{1,255}+(?:[:/,\s\"'`?]|\Z))"
 )
-_DATABASE_SCHEME = re.compile(
+_DATABASE_SCHEME = lazy_pattern(
     r"(?:postgres(?:ql)?|mysql2?|mariadb|mongodb|rediss?|valkey|amqps?|sqlserver|mssql|oracle|cockroachdb|ldaps?|smtps?"
     r"|clickhouse|cassandra|imaps?|s?ftps?|snowflake|redshift|nats|kafka|pymysql|psycopg2?|asyncpg|srv|db2)\Z",
     re.IGNORECASE,
 )
-_ORACLE_THIN = re.compile(r"jdbc:oracle:(?:thin|oci):[\w$#]{1,64}/([^\s@\"'<>\x00]{1,128})@")
+_ORACLE_THIN = lazy_pattern(r"jdbc:oracle:(?:thin|oci):[\w$#]{1,64}/([^\s@\"'<>\x00]{1,128})@")
 _WEAK_PASSWORDS: Final = frozenset(
     """pass password passwd pwd secret pw token user username test changeme example p x key apikey api_key guest
     mypassword my-password my_password""".split()
 )
 _CREDENTIAL = r"([A-Za-z0-9+/=_.~:-]{8,4096}+)"
-_AUTHORIZATION = re.compile(
+_AUTHORIZATION = lazy_pattern(
     r"authorization[\"'`]?\]?\s{0,4}[:=,]\s{0,4}[\"'`]?"
     r"(?:(bearer|basic|token|apikey|api-key|key|negotiate|digest)[ ]+)?" + _CREDENTIAL,
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"bearer[ ]+[\"']?([A-Za-z0-9+/=_.~-]{16,4096}+)", re.IGNORECASE)
-_API_HEADER = re.compile(
+_BEARER = lazy_pattern(r"bearer[ ]+[\"']?([A-Za-z0-9+/=_.~-]{16,4096}+)", re.IGNORECASE)
+_API_HEADER = lazy_pattern(
     r"(?:x-(?:[a-z]{1,24}-){0,4}|api-?|private-|deploy-|job-)(?:key|token|secret|password|auth|signature)"
     r"[\"'`]?\s{0,4}[:,]\s{0,4}[\"'`]?" + _CREDENTIAL,
     re.IGNORECASE,
 )
-_COOKIE_LINE = re.compile(r"\b(?:set-)?cookie[\"']?:[ \t]*[\"']?([^\r\n\x00]{1,4096}+)", re.IGNORECASE)
-_COOKIE = re.compile(r"[\w.%-]{1,64}+=([^;,\s\"']{16,4096}+)")
-_CURL_USER = re.compile(
+_COOKIE_LINE = lazy_pattern(r"\b(?:set-)?cookie[\"']?:[ \t]*[\"']?([^\r\n\x00]{1,4096}+)", re.IGNORECASE)
+_COOKIE = lazy_pattern(r"[\w.%-]{1,64}+=([^;,\s\"']{16,4096}+)")
+_CURL_USER = lazy_pattern(
     r"\s(?:-u|--user|--proxy-user)(?:=|[ \t]{0,4})"
     r"(?:[\w$.@+-]{1,128}:[\"']([^\s\"':\x00]{3,128})[\"']|[\"'][^\s:\"'\x00]{0,128}:([^\s\"':\x00]{3,128}):?[\"']"
     r"|[\"']([^\s\"':\x00]{3,128}):[\"']"
     r"|[\w$.@+-]{1,128}:([^\s\"':\x00]{3,128})(?=\s|\Z))"
 )
-_LINE_END = re.compile(
+_LINE_END = lazy_pattern(
     r"(?<![\\ \r])\r?\n"
 )  # of a command: a line that a backslash continues does not end it
-_MYSQL_FLAG = re.compile(
+_MYSQL_FLAG = lazy_pattern(
     r"\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n\x00]{0,200}?[ \t]-p([^\s\"'$\x00-]\S{3,64})"
 )
-_SHORT_FLAG = re.compile(
+_SHORT_FLAG = lazy_pattern(
     r"\b(?:sshpass|docker login|podman login|redis-cli|az login)\b[^\n\x00]{0,200}?[ \t](?:-p|-a)[ ]?[\"']?"
     r"([^\s\"'$\x00-][^\s\"'\x00]{3,64})"
 )
-_SAS = re.compile(
+_SAS = lazy_pattern(
     r"[?&;]sig=([A-Za-z0-9%+/=_-]{40,128})|X-Amz-Signature=([0-9a-f]{64})|Signature=([A-Za-z0-9%~_-]{100,700})"
 )
-_NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+password\s+(\S{1,128})")
-_DOCKER_AUTH = re.compile(r"\"auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,512}={0,2})\"")
+_NETRC = lazy_pattern(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+password\s+(\S{1,128})")
+_DOCKER_AUTH = lazy_pattern(r"\"auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,512}={0,2})\"")
 
 
 def find_url_passwords(text: str) -> Iterator[SecretSpan]:

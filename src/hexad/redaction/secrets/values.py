@@ -10,23 +10,25 @@ import binascii
 import re
 from typing import Final, NamedTuple
 
-_RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
-_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
-_TOKEN_CHARS = re.compile(r"[A-Za-z0-9+/=_.~:!@#$%^&*,;|?-]+")
-_HEX = re.compile(r"(?:[0-9a-f]+|[0-9A-F]+)")
-_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d:\d\d")
-_VERSION = re.compile(
+from hexad.core.lazy import lazy_pattern
+
+_RUN = lazy_pattern(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
+_WORD = lazy_pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
+_TOKEN_CHARS = lazy_pattern(r"[A-Za-z0-9+/=_.~:!@#$%^&*,;|?-]+")
+_HEX = lazy_pattern(r"(?:[0-9a-f]+|[0-9A-F]+)")
+_UUID = lazy_pattern(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d:\d\d")
+_VERSION = lazy_pattern(
     r"[v^~=<>]{0,2}\d{1,4}(?:\.\d{1,6}){1,4}(?:[-+.]?[a-z]{1,8}[-.]?\d{0,8}){0,2}", re.ASCII
 )
-_JOINED_WORDS = re.compile(
+_JOINED_WORDS = lazy_pattern(
     r"(?:my|your|the|test|user|db|new|old|some|super|top|admin|root|api|our)"
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|key)s?\d{0,4}",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r"[-_.]")
-_ENDS_IN_NUMBER = re.compile(r"[A-Za-z]{4,24}\d{3,6}")
-_SAMPLE = re.compile(r"test|user|example|sample|demo|foo|bar|your|fake|token|key", re.IGNORECASE)
+_JOINT = lazy_pattern(r"[-_.]")
+_ENDS_IN_NUMBER = lazy_pattern(r"[A-Za-z]{4,24}\d{3,6}")
+_SAMPLE = lazy_pattern(r"test|user|example|sample|demo|foo|bar|your|fake|token|key", re.IGNORECASE)
 _DESCRIBING: Final = frozenset(
     """
     argon bcrypt be bits bytes character characters chars day days digit digits hash hours least letters
@@ -34,28 +36,28 @@ _DESCRIBING: Final = frozenset(
     sha than token version words
     """.split()
 )
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}|[BCDFGHJKLMNPQRSTVWXZ]{6}")
+_CONSONANTS = lazy_pattern(r"[bcdfghjklmnpqrstvwxz]{5}|[BCDFGHJKLMNPQRSTVWXZ]{6}")
 
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     r"x{4}|\.{3}|\u2026|\*{3}|_{4}|your|example|placeholder|change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)"
     r"|insert[-_ ]|(?:token|key|string|secret|password)[-_ ]?here|redacted|dummy|fixme|todo"
     r"|fill[-_ ]?(?:me|in)|put[-_ ]|goes[-_ ]?here|<|>",
     re.IGNORECASE,
 )
-_REFERENCE = re.compile(
+_REFERENCE = lazy_pattern(
     r"[$%@]\(|\$[A-Za-z_{]|\$\{|\{\$|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"]*\}|%\(|%[sdvqr]$"
     r"|%[A-Za-z_]\w*%$|<[^>]*>|@[A-Za-z_]+@$|__\w+__$"
     r"|&[a-z]+;|(?i:enc\[|vault:|op://|arn:|ssm:|env:|file:|secret://|data:|aws_kms|!vault|\$ANSIBLE)"
 )
-_EXPRESSION = re.compile(r"\(\?[:=!<P]|\[\^?[a-zA-Z0]-[a-zA-Z9]|\\[wdsbWDS]|\]\{\d|\.\*|^\^.*\$$")
-_SIGN = re.compile(r"[!@#$%^&*+=?~]")
-_DIGIT = re.compile(r"\d")
-_SPACE = re.compile(r"\s")
-_OTHER_SCRIPT = re.compile("[\u0250-\U0010ffff]")
+_EXPRESSION = lazy_pattern(r"\(\?[:=!<P]|\[\^?[a-zA-Z0]-[a-zA-Z9]|\\[wdsbWDS]|\]\{\d|\.\*|^\^.*\$$")
+_SIGN = lazy_pattern(r"[!@#$%^&*+=?~]")
+_DIGIT = lazy_pattern(r"\d")
+_SPACE = lazy_pattern(r"\s")
+_OTHER_SCRIPT = lazy_pattern("[\u0250-\U0010ffff]")
 # A selector of a page and a route of a web framework: words, and signs between them that say where.
-_SELECTOR = re.compile(r"#[a-z]+(?:[-_][a-z]+)+|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?|[a-z_]+#[a-z_]+")
-_URL_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
-_DOTTED_NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
+_SELECTOR = lazy_pattern(r"#[a-z]+(?:[-_][a-z]+)+|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?|[a-z_]+#[a-z_]+")
+_URL_START = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
+_DOTTED_NAMES = lazy_pattern(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+", re.ASCII)
 
 # What an assignment to `password` or `token` holds when it holds no secret. Longest first: the group is atomic.
 _VOCABULARY: Final = frozenset(
@@ -111,7 +113,7 @@ _ABOUT: Final = frozenset(
     windows working works worthless yearly yesterday yet yubikey
     """.split()
 )
-_STATE = re.compile(r"(?:un|in|non|not|re|pre)?[a-z]{2,}(?:ed|able|ible|ory|ly|ness)|(?:un|non)[a-z]{4,}")
+_STATE = lazy_pattern(r"(?:un|in|non|not|re|pre)?[a-z]{2,}(?:ed|able|ible|ory|ly|ness)|(?:un|non)[a-z]{4,}")
 _NEVER: Final = frozenset(
     """
     none null nil undefined true false yes no on off password passwd pass pwd passphrase secret

@@ -6,9 +6,9 @@ no such fact. Neither is a sentence about "it": what it speaks of stands elsewhe
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.claims import english
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, Token, claims, stem, tokens_of
 from hexad.text.commitments import Commitment, commitment_of, is_doubtful
@@ -45,7 +45,7 @@ _OF_MINDS: Final = frozenset(
 )
 """What a person does at the moment: no fact about them."""
 _WENT: Final = frozenset("go goes going went gone came come".split())
-_MOMENT: Final = re.compile(r"(?i)\b(?:right now|at the moment|again|today|tonight|yesterday|just)\b")
+_MOMENT: Final = lazy_pattern(r"(?i)\b(?:right now|at the moment|again|today|tonight|yesterday|just)\b")
 _OBJECTS: Final = frozenset(
     "a an the me us him them it my your our his her their this that these those some any".split()
 )
@@ -54,18 +54,18 @@ _FUNCTION_WORDS: Final = (
     | english.DETERMINERS | english.NEGATIONS
 )  # fmt: skip
 _BINDING: Final = frozenset({Commitment.DECISION, Commitment.CONVENTION, Commitment.PREFERENCE})
-_INTRODUCTION: Final = re.compile(r"^\W*[A-Za-z][\w '’-]{1,30}:\s+(?=\S+\s+\S+\s+\S)")
+_INTRODUCTION: Final = lazy_pattern(r"^\W*[A-Za-z][\w '’-]{1,30}:\s+(?=\S+\s+\S+\s+\S)")
 """What leads to a whole sentence: "Noted: …", "From the stand-up: …"."""
 _LABELLED_WORDS: Final = 4
 _SUBJECT_WORDS: Final = 4
 _PARTICIPLES: Final = ("ing", "ed")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_YEAR: Final = lazy_pattern(r"(?:19|20)\d\d")
 _RELATIONS: Final = frozenset().union(*english.RELATIONS.values())
-_CORRECTS: Final = re.compile(
+_CORRECTS: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:no|sorry|oops|hm+|ah)\b[,.!—–-]* *)*(?:actually|correction|scratch that|i was wrong|my mistake"
     r"|that(?:'s| is| was) (?:wrong|not (?:right|correct|true))|wrong)\b"
 )
-_INSTEAD: Final = re.compile(
+_INSTEAD: Final = lazy_pattern(
     r"(?i), (?:and )?not (?:in |on |at |by |from |the |a )?[\w.$€£%-]+(?: [\w.-]+)?[.!]?\s*$"
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.normalize import nfkc
 
 INVISIBLE: Final = (
@@ -13,7 +13,7 @@ INVISIBLE: Final = (
 )
 
 
-SEEN_NOWHERE: Final = re.compile(f"[{INVISIBLE}\U000e0000-\U000e0fff\ufe00-\ufe0f]")
+SEEN_NOWHERE: Final = lazy_pattern(f"[{INVISIBLE}\U000e0000-\U000e0fff\ufe00-\ufe0f]")
 
 
 ALIKE: Final = str.maketrans(

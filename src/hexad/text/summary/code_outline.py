@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.summary.sentences import sentences
 
 SAMPLE_LINES: Final = 60
@@ -16,7 +16,7 @@ DOC_CHARACTERS: Final = 1_600
 DEFINED_CHARACTERS: Final = 130
 """Characters of one sentence of names, so that the first fits a micro summary beside a short comment."""
 
-_CODE_LINE = re.compile(
+_CODE_LINE = lazy_pattern(
     r"[ \t]*(?:"
     r"(?:def|class|return|import|from|if|elif|else|for|while|try|except|with|raise|async|await|yield"
     r"|assert)\b"
@@ -33,20 +33,20 @@ _CODE_LINE = re.compile(
     r"|.*[;{]$"
     r")"
 )
-_DEFINITION = re.compile(
+_DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*(?:(?:export|default|public|private|protected|internal|static|abstract|final|async"
     r"|pub(?:\(\w+\))?|unsafe|declare|inline|virtual|override)[ \t]+){0,5}"
     r"(?:def|class|function\*?|func(?:[ \t]+\([^)\n]{0,80}\))?|fn|struct|enum|interface|trait|type|impl"
     r"|module"
     r"|namespace|record|object|protocol)[ \t]+([A-Za-z_$][\w$]*)"
 )
-_DOCSTRING = re.compile(r"[rRbBuU]{0,2}(\"\"\"|''')")
-_COMMENT = re.compile(r"[ \t]*(?:#(?!!|include|define|if|endif|pragma)|//+!?|--+|;+|\*(?!/)|/\*+!?)[ \t]?")
-_BOILERPLATE = re.compile(
+_DOCSTRING = lazy_pattern(r"[rRbBuU]{0,2}(\"\"\"|''')")
+_COMMENT = lazy_pattern(r"[ \t]*(?:#(?!!|include|define|if|endif|pragma)|//+!?|--+|;+|\*(?!/)|/\*+!?)[ \t]?")
+_BOILERPLATE = lazy_pattern(
     r"(?i)copyright|licen[sc]e|spdx|all rights reserved|-\*-|vim?:|eslint|prettier|noqa|pylint"
     r"|type: ignore|coding[:=]"
 )
-_SECTION = re.compile(
+_SECTION = lazy_pattern(
     r"(?m)^[ \t]*(?:[:@]\w+|(?:Args|Arguments|Parameters|Returns?|Raises|Examples?|Notes?)\b:?\s*$|-{3,})"
 )
 

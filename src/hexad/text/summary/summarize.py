@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.graphemes import cut
 from hexad.text.normalize import clean, fold
 from hexad.text.search_terms import STOP_WORDS
@@ -44,8 +44,8 @@ LONG_WORDS: Final = 32
 PROSE_SHARE: Final = 0.9
 """Share of letters, digits and spaces in prose at least; code and data have more signs."""
 
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORD = lazy_pattern(r"[^\W_]+")
+_UNSPACED = lazy_pattern("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PLACES: Final = 6
 
 # Plain Python rather than NumPy: the graph is sparse and small, importing NumPy would cost a command that
@@ -191,10 +191,10 @@ FEW_SENTENCES: Final = 3
 """So many need no ranking: the first ones are the summary."""
 
 _ELLIPSIS: Final = "…"
-_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] )(?:\[[ xX]\] )?")
-_HEADING = re.compile(r"[ \t]*#{1,6} ")
-_DRESS = re.compile(r"(?m)^[ \t]*>[ \t]?|\*\*|__|`")
-_MARKUP = re.compile(r"[ \t]*(?:```|~~~|\||={3}|-{3}|\*{3})")
+_ITEM = lazy_pattern(r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] )(?:\[[ xX]\] )?")
+_HEADING = lazy_pattern(r"[ \t]*#{1,6} ")
+_DRESS = lazy_pattern(r"(?m)^[ \t]*>[ \t]?|\*\*|__|`")
+_MARKUP = lazy_pattern(r"[ \t]*(?:```|~~~|\||={3}|-{3}|\*{3})")
 # Where a text longer than its limit may be cut; a script without spaces is cut anywhere.
 _LAST_SPACE_SHARE: Final = 0.6
 

@@ -15,6 +15,8 @@ from hexad.redaction.secrets.assignments import (
 )
 from hexad.redaction.secrets.blocks import is_env_path
 from hexad.redaction.secrets.known_formats import (
+    _RUN,
+    _compiled,
     _shapes,
     compile_template,
     expand_choices,
@@ -248,3 +250,15 @@ def test_a_key_of_a_provider_is_found_beside_its_name_however_short_it_is() -> N
 def test_env_files_are_known_by_their_name() -> None:
     assert all(map(is_env_path, [".env", "a/.env", "a/.env.prod", "x.env", ".ENV", ".envrc"]))
     assert not any(map(is_env_path, [None, "environment.py", "a.envx", ".envs/x", "my.env/x.py"]))
+
+
+@pytest.mark.parametrize("shape", _shapes(), ids=lambda shape: f"{shape.rule} {shape.source[:24]}")
+def test_whatever_a_template_describes_has_the_run_of_characters_that_is_looked_for_first(shape) -> None:
+    pattern = _compiled(shape.source, shape.special).pattern
+    runs = pattern.split(r"[ \t]*")
+    classes = re.findall(r"\[[^\]]*\]", "".join(runs))
+
+    assert not re.search(r"\s|\\[sSWD]|(?<!\\)\.|\[\^", re.sub(r"\[[^\]^]*\]", "", "".join(runs)))
+    assert not [each for each in classes if re.search(r"\s|\\[sSWD]", each)]
+    longest = max(re._parser.parse(run).getwidth()[0] for run in runs)
+    assert _RUN.search("x" * longest)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.ingest.sources.formats.parsed import Definition
 from hexad.ingest.sources.formats.syntax import NESTING_LIMIT, syntax_definitions
 from hexad.text.chunking import LineIndex
@@ -53,11 +54,11 @@ _CHARACTER: Final = r"'(?:[^'\\\n]|\\[^'\n]{1,10}|\\')'"
 
 
 def _pattern(*parts: str) -> Pattern:
-    return re.compile("|".join(parts), re.DOTALL)
+    return lazy_pattern("|".join(parts), re.DOTALL)
 
 
 def _line(*alternatives: str) -> Pattern:
-    return re.compile(r"[ \t]*+(?:" + "|".join(alternatives) + ")")
+    return lazy_pattern(r"[ \t]*+(?:" + "|".join(alternatives) + ")")
 
 
 _NAME: Final = r"(?P<name>[^\W\d][\w$]*)"
@@ -110,7 +111,7 @@ BRACES: Final = {
     "typescript": _SCRIPT,
     "go": BraceLanguage(
         skipped=_pattern(_SLASH_COMMENTS, _RAW_BACKTICK, _DOUBLE, _CHARACTER),
-        containers=re.compile(r"(?!)"),
+        containers=lazy_pattern(r"(?!)"),
         functions=_line(
             r"func[ \t]+(?:\([^)\n]*?\*?(?P<receiver>\w+)(?:\[[^\]\n]*\])?\)[ \t]*)?" + _NAME,
             r"type[ \t]+(?P<type>\w+)",
@@ -191,7 +192,7 @@ BRACES: Final = {
     ),
     "graphql": BraceLanguage(
         skipped=_pattern(r"#[^\n]*+", _TRIPLE, _DOUBLE),
-        containers=re.compile(r"(?!)"),
+        containers=lazy_pattern(r"(?!)"),
         functions=_line(
             r"(?:extend[ \t]+)?"
             r"(?:type|interface|enum|union|input|scalar|query|mutation|fragment)[ \t]+" + _NAME
@@ -199,19 +200,19 @@ BRACES: Final = {
     ),
     "terraform": BraceLanguage(
         skipped=_pattern(_SLASH_COMMENTS, r"#[^\n]*+", _DOUBLE),
-        containers=re.compile(r"(?!)"),
+        containers=lazy_pattern(r"(?!)"),
         functions=_line(
             r"(?P<name>(?:resource|data|module|variable|output|provider|locals)\b[^{\n]{0,120})\{"
         ),
     ),
     "shell": BraceLanguage(
         skipped=_pattern(r"(?:(?<=\s)|(?<=^))#[^\n]*+", r'"(?:[^"\\]|\\.)*+"', r"'[^']*+'"),
-        containers=re.compile(r"(?!)"),
+        containers=lazy_pattern(r"(?!)"),
         functions=_line(r"function[ \t]+(?P<type>[\w:.-]+)", r"(?P<name>[\w:.-]+)[ \t]*\([ \t]*\)"),
     ),
     "perl": BraceLanguage(
         skipped=_pattern(r"(?:(?<=\s)|(?<=^))#[^\n]*+", _DOUBLE, _SINGLE),
-        containers=re.compile(r"(?!)"),
+        containers=lazy_pattern(r"(?!)"),
         functions=_line(r"sub[ \t]+" + _NAME),
     ),
 }
@@ -235,7 +236,7 @@ FLAT: Final = {
     ),
     "lua": FlatLanguage(definitions=_line(r"(?:local[ \t]+)?function[ \t]+(?P<name>[\w.:]+)"), comment="--"),
     "sql": FlatLanguage(
-        definitions=re.compile(
+        definitions=lazy_pattern(
             r"[ \t]*+create[ \t]+(?:or[ \t]+replace[ \t]+)?"
             r"(?:(?:unique|temp|temporary|virtual|materialized)[ \t]+)*"
             r"(?:table|view|function|procedure|trigger|index|type|schema|sequence)[ \t]+"
@@ -245,10 +246,10 @@ FLAT: Final = {
         ),
         comment="--",
     ),
-    "toml": FlatLanguage(definitions=re.compile(r"\[{1,2}(?P<name>[^\]\n]{1,120})\]")),
-    "ini": FlatLanguage(definitions=re.compile(r"\[(?P<name>[^\]\n]{1,120})\]")),
-    "yaml": FlatLanguage(definitions=re.compile(r"(?P<name>[\w.\"'/-]{1,80})[ \t]*:(?:[ \t]|$)")),
-    "make": FlatLanguage(definitions=re.compile(r"(?P<name>[\w./%-]{1,80})[ \t]*:(?!=)")),
+    "toml": FlatLanguage(definitions=lazy_pattern(r"\[{1,2}(?P<name>[^\]\n]{1,120})\]")),
+    "ini": FlatLanguage(definitions=lazy_pattern(r"\[(?P<name>[^\]\n]{1,120})\]")),
+    "yaml": FlatLanguage(definitions=lazy_pattern(r"(?P<name>[\w.\"'/-]{1,80})[ \t]*:(?:[ \t]|$)")),
+    "make": FlatLanguage(definitions=lazy_pattern(r"(?P<name>[\w./%-]{1,80})[ \t]*:(?!=)")),
 }
 
 
@@ -468,7 +469,7 @@ class _Nesting:
 
 
 _ARGUMENTS_LIMIT: Final = 100
-_COMMENT: Final = re.compile(r"[ \t]*#")
+_COMMENT: Final = lazy_pattern(r"[ \t]*#")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

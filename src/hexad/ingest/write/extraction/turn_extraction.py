@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from hexad.core.lazy import lazy_pattern
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.claims.facts import corrects, states_fact
@@ -25,22 +26,22 @@ _SENTENCES_OF_A_NOTE: Final = 3
 _SPEECH_CHARS_LIMIT: Final = 20_000
 """What is longer was pasted and not said."""
 _CODE_LINES: Final = 3
-_LIST_MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_MATERIAL: Final = re.compile(
+_LIST_MARK: Final = lazy_pattern(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_MATERIAL: Final = lazy_pattern(
     r"(?i)^(?!\W*(?:decision|decided|convention|rule|preference|todo|note)\b).*"
     r"\b(?:this|these|following|below|here|text|sentence|log|output|error|message)\b[^:\n]{0,40}:(?:\s|$)"
 )
 """What leads to something that is shown and not said: "Summarize the following text: …"."""
 
 
-_QUOTED: Final = re.compile(
+_QUOTED: Final = lazy_pattern(
     r"[\"“«](?P<double>[^\"”»]{2,1500})[\"”»]|„(?P<low>[^“”]{2,1500})[“”]"
     r"|(?<!\w)['‘](?=\w)(?P<single>(?:[^'’\n]|(?<=\w)['’](?=\w)){2,1500})['’](?!\w)"
 )
-_IN_PERSON: Final = re.compile(r"(?i)(?:i|i'm|we|my|our|let's|never|always|please|don't)\b")
+_IN_PERSON: Final = lazy_pattern(r"(?i)(?:i|i'm|we|my|our|let's|never|always|please|don't)\b")
 _WORDS_OF_A_SENTENCE: Final = 3
 """A quotation of fewer words is a name, whatever mark it ends with."""
-_TAKES_BACK: Final = re.compile(
+_TAKES_BACK: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:actually|well|oh|no|sorry|oops|hm+|ah)\b[,.!—–-]* *)*"
     r"(?P<what>wait\b|(?<=actually )no\b|(?<=actually, )no\b|(?<=no )actually\b|(?<=no, )actually\b"
     r"|(?P<whole>(?:just |only )?(?:kidding|joking)\b|never ?mind\b"
