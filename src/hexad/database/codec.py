@@ -29,9 +29,13 @@ def optional_time(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+"""Made once: `json.dumps` makes another one for each value."""
+
+
 def dump(value: JSONValue) -> str:
     """Return compact JSON with sorted keys: the same bytes for the same value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def parse(text: object) -> Any:

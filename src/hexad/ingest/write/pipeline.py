@@ -102,14 +102,18 @@ class Pipeline:
             if is_plain(write.draft):
                 self._updates.read_ahead(write.draft.text)
         with self._stores.db.transaction():
-            self.require_current(prepared)
-            return self.store(prepared)
+            decided = self._current(prepared)
+            return [self._store(write, decided[write.draft.space][0]) for write in prepared]
 
     def require_current(self, prepared: Sequence[PreparedDraft]) -> None:
         """Raise `TryAgain` where somebody changed what is redacted since these were prepared; in a transaction."""
+        self._current(prepared)
+
+    def _current(self, prepared: Sequence[PreparedDraft]) -> dict[str, tuple[Policies, RedactionRules]]:
         decided = self._decided(prepared)
         if any(write.rules is not decided[write.draft.space][1] for write in prepared):
             raise TryAgain
+        return decided
 
     def prepare(self, draft: Draft, *, rules: RedactionRules | None = None) -> PreparedDraft:
         """Return a draft with all that can be worked out without a lock; `rules` None are those of its space.

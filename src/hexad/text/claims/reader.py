@@ -127,7 +127,7 @@ def stem(word: str) -> str:
     >>> [stem(word) for word in ("lives", "living", "databases", "policies", "moved")]
     ['liv', 'liv', 'databas', 'policy', 'mov']
     """
-    if len(word) < 4 or not word.replace("-", "").isalpha():
+    if len(word) < 4 or not (word.isalpha() or word.replace("-", "").isalpha()):
         return word
     word = word.replace("our", "or").replace("ise", "ize").removeprefix("re-")
     for ending, instead in _ENDINGS.get(word[-1], ()):
