@@ -698,6 +698,81 @@ def test_what_a_lost_key_opened_is_destroyed_when_the_loss_is_accepted(
         assert ["anew"] == [content for content in kept if content]
 
 
+@pytest.fixture
+def unused_key(project: Path) -> Path:
+    """The key file of a ledger that holds nothing that it opens."""
+    with hexad.open(project, embedder=None, background=False) as hx:
+        hx.remember("A text.", id="text")
+        AuditLogWriter(hx.path, "be").close()
+    return project / ".hexad" / "audit" / "audit.key"
+
+
+def another(tmp_path: Path) -> Path:
+    AuditLogWriter(tmp_path / "other", "be").close()
+    return tmp_path / "other" / "audit.key"
+
+
+@pytest.mark.parametrize("lost", ["gone", "another's"])
+@pytest.mark.parametrize("noted_by", ["the store's close", "an erasure", "an older version"])
+def test_the_key_of_a_ledger_that_it_opens_nothing_of_is_missed_too(
+    unused_key: Path, tmp_path: Path, lost: str, noted_by: str
+) -> None:
+    project, whole = unused_key.parent.parent.parent, unused_key.read_bytes()
+    if noted_by == "an older version":
+        db = Database.open(project / ".hexad" / "memory.db", clock=FrozenClock())
+        with db.transaction() as con:
+            con.execute("DELETE FROM meta WHERE key = 'ledger_key'")
+        db.close()
+    if noted_by != "the store's close":
+        with hexad.open(project, embedder=None, background=False) as hx:
+            if noted_by == "an erasure":
+                hx.forget("text", purge=True, confirm=True)
+    unused_key.unlink()
+    if lost == "another's":
+        shutil.copy(another(tmp_path), unused_key)
+    there = unused_key.read_bytes() if unused_key.exists() else None
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 1 == len(lines_of(hx.check(), "audit.key"))
+    with (
+        pytest.raises(hexad.IntegrityError, match=r"audit\.key is (gone|the key file of another store)"),
+        AuditLogWriter(project / ".hexad", "be") as writer,
+    ):
+        writer.record("monday", 1, "output", "x", {}, [])
+    assert there == (unused_key.read_bytes() if unused_key.exists() else None)
+
+    unused_key.touch(mode=0o600)
+    unused_key.write_bytes(whole)
+    with AuditLogWriter(project / ".hexad", "be") as writer:
+        writer.record("monday", 1, "output", "x", {}, [])
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+
+
+@pytest.mark.parametrize("lost", ["the key", "both"])
+def test_a_lost_key_that_opened_nothing_is_accepted_and_another_one_noted(
+    unused_key: Path, lost: str
+) -> None:
+    project = unused_key.parent.parent.parent
+    with hexad.open(project, embedder=None, background=False):
+        pass
+    unused_key.unlink()
+    if lost == "both":
+        for file in unused_key.parent.glob("audit.db*"):
+            file.unlink()
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check(accept_losses=True)
+        with AuditLogWriter(hx.path, "be") as writer:
+            writer.record("monday", 1, "output", "x", {}, [])
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert [] == hx.check()
+    unused_key.unlink()
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 1 == len(lines_of(hx.check(), "audit.key"))
+
+
 def test_a_key_that_opens_its_ledger_is_left_alone(ledger_key: Path) -> None:
     before = ledger_key.read_bytes()
 

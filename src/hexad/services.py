@@ -16,6 +16,7 @@ from hexad.core.lazy import Lazy, LentParts
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.leases import OpenLock, ReadShare
+from hexad.database.meta import LEDGER_KEY
 from hexad.database.migrations import newest
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
@@ -663,6 +664,7 @@ class Services:
         """Write what was noted in memory alone, and let the ledger take what upkeep noted."""
         self.handouts.flush()
         self.context.note_keys()
+        self._note_ledger_key()
         self.search.store_computed()
         if (honeycomb := self.honeycomb.loaded) is not None:
             honeycomb.breaker.flush()
@@ -672,6 +674,13 @@ class Services:
             move_to_ledger(
                 self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt
             )
+
+    def _note_ledger_key(self) -> None:
+        directory, meta = self.context.directory, self.stores.meta
+        if (directory / "audit" / "audit.key").exists() and meta.get(LEDGER_KEY) is None:
+            from hexad.privacy.ledger_sync import note_ledger_key
+
+            note_ledger_key(meta, directory, clock=self.clock, crypt=self.context.crypt)
 
     def _close_experience(self) -> None:
         """Write what waits of sessions and of experience, and release both, and the user layer."""

@@ -162,6 +162,7 @@ SINCE = (
     "('ledger_root', ",
     "('arrivals', ",
     "('key_file', ",
+    "('ledger_key', ",
     "('user_layer:",
     "('file:",
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Final
 
 from hexad.audit.ledger import ERASURE
-from hexad.audit.open import DATABASE, FOLDER, KEYS, open_ledger
+from hexad.audit.open import DATABASE, FOLDER, KEYS, note_key, open_ledger
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.audit.verify import gone, loss_of, noted_head
@@ -15,7 +16,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.component import Component, FileGroup, Treatment
 from hexad.database.encryption.cipher import AUDIT_DB, SECRETS
-from hexad.database.meta import ACCEPTED, Meta
+from hexad.database.meta import ACCEPTED, LEDGER_KEY, Meta
 from hexad.database.sqlite_setup import require_not_emptied
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, IntegrityError
@@ -33,31 +34,48 @@ def _check_ledger(context: StoreContext) -> Iterator[str]:
             yield gone(path / DATABASE, noted)
         return
     opened = open_ledger(
-        path, clock=context.clock, create=False, crypt=context.crypt, readonly=context.db.readonly
+        path,
+        clock=context.clock,
+        create=False,
+        crypt=context.crypt,
+        readonly=context.db.readonly,
+        known=_known(context),
     )
     try:
         if (loss := loss_of(opened.ledger, path / DATABASE, noted)) is not None:
             yield loss
         with suppress(AccessDenied):  # others may read it: the check of the store's own keys says that
             opened.ledger.require_key()
+            opened.keys.require()
     except IntegrityError as error:
         yield str(error)
     finally:
         opened.close()
 
 
+def _known(context: StoreContext) -> Callable[[], str | None]:
+    return lambda: Meta(context.db).get(LEDGER_KEY)
+
+
 def accept_lost_key(context: StoreContext) -> None:
     """Go on without what a lost key file opened: those contents are destroyed, and the ledger's own record says so.
 
-    Nothing happens where the key file opens the ledger. One that does not is kept beside it.
+    A key file that opens all that there is, or none where nothing needs one, is the ledger's from then on. One that
+    does not is kept beside it.
     """
-    path = context.directory / FOLDER
-    if not (path / DATABASE).exists() or _key_opens(context):
+    path, meta = context.directory / FOLDER, Meta(context.db)
+    if not (path / DATABASE).exists():
+        if not (path / KEYS).exists():
+            meta.forget(LEDGER_KEY)
+        return
+    at = context.clock.now()
+    if _key_opens(context):
+        _accept_key(context, at)
         return
     if (path / KEYS).exists():
         files.atomic_write(path / f"{KEYS}.unusable", (path / KEYS).read_bytes())
         files.unlink(path / KEYS)
-    at = context.clock.now()
+    meta.forget(LEDGER_KEY)
     opened = open_ledger(path, clock=context.clock, create=False, crypt=context.crypt)
     try:
         with opened.db.transaction():
@@ -69,8 +87,33 @@ def accept_lost_key(context: StoreContext) -> None:
                 "lost": KEYS,
             }
             opened.ledger.append([NewAuditRecord(kind=ERASURE, at=at, subject=SYSTEM, detail=detail)])
+        note_key(meta, opened)
     finally:
         opened.close()
+    _log_accepted(context, at)
+
+
+def _accept_key(context: StoreContext, at: datetime) -> None:
+    """Note the key file that there is in the place of the one that was noted, if that is another."""
+    meta = Meta(context.db)
+    opened = open_ledger(
+        context.directory / FOLDER,
+        clock=context.clock,
+        create=False,
+        crypt=context.crypt,
+        known=_known(context),
+    )
+    try:
+        opened.keys.require()
+    except IntegrityError:
+        meta.forget(LEDGER_KEY)
+        note_key(meta, opened)
+        _log_accepted(context, at)
+    finally:
+        opened.close()
+
+
+def _log_accepted(context: StoreContext, at: datetime) -> None:
     with context.db.transaction():
         Meta(context.db).log(ACCEPTED, {"files": [f"{FOLDER}/{KEYS}"]}, at=at)
 

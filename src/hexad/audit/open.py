@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from hexad.audit.ledger import KEY_FIELDS, Ledger
 from hexad.audit.verify import loss_of, noted_head
@@ -20,11 +21,11 @@ from hexad.database.encryption.file_swap import recover
 from hexad.database.encryption.record import KeyGiven, unlock
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
-from hexad.database.meta import Meta
+from hexad.database.meta import LEDGER_KEY, Meta
 from hexad.database.migrations import Migration
 from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import require_not_emptied
-from hexad.errors import HexadError, IntegrityError, InvalidInput, NotFound
+from hexad.errors import AccessDenied, HexadError, IntegrityError, InvalidInput, NotFound
 
 DDL: Final = """
 CREATE TABLE entries (
@@ -128,6 +129,7 @@ _BELONGING: Final = (
 )
 FOLDER: Final = "audit"
 Key = bytes | str | Path | None
+Noted = TypeVar("Noted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,18 +161,19 @@ def open_ledger(
     crypt: StoreKeys | None = None,
     lock: OpenLock | None = None,
     readonly: bool = False,
+    known: Callable[[], str | None] = lambda: None,
 ) -> OpenLedger:
     """Open the ledger in the folder `path`, or in `audit` below a store's, for a caller that has the store open.
 
     It is made with mode 0700, its files with 0600, where `create` allows; else a ledger that is not there is
     `NotFound`. With `crypt` its files are encrypted. Raises `AccessDenied` for keys that others may read. `lock` is
-    closed with it.
+    closed with it. `known` returns the identity of the key file that the store noted: no other is used, or made.
     """
     folder, store = _places(path)
     require_not_emptied(folder / DATABASE, beside=KEYS)
     if not create and not (folder / DATABASE).exists():
         raise _no_ledger(folder)
-    key = None if crypt is None else crypt.derive(AUDIT_DB)
+    key, is_new = None if crypt is None else crypt.derive(AUDIT_DB), not (folder / DATABASE).exists()
     db = Database.open(folder / DATABASE, clock=clock, key=key, readonly=readonly)
     try:
         if not readonly:
@@ -179,6 +182,7 @@ def open_ledger(
             folder / KEYS,
             fields=KEY_FIELDS,
             crypt=crypt,
+            known=(lambda: None) if is_new else known,  # that it is another ledger shows by its records
             in_use=lambda: db.query_one("SELECT 1 FROM subjects LIMIT 1") is not None,
             belonging=_BELONGING,
         )
@@ -215,7 +219,12 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
             recover(store, lock)
         settings = load_settings(store)
         key_source = KeyGiven.of(key, **settings.key_sources(key))
-        return open_ledger(folder, clock=clock, create=create, crypt=unlock(store, key_source), lock=lock)
+        crypt = unlock(store, key_source)
+
+        def known() -> str | None:
+            return _noted(store, lambda meta: meta.get(LEDGER_KEY), clock=clock, crypt=crypt)
+
+        return open_ledger(folder, clock=clock, create=create, crypt=crypt, lock=lock, known=known)
     except BaseException:
         lock.close()
         raise
@@ -225,20 +234,42 @@ def require_whole(opened: OpenLedger) -> None:
     """Raise `IntegrityError` for a ledger that is not the one that its store knows, or not all of it."""
     if opened.store is None:
         return
-    key = None if opened.crypt is None else opened.crypt.derive(MEMORY_DB)
+    noted = _noted(opened.store, noted_head, clock=opened.clock, crypt=opened.crypt)
+    if (loss := loss_of(opened.ledger, opened.path / DATABASE, noted)) is not None:
+        raise IntegrityError(loss)
+
+
+def _noted(
+    store: Path, read: Callable[[Meta], Noted | None], *, clock: Clock, crypt: StoreKeys | None
+) -> Noted | None:
+    """Return what a store noted of its ledger; None where nothing was, or it cannot be read."""
+    key = None if crypt is None else crypt.derive(MEMORY_DB)
     try:
-        db = Database.open(opened.store / STORE, clock=opened.clock, readonly=True, key=key)
+        db = Database.open(store / STORE, clock=clock, readonly=True, key=key)
         try:
-            noted = noted_head(Meta(db))
+            return read(Meta(db))
         finally:
             db.close()
     except (
         HexadError
     ) as error:  # the store's own readers say so; what is in the ledger can be read without it
         log.warning("What the store noted of its ledger cannot be read: %s", error)
+        return None
+
+
+def note_key(meta: Meta, opened: OpenLedger) -> None:
+    """Note which key file is the ledger's, where there is one that opens it and none is known: from then on it is
+    missed.
+    """  # fmt: skip
+    if meta.database.readonly or meta.get(LEDGER_KEY) is not None:
         return
-    if (loss := loss_of(opened.ledger, opened.path / DATABASE, noted)) is not None:
-        raise IntegrityError(loss)
+    try:
+        opened.ledger.require_key()
+        identity = opened.keys.identity()
+    except (AccessDenied, IntegrityError):  # who needs it is told
+        return
+    if identity is not None:
+        meta.ensure(LEDGER_KEY, identity)
 
 
 def _places(path: Path) -> tuple[Path, Path | None]:

@@ -31,6 +31,8 @@ ARRIVALS: Final = "arrivals"
 _ARRIVALS_APART: Final = timedelta(days=1)
 """What comes within a day of what came before is not noted again: by so much may it count as older."""
 _ARRIVALS_LIMIT: Final = 1_000
+LEDGER_KEY: Final = "ledger_key"
+"""The identity of the ledger's `audit.key`."""
 KEY_FILE: Final = "key_file"
 """The identity of `keys.json`."""
 LEDGER_SIZE: Final = "ledger_size"
@@ -69,6 +71,11 @@ class Meta:
                 "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
                 (key, value),
             )
+
+    def forget(self, key: str) -> None:
+        """Take a fact away, where there is one."""
+        with self._db.joined() as con:
+            con.execute("DELETE FROM meta WHERE key = ?", (key,))
 
     def update(self, key: str, value: str) -> None:
         """Store a fact, and write nothing where it stands already."""

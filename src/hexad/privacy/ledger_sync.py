@@ -9,7 +9,7 @@ from typing import Final
 from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.open import DATABASE as LEDGER_FILE
-from hexad.audit.open import open_ledger
+from hexad.audit.open import KEYS, note_key, open_ledger
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
@@ -19,7 +19,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import log
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.erasure_book import ERASURE, Erasures
-from hexad.database.meta import DOCUMENT, STORE_ID, Meta
+from hexad.database.meta import DOCUMENT, LEDGER_KEY, STORE_ID, Meta
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.errors import HexadError, IntegrityError
 
@@ -45,7 +45,9 @@ def move_to_ledger(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKey
 
 
 def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None) -> int:
-    opened = open_ledger(directory / "audit", clock=clock, create=True, crypt=crypt)
+    opened = open_ledger(
+        directory / "audit", clock=clock, create=True, crypt=crypt, known=lambda: meta.get(LEDGER_KEY)
+    )
     ledger, erasures = opened.ledger, Erasures(meta.database)
     source = meta.get(STORE_ID) or "store"
     done = 0
@@ -85,9 +87,25 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
                     ) is not None:  # one that went on later has two records
                         records[no] = seq, records.get(no, (0, 0))[1] + int(detail.get("contents", 0))
                 erasures.ledger_took(moved, records)
+        note_key(meta, opened)
     finally:
         opened.close()
     return done
+
+
+def note_ledger_key(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None) -> None:
+    """Note which key file is the ledger's, where that is not known: another program, or an older version, made it."""
+    path = directory / "audit"
+    if meta.get(LEDGER_KEY) is not None or not (path / KEYS).exists() or not (path / LEDGER_FILE).exists():
+        return
+    try:
+        opened = open_ledger(path, clock=clock, create=False, crypt=crypt)
+    except HexadError:  # who needs it is told
+        return
+    try:
+        note_key(meta, opened)
+    finally:
+        opened.close()
 
 
 def _for_good(detail: Mapping[str, JSONValue]) -> Mapping[str, JSONValue]:

@@ -150,6 +150,16 @@ class KeyStore:
         """
         return _identity(self._read()) if self.path.exists() else None
 
+    def require(self) -> None:
+        """Raise `IntegrityError` where the file that was here is gone, damaged, or another one is in its place.
+
+        Raises `AccessDenied` as `redaction_salt` does; makes none.
+        """
+        if self.path.exists():
+            self._require_known(self._read())
+        elif self._known() is not None:
+            raise IntegrityError(self._lost())
+
     def are_lost(self) -> bool:
         """Whether the file that was here is gone, or another one is in its place; one that is damaged is neither."""
         known = self._known()
