@@ -175,6 +175,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=Path,
         help="keep the stores of `context` and `text-indexes` in this folder, and use those that are there",
     )
+    parser.add_argument(
+        "--files",
+        type=int,
+        default=0,
+        help="let `code-graph` also index copies of a package, up to so many files",
+    )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     parser.add_argument(
         "--only",
@@ -251,6 +257,7 @@ def _run(name: str, given: argparse.Namespace) -> Report:
             only=tuple(given.only or ()),
             items=tuple(given.items or ()),
             cache=given.cache,
+            files=given.files,
         )
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
@@ -262,6 +269,8 @@ def _said(given: argparse.Namespace) -> list[str]:
     flags = [f"--{name.replace('_', '-')}" for name in ("quick", "reuse_vectors") if getattr(given, name)]
     if given.timesteps != TIMESTEPS:
         flags += ["--timesteps", str(given.timesteps)]
+    if given.files:
+        flags += ["--files", str(given.files)]
     if given.store is not None:
         flags += ["--store", "FOLDER"]
     flags += [f"--only={name}" for name in given.only or ()] + [

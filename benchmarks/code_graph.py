@@ -1,6 +1,8 @@
 """The code graph: files a second, import edges beside grimp, one changed file among 10,000, impact, memory.
 
-Hexad's own source and networkx are always there; `pip install django sqlalchemy grimp` adds two packages and the comparison.
+Hexad's own source is always there; networkx, Django, SQLAlchemy and the comparison with grimp are where they are installed, and what is
+missing is named. An environment of their own is enough: `pip install --target FOLDER networkx django sqlalchemy grimp`, then `PYTHONPATH=FOLDER`.
+`--files 10000` also indexes so many copies of the largest package's files, which takes minutes.
 `CODE_GRAPH_FOLDERS=FOLDER:FOLDER` adds folders of other languages (extra `code`), whose imports are compared with those that madge finds
 in scripts (`CODE_GRAPH_MADGE=FOLDER/node_modules/madge/bin/cli.js`, a package of npm) and those that `gcc -MM` finds from the sources of C and C++.
 """
@@ -24,16 +26,16 @@ from benchmarks.report import Options, Report, Table, peak_memory_mb
 from hexad.code_graph.languages import KNOWN, code_language
 
 PACKAGES: Final = ("hexad", "networkx", "django", "sqlalchemy")
-FILES: Final = 10_000
 ASKED: Final = 100
 CHANGED: Final = 5
 _LEAST: Final = 0.98
 
 
 def run(options: Options) -> Report:
-    """Measure each package that is installed, and copies of the largest up to 10,000 files."""
+    """Measure each package that is installed, and copies of the largest up to `options.files`."""
     report = Report(name="Code graph")
     folders = {name: folder for name in PACKAGES if (folder := _folder(name)) is not None}
+    report.notes += missing_peers()
     rows, compared = [], []
     for name, folder in folders.items():
         found = in_child(measure, folder, options.work / f"graph-{name}")
@@ -53,10 +55,13 @@ def run(options: Options) -> Report:
             precision, recall = both / max(ours, 1), both / max(theirs, 1)
             others.append([folder.name, peer, theirs, ours, round(precision, 3), round(recall, 3)])
             report.at_least(f"{folder.name}: recall of imports beside {peer}", recall, _LEAST)
-    if not options.quick:
+    if options.files:
         largest = max(folders.values(), key=lambda folder: len(list(folder.rglob("*.py"))))
-        many = _copies(largest, options.work / "many")
-        rows.append(_row("copies up to 10,000 files", in_child(measure, many, options.work / "graph-many")))
+        many = _copies(largest, options.work / "many", files=options.files)
+        found = in_child(measure, many, options.work / "graph-many")
+        rows.append(_row(f"copies of {largest.name} up to {options.files:,} files", found))
+    else:
+        report.notes.append("No copies of the largest package: `--files 10000` indexes so many files.")
     report.tables.append(
         Table(
             title="Indexed without memories, slices left out",
@@ -91,9 +96,19 @@ def _folder(package: str) -> Path | None:
     return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
-def _copies(folder: Path, target: Path) -> Path:
-    files = len(list(folder.rglob("*.py")))
-    for number in range(-(-FILES // files)):
+def missing_peers() -> list[str]:
+    """Return a sentence for each package, and for grimp, that is not installed: the run has no figures of it."""
+    absent = [name for name in (*PACKAGES, "grimp") if find_spec(name) is None]
+    return [
+        f"`{name}` is not installed: "
+        + ("no import edges are compared." if name == "grimp" else "it is not measured.")
+        for name in absent
+    ]
+
+
+def _copies(folder: Path, target: Path, *, files: int) -> Path:
+    each = len(list(folder.rglob("*.py")))
+    for number in range(-(-files // each)):
         shutil.copytree(folder, target / f"part{number}" / folder.name, ignore=_no_code, dirs_exist_ok=True)
     return target
 

@@ -3,6 +3,8 @@
 Source distributions of fixed versions are fetched with pip, or taken from the folder in PACKAGES_FOLDER, and ingested whole: code,
 tests, documentation, changelog. An answer is a file and a symbol in it. A hit is right where half of its lines are of such a
 symbol, or half of the symbol's lines are of it. Contexts are asked within 2,000 tokens: is the whole definition in it?
+
+A package is ingested and embedded once, for the questions of both halves; `--reuse-vectors` keeps its vectors for the next run.
 """
 
 from __future__ import annotations
@@ -82,15 +84,20 @@ def fetch(names: Sequence[str]) -> Path | None:
     return target
 
 
-def ask(
-    root: Path, questions: Sequence[Mapping[str, Any]], embedder: RememberedVectors | None, work: Path
-) -> list[dict[str, Any]]:
-    """Return for each question the ranks at which answers come, and whether a context has one whole."""
+def build(root: Path, embedder: RememberedVectors | None, work: Path) -> None:
+    """Ingest and embed a package, for all questions that are asked of it."""
     work.mkdir(parents=True)
-    asked = []
     with hexad.open(work, embedder=embedder, background=False, user_dir=work / "user") as hx:
         hx.ingest(root)
         hx.embed_pending()
+
+
+def ask(
+    root: Path, questions: Sequence[Mapping[str, Any]], embedder: RememberedVectors | None, work: Path
+) -> list[dict[str, Any]]:
+    """Return for each question to a package that was built the ranks of answers, and whether a context has one whole."""
+    asked = []
+    with hexad.open(work, embedder=embedder, background=False, user_dir=work / "user") as hx:
         for each in questions:
             places = [place_of(root, answer) for answer in each["answers"]]
             hits = hx.recall(each["question"], limit=10)
@@ -156,12 +163,15 @@ def run(options: Options) -> Report:
         report.skipped = "pip could not fetch the packages."
         return report
     embedder = RememberedVectors(keep=options.reuse_vectors)
+    for name in names:
+        build(folder / name, embedder, options.work / name)
+        embedder.save()
     rows: list[list[str | int | float]] = []
     for half, questions in halves_of.items():
         found: list[dict[str, Any]] = []
         for name in names:
             of_package = [each for each in questions if each["package"] == name]
-            asked = ask(folder / name, of_package, embedder, options.work / half / name)
+            asked = ask(folder / name, of_package, embedder, options.work / name)
             rows.append([f"{half}: {name}", len(asked), *_shares(asked)])
             found += asked
         rows.append([f"{half}: all", len(found), *_shares(found)])
@@ -202,6 +212,7 @@ def main() -> None:
     for name in names:
         with tempfile.TemporaryDirectory() as work:
             of_package = [each for each in questions if each["package"] == name]
+            build(folder / name, embedder, Path(work) / "store")
             asked = ask(folder / name, of_package, embedder, Path(work) / "store")
         print(name, *(f"{share:.2f}" for share in _shares(asked)))
         for each in asked:

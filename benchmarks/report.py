@@ -21,7 +21,8 @@ class Options:
     """How a run measures. `data` is the folder of development data, None where there is none.
 
     `store` is where large stores are kept from one run to the next; None builds them anew. `only`, `items` and `cache`
-    are for `rivals`: which peers, how many notes, and where their environments are kept.
+    are for `rivals`: which peers, how many notes, and where their environments are kept. `files` is how many files the
+    largest copy for the code graph has; 0 makes none.
     """
 
     data: Path | None
@@ -33,6 +34,7 @@ class Options:
     only: tuple[str, ...] = ()
     items: tuple[int, ...] = ()
     cache: Path | None = None
+    files: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
