@@ -67,6 +67,11 @@ def test_a_definition_comes_before_the_guide_that_names_it(shop, project):
         {
             "docs/totals.md": "# Totals of a cart\n\nThe total of a cart rounds half a cent: `fold_cents` does it.\n",
             "cents.py": "def fold_cents(amount):\n    # half a cent of a total\n    return round(amount)\n",
+            # A name that many passages have is handed little on by any of them.
+            **{
+                f"notes/{n}.md": f"# Note {n}\n\nUse `fold_cents` where money is kept, page {n}.\n"
+                for n in range(30)
+            },
         },
     )
     shop.ingest(project)

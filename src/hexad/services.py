@@ -165,6 +165,7 @@ class Services:
             rings=self._rings,
             reranking=self._reranking(),
             citations=self.citations,
+            uses=self._code_uses,
         )
         self.governance = Lazy(self._make_governance)
         self.project = Lazy(self._make_project)
@@ -232,6 +233,11 @@ class Services:
 
     def _rings(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Edge]]:
         return self.nodes().main(numbers)
+
+    def _code_uses(self, memories: Collection[int]) -> tuple[Collection[int], Collection[tuple[int, int]]]:
+        from hexad.code_graph.tables.graph import CodeGraphTables
+
+        return CodeGraphTables(self.context.db).uses_among(memories)
 
     def _relate(self, source: int, target: int, kind: str, /, *, at: int) -> None:
         self.nodes().relate(source, target, kind, at=at)

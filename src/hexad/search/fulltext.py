@@ -352,6 +352,15 @@ class FullText:
         )
         return row[0] if row else 0
 
+    def occurrences(self, name: str, part: IndexPart | None, *, most: int) -> int:
+        """Return how many chunks, of a part where one is given, hold a name's words in a row, at most `most`."""
+        phrase = match_phrases([name])
+        if part is None:
+            sql = f"SELECT count(*) FROM (SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT {most:d})"
+            return self._once(f"{most} {phrase}", sql, phrase)
+        rows = self._db.query("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?", (phrase,))
+        return min(most, sum(part.holds(no) for (no,) in rows))
+
     def matches_in(self, chunk_no: int, term: str) -> bool:
         """Return whether a chunk holds a term."""
         sql = "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid = ?"

@@ -19,10 +19,10 @@ from hexad.providers.embedders.minilm import MiniLmEmbedder
 from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.first_vectors import FirstVectors
 from hexad.search.fulltext import FullText
-from hexad.search.recall.candidate_search import CandidateSearch
+from hexad.search.recall.candidate_search import CandidateSearch, FindUses
 from hexad.search.recall.candidate_vectors import CandidateVectors
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.recaller import CheckCitations, Passages, Recaller, Rings, Successions
+from hexad.search.recall.recaller import CheckCitations, Recaller, Rings, Successions
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 from hexad.search.wanted_vectors import WantedVectors
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hexad.memory.query import Filters
     from hexad.memory.tables.ranking_columns import RankingRow, StandingText
     from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.search.recall.fusion import Fusion
@@ -55,6 +56,7 @@ class SearchService:
         rings: Rings,
         reranking: Reranking | None,
         citations: Callable[[], CheckCitations],
+        uses: FindUses,
     ) -> None:
         """`everything` hides nothing: vectors are computed of what whoever opened the store may not see, too."""
         self.embedder = embedder
@@ -111,6 +113,7 @@ class SearchService:
             background=context.background and not context.db.readonly,
         )
         self.recaller.reranking, self.recaller.citations = reranking, citations
+        self.recaller.search.uses = uses
 
     def steady_recaller(self) -> Recaller:
         """Return a recaller that computes no vectors in a question: its answers hang on the store, not on time."""
@@ -192,16 +195,20 @@ def _likely_successors(
 
 
 def _code_first(
-    question: str,
+    search: CandidateSearch,
+    candidates: Candidates,
     order: Sequence[int],
     places: Mapping[int, RankingRow],
     fusion: Fusion,
-    passages: Passages,
-) -> None:
+    *,
+    filters: Filters,
+) -> Mapping[int, int]:
     """Bring code before what speaks of it: loaded where there is code among the candidates."""
+    from hexad.search.recall.candidate_passages import CandidatePassages
     from hexad.search.recall.code_ranking import put_code_first
 
-    put_code_first(question, order, places, fusion, passages)
+    passages = CandidatePassages(search, candidates, order, fusion, filters=filters)
+    return put_code_first(candidates.terms.question, order, places, fusion, passages)
 
 
 def _fitting(

@@ -443,6 +443,19 @@ class CodeGraphTables:
         row = self.db.query_one("SELECT file_no FROM code_files WHERE memory_no = ?", (memory_no,))
         return None if row is None else row[0]
 
+    def uses_among(self, memories: Collection[int]) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
+        """Return which of some memories are files of the graph, and which of these imports, calls or mentions which."""
+        numbers = json.dumps(sorted(memories))
+        among = "(SELECT value FROM json_each(?1))"
+        known = self.db.query(f"SELECT memory_no FROM code_files WHERE memory_no IN {among}", (numbers,))
+        pairs = self.db.query(
+            "SELECT DISTINCT a.memory_no, b.memory_no FROM code_files a JOIN code_edges e ON e.file_no = a.file_no"
+            " JOIN code_nodes n ON n.no = e.to_no JOIN code_files b ON b.file_no = n.file_no"
+            f" WHERE a.memory_no IN {among} AND b.memory_no IN {among} AND e.edge_type <> ?2",
+            (numbers, CHANGES_WITH),
+        )
+        return frozenset(no for (no,) in known), frozenset((start, end) for start, end in pairs)
+
     def import_lines(self, file_no: int) -> list[int]:
         """Return the lines on which a file imports something, in order."""
         row = self.db.query_one("SELECT facts FROM code_files WHERE file_no = ?", (file_no,))

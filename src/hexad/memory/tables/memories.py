@@ -235,6 +235,14 @@ class Memories(MemoryNames):
         )
         return {no: (heading, body) for no, heading, body in rows}
 
+    def headings_of(self, numbers: Collection[int]) -> list[tuple[int, int, str]]:
+        """Return the chunks of these memories: number, memory's row number, heading; in order."""
+        return self._db.query(
+            "SELECT no, memory_no, heading FROM chunks WHERE memory_no IN (SELECT value FROM json_each(?))"
+            " ORDER BY no",
+            (json.dumps(sorted(numbers)),),
+        )
+
     def chunks_of(self, numbers: Collection[int]) -> dict[int, list[StoredChunk]]:
         """Return the stored chunks of these memories, by row number, in order."""
         chunks: dict[int, list[StoredChunk]] = {}

@@ -39,10 +39,14 @@ VECTOR_POOL: Final = 300
 FILTERED_ENOUGH: Final = 100
 HEARD: Final = 5
 """Of each arm, so many of the best say which conversation a request belongs to."""
+FREQUENT: Final = 400
+"""A name that so many chunks have, or more, says nothing of any."""
 FILTERS_BYTES: Final = 16 << 20
 """Filters whose passing memories are remembered."""
 
 IndexSource = Callable[[], VectorIndex | None]
+FindUses = Callable[[Collection[int]], tuple[Collection[int], Collection[tuple[int, int]]]]
+"""Of memories: which are files whose code is known, and which of these imports, calls or mentions which."""
 
 
 class _ByWords(NamedTuple):
@@ -73,6 +77,7 @@ class CandidateSearch:
         self._stores, self._fulltext, self._index = stores, fulltext, index
         self._changes, self._fitting, self._calibrated = changes, fitting, calibrated
         self.on_the_spot, self.first = on_the_spot, first
+        self.uses: FindUses | None = None
         self._passing = ByteCache[Filters, tuple[int, "NDArray[np.bool_]"]](FILTERS_BYTES)
         stores.db.caches.add("filters", self._passing)
 
@@ -90,9 +95,9 @@ class CandidateSearch:
 
     def search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Candidates:
         """Return the candidates of a question, whose `vector` is None where full text answers alone."""
-        match, matches, frequencies, rows = self._by_words(terms, options.filters)
+        match, by_words, frequencies, rows = self._by_words(terms, options.filters)
         lexical: dict[int, TextMatch] = {}
-        for text_match in matches:  # best first: a memory counts with its best chunk
+        for text_match in by_words:  # best first: a memory counts with its best chunk
             lexical.setdefault(text_match.memory_no, text_match)
         literals, required, numbers = self._literals(terms, options.filters, rows=rows)
         keyed = self._keyed(terms, options.filters, known=lexical)
@@ -141,6 +146,7 @@ class CandidateSearch:
             terms=terms,
             match=match,
             lexical=lexical,
+            matches=by_words,
             answer=answer,
             evidence=evidence,
             literals=literals,
@@ -151,6 +157,24 @@ class CandidateSearch:
             if vector is None or answer is None
             else self._standing(terms.question, vector, [*lexical][:HEARD], answer, options),
         )
+
+    def headings_of(self, memories: Collection[int]) -> list[tuple[int, int, str]]:
+        """Return the chunks of some memories: number, memory's row number, heading."""
+        return self._stores.memories.headings_of(memories)
+
+    def passages_of(self, chunks: Collection[int]) -> Mapping[int, tuple[str, str]]:
+        """Return the heading and the text of chunks, by their numbers."""
+        return self._stores.memories.passages_of(chunks)
+
+    def cosines_of(self, vector: NDArray[np.float32] | None, memories: Sequence[int]) -> Mapping[int, float]:
+        """Return the cosines of all chunks of some memories, as far as they have vectors."""
+        index = None if vector is None else self._index()
+        return {} if vector is None or index is None else index.cosines_of(vector, memories)
+
+    def occurrences(self, name: str, filters: Filters) -> int:
+        """Return how many chunks have a name, of those that are searched; 0 for one that is too frequent to tell."""
+        count = self._fulltext.occurrences(name, self._part(filters), most=FREQUENT)
+        return count if count < FREQUENT else 0
 
     def _standing(
         self,

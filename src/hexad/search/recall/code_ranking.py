@@ -6,12 +6,13 @@ They have the words of a question about how something behaves, and often more of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
-from typing import Final
+from typing import Final, Protocol
 
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.search.recall.fusion import Fusion
+from hexad.search.recall.mentions import CandidateSpan, Mentions, follow_mentions
 from hexad.text.literals import exact_tokens, is_joined_numbers, is_mentioned, names_defined
 from hexad.text.paths import is_changelog_path, is_test_path
 
@@ -61,20 +62,64 @@ def aside_of(question: str, order: Sequence[int], places: Mapping[int, RankingRo
     return aside
 
 
+class PassageSource(Protocol):
+    """Gives passages of the candidates, which are known by their places."""
+
+    def best(self, seats: Sequence[int]) -> Mapping[int, tuple[str, str]]:
+        """Return the heading and the text of the passage of each that answers best."""
+
+    def spans(self, seats: Sequence[int]) -> Sequence[CandidateSpan]:
+        """Return all passages of these candidates."""
+
+    def may_mean(self, seats: Collection[int]) -> Callable[[int, int], bool]:
+        """Return whether a name in the first of two candidates may mean what the second defines."""
+
+    def texts(self, chunks: Collection[int]) -> Mapping[int, tuple[str, str]]:
+        """Return the heading and the text of chunks, by their numbers."""
+
+    def occurrences(self, name: str) -> int:
+        """Return how many passages have a name; 0 for too many."""
+
+
 def put_code_first(
     question: str,
     order: Sequence[int],
     places: Mapping[int, RankingRow],
     fusion: Fusion,
-    passages: Callable[[Sequence[int]], Mapping[int, tuple[str, str]]],
-) -> None:
+    passages: PassageSource,
+) -> Mapping[int, int]:
     """Bring code before the tests, changelogs and guides that speak of it, unless a question asks for these.
 
-    `passages` gives the heading and the text of the spans that answer best, by their places in `order`.
+    Returns which chunk of code answers best, by places in `order`.
     """
     if aside := aside_of(question, order, places):
         fusion.put_aside(aside)
-    fusion.put_before(defined_before(question, order, places, fusion.scores, passages))
+    shown: Mapping[int, int] = {}
+    if not asks_of_changes(question) and not _OF_TESTS.search(question):
+        mentions = mentions_among(order, places, fusion, passages)
+        fusion.add_mentions(mentions.gains)
+        shown = mentions.shown
+    fusion.put_before(defined_before(question, order, places, fusion.scores, passages.best))
+    return shown
+
+
+def mentions_among(
+    order: Sequence[int], places: Mapping[int, RankingRow], fusion: Fusion, passages: PassageSource
+) -> Mentions:
+    """Return what the passages of the best candidates that are of files mention of the code among these."""
+    best = nlargest(DEFINING, range(len(order)), key=fusion.scores.__getitem__)
+    files = {place: row for place in best if (row := places[order[place]]).file is not None}
+    code = {place for place, row in files.items() if _is_code(row)}
+    if not code:
+        return Mentions(gains={}, shown={})
+    return follow_mentions(
+        passages.spans([*files]),
+        code=code,
+        speaking={place for place, row in files.items() if not is_changelog(row.kind, row.file)},
+        may_mean=passages.may_mean([*files]),
+        texts=passages.texts,
+        occurrences=passages.occurrences,
+    )
 
 
 def defined_before(

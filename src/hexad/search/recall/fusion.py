@@ -113,6 +113,7 @@ class Fusion:
         self._sessions = _best_of_sessions(candidates, self._lexical)
         self._spoken = [self._session_share(index) for index in range(len(candidates))]
         self._z: list[float] | None = None
+        self._spread = spread
         self.peak = 0.0
         if spread is not None:
             floor = weights.small_deviation if small else 1e-6
@@ -188,6 +189,21 @@ class Fusion:
                 self.scores[place] += need
         if raised:
             self._moved["definition"] = raised
+
+    def passage_score(self, index: int, *, bm25: float, cosine: float | None) -> float:
+        """Return what words and meaning of one passage of a candidate say for it, in the measure of the scores."""
+        weights = self._weights
+        score = self._lexical_weight * (bm25 / self._best)
+        if self._spread is not None and cosine is not None:
+            crowding = weights.crowding * self._candidates[index].crowding
+            score += weights.vector * self.peak * (cosine - crowding - self._spread.mean) / self._deviation
+        return score
+
+    def add_mentions(self, gains: Mapping[int, float]) -> None:
+        """Add to code what passages hand on that mention it."""
+        self._moved["mentioned"] = gains
+        for index, amount in gains.items():
+            self.scores[index] += amount
 
     def lift(self, amounts: Mapping[int, float]) -> None:
         """Add to what takes the place of an older memory as much as brings it before that one."""

@@ -17,7 +17,7 @@ from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
 from hexad.memory.memory import CheckedCitation, Citation
-from hexad.memory.query import Dropped, Hit, Hits
+from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
 from hexad.memory.tables.updates import SURE, PlainText, UpdateLink
@@ -150,22 +150,20 @@ class FindOverdue(Protocol):
         """Return them by row number, of the looks of facts with their spaces' numbers."""
 
 
-Passages = Callable[[Sequence[int]], Mapping[int, tuple[str, str]]]
-"""From places in the order of candidates to the heading and the text of the span of each that answers best."""
-
-
 class PutCodeFirst(Protocol):
     """Brings code before what speaks of it."""
 
     def __call__(
         self,
-        question: str,
+        search: CandidateSearch,
+        candidates: Candidates,
         order: Sequence[int],
         places: Mapping[int, RankingRow],
         fusion: Fusion,
-        passages: Passages,
-    ) -> None:
-        """Move the candidates in `order`, of which some are code."""
+        *,
+        filters: Filters,
+    ) -> Mapping[int, int]:
+        """Move the candidates in `order`, of which some are code; return the chunk of each that answers best."""
 
 
 class Successions(NamedTuple):
@@ -403,7 +401,7 @@ class Recaller:
             weights=MENTION_WEIGHTS if counts else DEFAULT_WEIGHTS,
         )
         fusion.weigh_sentences(of_sentences(self._stores, found_candidates.vector, order, fusion.scores))
-        self._put_code_first(found_candidates, order, places, fusion)
+        self._put_code_first(found_candidates, order, places, fusion, filters)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
             rings = self._rings(order)
@@ -432,17 +430,14 @@ class Recaller:
         order: Sequence[int],
         places: Mapping[int, RankingRow],
         fusion: Fusion,
+        filters: Filters,
     ) -> None:
         """Bring code before the tests, changelogs and guides that speak of it."""
-        if not any(places[no].kind == CODE for no in order):
-            return
-
-        def passages(seats: Sequence[int]) -> Mapping[int, tuple[str, str]]:
-            chunks = {seat: best_chunk(candidates, order[seat], fusion.parts(seat)) for seat in seats}
-            known = self._stores.memories.passages_of(set(chunks.values()))
-            return {seat: known[no] for seat, no in chunks.items() if no in known}
-
-        self._successions.code_first(candidates.terms.question, order, places, fusion, passages)
+        if any(places[no].kind == CODE for no in order):
+            shown = self._successions.code_first(
+                self.search, candidates, order, places, fusion, filters=filters
+            )
+            candidates.shown = {order[seat]: chunk_no for seat, chunk_no in shown.items()}
 
     def _check_citations(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> None:
         """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""

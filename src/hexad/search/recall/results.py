@@ -54,11 +54,12 @@ class DefinedAt(NamedTuple):
 
 @dataclass
 class Candidates:
-    """What the arms found for one question."""
+    """What the arms found for one question. `matches` are chunks that full text found, `lexical` the best of each."""
 
     terms: Terms
     match: str
     lexical: dict[int, TextMatch]
+    matches: Sequence[TextMatch]
     answer: VectorAnswer | None
     evidence: Evidence
     speakers: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Candidates:
     vector: NDArray[np.float32] | None = None  # of the question
     citations: Mapping[int, tuple[CheckedCitation, ...]] = field(default_factory=dict)  # by memory
     branches: list[str] = field(default_factory=list)  # of what was left out since it is of them
+    shown: Mapping[int, int] = field(default_factory=dict)  # by memory: the chunk of code that answers best
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -171,6 +173,8 @@ def best_chunk(candidates: Candidates, no: int, parts: Mapping[str, float]) -> i
     """Return the number of the chunk that answers best: of the arm that counted more."""
     if no in candidates.defined:
         return candidates.defined[no].chunk_no
+    if no in candidates.shown:
+        return candidates.shown[no]
     match = candidates.lexical.get(no)
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
     by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
@@ -201,6 +205,8 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
+    if parts.get("mentioned"):
+        why.append("a passage that answers mentions it")
     if parts.get("definition"):
         why.append("it defines what a text that answers names")
     if parts.get("aside"):

@@ -320,6 +320,21 @@ class VectorIndex:
             vectors=count,
         )
 
+    def cosines_of(self, query: NDArray[np.float32], memories: Sequence[int]) -> dict[int, float]:
+        """Return the cosines of all chunks of some memories, by the chunks' numbers."""
+        import numpy as np
+
+        named = np.unique(np.asarray(memories, dtype=np.int64))
+        cosines: dict[int, float] = {}
+        segments = self.segments()
+        with one_thread():
+            for segment in segments:
+                if len(rows := segment.rows_of(named)):
+                    found = segment.cosines(rows, query).tolist()
+                    cosines.update(zip(segment.chunk_no[rows].tolist(), found, strict=True))
+        cosines.pop(0, None)  # of the beginning of a whole memory
+        return cosines
+
     # The cache ------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
