@@ -495,6 +495,34 @@ def test_slices_are_files_that_hang_together_named_after_their_folder(hx, projec
     assert [] == hx.check()
 
 
+def test_slices_are_found_by_a_look_at_a_folder_that_was_ingested_before(hx, project):
+    write(project, TWO)
+    hx.ingest(project)
+    assert () == hx.graph.show().slices
+
+    hx.graph.index()
+
+    assert {"app/mail", "app/pay"} == {each.name for each in hx.graph.show().slices}
+
+
+def test_one_file_by_name_leaves_slices_as_they_are_until_the_folder_is_looked_at(hx, project):
+    write(project, TWO)
+    hx.graph.index()
+    write(project, {"app/mail/late.py": "".join(f"from app.mail.m{n} import send\n" for n in range(4))})
+    write(project, {"app/pay/p0.py": TWO["app/pay/p0.py"] + "\n\ndef refund(): ...\n"})
+
+    for name in ("app/mail/late.py", "app/pay/p0.py"):
+        hx.graph.index(project / name)
+    before = {each.name: each.files for each in hx.graph.show().slices}
+    hx.graph.index()
+
+    assert {"app/mail": 5, "app/pay": 4} == before
+    after = {each.name: each.paths for each in hx.graph.show().slices}
+    assert "app/mail/late.py" in after["app/mail"]
+    assert 10 == sum(map(len, after.values()))
+    assert [] == hx.check()
+
+
 def test_a_slice_does_not_hide_the_folder_of_its_name(hx, project):
     imports = "".join(f"from app.mail.m{n} import send\n" for n in range(4))
     write(project, {**TWO, "tests/test_mail.py": f"{imports}\n\ndef test_sends(): send()\n"})

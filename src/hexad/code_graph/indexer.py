@@ -41,6 +41,8 @@ VIEWS_KEPT: Final = 3_000
 LIKE: Final = 0.5
 """A new file that has this share of its symbols in common with one that is gone is that file, renamed."""
 PROBLEMS_LISTED: Final = 100
+_FOUND, _DUE = "found", "due"
+"""Whether a root's slices are of the files that it has."""
 
 
 class CodeIndexer:
@@ -81,7 +83,8 @@ class CodeIndexer:
                     progress(Progress(done=done, total=None, current=thing.source_id))
             run.drop_unmet(only=None if spec.kind is SourceKind.FOLDER else safe_id(spec.path.name))
         self._count_changes(run)
-        if run.has_changed:
+        # Slices cost a look at all files of the root: a file that is named is not to wait for it.
+        if spec.kind is SourceKind.FOLDER and self._stores.meta.get(_slices_key(run.root_no)) != _FOUND:
             self.slice_root(run.root_no)
         run.report.seconds = self._clock.monotonic() - started
         return run.report
@@ -99,6 +102,7 @@ class CodeIndexer:
             self.tables.replace_slices(
                 root_no, {name: [file.no for file in group] for name, group in found_slices.items()}
             )
+            self._stores.meta.put(_slices_key(root_no), _FOUND)
 
     def follow(self, source_no: int, base: Path, *, space: str, empty: Collection[str]) -> None:
         """Bring the graph up to date with what was ingested from a folder; `empty` are its files without a byte."""
@@ -156,6 +160,8 @@ class CodeIndexer:
         )
         yield run
         run.finish()
+        if run.has_changed:
+            self._stores.meta.put(_slices_key(root_no), _DUE)
 
     def _root_of(self, base: Path, space: str) -> Path:
         """Return the folder from which paths are told: the project's, one that is known, or this one."""
@@ -164,6 +170,10 @@ class CodeIndexer:
         known_roots = [Path(root.uri) for root in self.tables.roots([space])]
         above = [root for root in known_roots if base.is_relative_to(root)]
         return min(above, key=lambda root: len(root.parts), default=base)
+
+
+def _slices_key(root_no: int) -> str:
+    return f"code_slices {root_no}"
 
 
 class _IndexRun:
