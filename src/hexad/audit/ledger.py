@@ -99,6 +99,7 @@ def holds(query: LedgerQuery, record: dict[str, Any]) -> bool:
     )
 
 
+_PAGE: Final = 32
 _REF_BYTES: Final = 16
 _IPAD, _OPAD = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 ONE_USE: Final = bytes(12)  # a key encrypts one contents, so its nonce may stand still
@@ -405,11 +406,18 @@ class Ledger:
             f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS} ORDER BY seq", (kind,)
         )
         for seq, data in rows:
-            try:
-                detail = json.loads(data)["detail"]
-            except (ValueError, KeyError, TypeError) as error:
-                raise LedgerBroken(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
-            yield seq, detail
+            yield seq, _detail(seq, data)
+
+    def newest_details(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield what `details` does, the newest first, and read no more than is asked for."""
+        before = self.size()
+        while rows := self.db.query(
+            f"SELECT seq, body FROM entries WHERE kind = ? AND {EVENTS} AND seq < ? ORDER BY seq DESC LIMIT ?",
+            (kind, before, _PAGE),
+        ):
+            for seq, data in rows:
+                yield seq, _detail(seq, data)
+            before = rows[-1][0]
 
     def time_of(self, seq: int) -> datetime:
         """Return when a record was made."""
@@ -533,3 +541,12 @@ def _state(con: Connection) -> tuple[int, bytes, Frontier]:
         raise LedgerBroken("The ledger has lost its state. Put a backup in its place.")
     size, last, edge = row
     return size, last, Frontier(size, [edge[at : at + 32] for at in range(0, len(edge), 32)])
+
+
+def _detail(seq: int, body: bytes) -> dict[str, Any]:
+    """Return what a record says in particular; raises `LedgerBroken` where it cannot be read."""
+    try:
+        detail: dict[str, Any] = json.loads(body)["detail"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise LedgerBroken(f"Record audit-{seq} was changed. Run `hexad audit verify`.") from error
+    return detail

@@ -381,12 +381,14 @@ class Erasures:
             entries_by_erasure.setdefault(number, []).append(parse(work))
         return entries_by_erasure
 
-    def not_on_ledger(self, through: int) -> dict[str, int]:
-        """Return the erasures with notes up to this one whose record is not known, by id with their numbers."""
+    def noted(self, after: int, through: int) -> dict[str, tuple[int, int]]:
+        """Return the numbers of the erasures that this part of the log notes, with how often, by id."""
         rows = self._db.query(
-            "SELECT id, no FROM erasures WHERE log_no <= ? AND ledger_seq IS NULL", (through,)
+            "SELECT e.id, e.no, count(*) FROM maintenance_log l CROSS JOIN erasures e ON e.id = l.detail ->> '$.id'"
+            " WHERE l.no > ? AND l.no <= ? AND l.what = ? GROUP BY e.no",
+            (after, through, ERASURE),
         )
-        return dict(rows)
+        return {erasure: (no, count) for erasure, no, count in rows}
 
     def ledger_took(self, through: int, records: Mapping[int, tuple[int, int]]) -> None:
         """Strike out what the ledger did with the notes up to this one.
@@ -395,16 +397,18 @@ class Erasures:
         """
         with self._db.joined() as con:
             con.execute(
-                "DELETE FROM erasure_pending WHERE place = ? AND erasure_no IN"
-                " (SELECT no FROM erasures WHERE log_no <= ?)",
+                "DELETE FROM erasure_pending WHERE place = ?"
+                " AND (SELECT log_no FROM erasures WHERE no = erasure_no) <= ?",
                 (LEDGER, through),
             )
             con.executemany(
-                "UPDATE erasures SET ledger_seq = ? WHERE no = ?",
+                # One that is under way again gets its record when it is done.
+                "UPDATE erasures SET ledger_seq = ? WHERE no = ? AND log_no IS NOT NULL",
                 [(seq, no) for no, (seq, _) in records.items()],
             )
             con.executemany(
-                "INSERT OR REPLACE INTO erasure_counts(erasure_no, place, count, bytes) VALUES(?,?,?,0)",
+                "INSERT INTO erasure_counts(erasure_no, place, count, bytes) VALUES(?,?,?,0)"
+                " ON CONFLICT(erasure_no, place) DO UPDATE SET count = count + excluded.count",
                 [(no, LEDGER_CONTENTS, gone) for no, (_, gone) in records.items() if gone],
             )
 

@@ -32,6 +32,7 @@ from hexad.experience.tables.schema import (
     DDL,
     DOCUMENT_DDL,
     REMOVED_DOCUMENT_DDL,
+    RETIRED_LOGS_DDL,
     SIDE_DDL,
     STREAM_ERASURE_DDL,
     TAG_DDL,
@@ -327,6 +328,7 @@ COMPONENT: Final = Component(
         script(8, AUTO_TAG_DDL, "upkeep"),
         script(8, REMOVED_DOCUMENT_DDL, place=1),
         script(10, STREAM_ERASURE_DDL, "stream erasure"),
+        script(23, RETIRED_LOGS_DDL, "retired logs by segment"),
     ),
     jobs=_JOBS,
     files=(

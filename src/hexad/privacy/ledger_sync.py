@@ -8,6 +8,7 @@ from typing import Final
 
 from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import count_selected, destroy
+from hexad.audit.ledger import Ledger
 from hexad.audit.open import DATABASE as LEDGER_FILE
 from hexad.audit.open import KEYS, note_key, open_ledger
 from hexad.audit.retention import Keeping
@@ -77,16 +78,11 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
             head = ledger.head()
         # Together, or what the ledger took before a kill would go on waiting here until there is another note.
         with meta.database.transaction():
-            meta.put(MOVED, str(moved))
+            since = int(meta.get(MOVED) or 0)  # another process may have come this far, or farther
+            meta.put(MOVED, str(max(since, moved)))
             note_head(meta, head)
-            if unknown := erasures.not_on_ledger(moved):
-                records: dict[int, tuple[int, int]] = {}
-                for seq, detail in ledger.details(ERASURE):
-                    if (
-                        no := unknown.get(detail.get("id", ""))
-                    ) is not None:  # one that went on later has two records
-                        records[no] = seq, records.get(no, (0, 0))[1] + int(detail.get("contents", 0))
-                erasures.ledger_took(moved, records)
+            if noted := erasures.noted(since, moved):
+                erasures.ledger_took(moved, _records_of(noted, ledger))
         note_key(meta, opened)
     finally:
         opened.close()
@@ -106,6 +102,25 @@ def note_ledger_key(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKe
         note_key(meta, opened)
     finally:
         opened.close()
+
+
+def _records_of(noted: Mapping[str, tuple[int, int]], ledger: Ledger) -> dict[int, tuple[int, int]]:
+    """Return the last record of each erasure by number, with how many contents its new records destroyed.
+
+    `noted` has numbers and how many records are new, by id: one that went on later has several. These are the newest of
+    the ledger: older ones, of which there may be many, are not read.
+    """
+    left = {erasure: new for erasure, (_, new) in noted.items()}
+    records: dict[int, tuple[int, int]] = {}
+    for seq, detail in ledger.newest_details(ERASURE):
+        erasure = str(detail.get("id"))
+        if left.get(erasure, 0):
+            last, contents = records.get(noted[erasure][0], (seq, 0))
+            records[noted[erasure][0]] = last, contents + int(detail.get("contents", 0))
+            left[erasure] -= 1
+        if not any(left.values()):
+            break
+    return records
 
 
 def _for_good(detail: Mapping[str, JSONValue]) -> Mapping[str, JSONValue]:

@@ -110,13 +110,16 @@ class Chooser:
         # An erasure that goes on later leaves alone what was begun since, under a name that it erased too. What is
         # dated past this moment was recorded before it all the same.
         since = to_micros(at), to_micros(self._db.clock.now())
-        named = self._rows.sessions(session_id=selection.session, subject=selection.subject, without=since)
         places: Mapping[str, Ranges] | None = None
         tags: frozenset[str] = frozenset()
         if selection.tag is not None:
             places, tags = self._tagged(selection.tag)
-            carrying = set(self._rows.tagged_records(tags))
-            named = {no: name for no, name in named.items() if name in places or no in carrying}
+        named = self._rows.sessions(
+            session_id=selection.session,
+            subject=selection.subject,
+            without=since,
+            among=None if places is None else (places.keys(), self._rows.tagged_records(tags)),
+        )
         numbers = sorted(named)
         state = self.state(numbers)
         live, times = self._live(selection, named, places, since)
@@ -128,7 +131,7 @@ class Chooser:
         if unread.times is not None:
             times = unread.times if times is None else _hull(times, unread.times)
         picked = _RecordFilter(selection, named, places, tags, self._rows, self._departed, since=since)
-        coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions()
+        coarse, emptied_before = self._rows.coarse(numbers), self._rows.erased_sessions(numbers)
         going = [
             session
             for number in numbers

@@ -58,25 +58,62 @@ class StreamErasureRows:
     # Sessions ---------------------------------------------------------------------------------------------------
 
     def sessions(
-        self, *, session_id: str | None, subject: str | None, without: tuple[int, int]
+        self,
+        *,
+        session_id: str | None,
+        subject: str | None,
+        without: tuple[int, int],
+        among: tuple[Collection[str], Collection[int]] | None,
     ) -> dict[int, str]:
         """Return the sessions of an id and a subject, or all, but those that were begun in a time: ids by number.
 
+        With `among` only those with these ids or numbers.
+
         Those that were erased are among them: a program that had one open may have recorded to it since.
         """
-        masked = self._pseudonyms(session_id, subject) if self.erased_sessions() else (None, None)
+        any_erased = self._db.query_one("SELECT 1 FROM erased_sessions LIMIT 1") is not None
+        masked = self._pseudonyms(session_id, subject) if any_erased else (None, None)
+        # Most sessions that there ever were may be erased: what is named is looked up, not looked for.
+        named = (
+            "no IN (SELECT no FROM sessions WHERE id = :id"
+            " UNION ALL SELECT session_no FROM session_subjects WHERE subject = :masked_id)"
+        )
+        theirs = (
+            "no IN (SELECT session_no FROM session_subjects WHERE subject IN (:subject, :masked_subject))"
+        )
+        listed = (
+            "no IN (SELECT no FROM sessions WHERE id IN (SELECT value FROM json_each(:ids))"
+            " UNION ALL SELECT value FROM json_each(:numbers))"
+        )
+        ids, numbers = among or ((), ())
+        where = [
+            *([] if session_id is None else [named]),
+            *([] if subject is None else [theirs]),
+            *([] if among is None else [listed]),
+            "NOT (created_at > :since AND created_at <= :until)",
+        ]
         rows = self._db.query(
-            "SELECT no, id FROM sessions WHERE (?1 IS NULL OR id = ?1 OR no IN"
-            " (SELECT session_no FROM session_subjects WHERE subject = ?3)) AND (?2 IS NULL OR no IN"
-            " (SELECT session_no FROM session_subjects WHERE subject IN (?2, ?4)))"
-            " AND NOT (created_at > ?5 AND created_at <= ?6) ORDER BY no",
-            (session_id, subject, *masked, *without),
+            f"SELECT no, id FROM sessions WHERE {' AND '.join(where)} ORDER BY no",
+            {
+                "id": session_id,
+                "subject": subject,
+                "masked_id": masked[0],
+                "masked_subject": masked[1],
+                "since": without[0],
+                "until": without[1],
+                "ids": dump(sorted(ids)),
+                "numbers": dump(sorted(numbers)),
+            },
         )
         return dict(rows)
 
-    def erased_sessions(self) -> set[int]:
-        """Return the numbers of the sessions that were erased as a whole."""
-        return {row[0] for row in self._db.query("SELECT session_no FROM erased_sessions")}
+    def erased_sessions(self, sessions: Collection[int]) -> set[int]:
+        """Return which of these sessions were erased as a whole."""
+        rows = self._db.query(
+            "SELECT session_no FROM erased_sessions WHERE session_no IN (SELECT value FROM json_each(?))",
+            (dump(sorted(sessions)),),
+        )
+        return {row[0] for row in rows}
 
     def _pseudonyms(self, session_id: str | None, subject: str | None) -> tuple[str | None, str | None]:
         """Return what stands for the names of an erased session; nobody without the key can tell which they were."""

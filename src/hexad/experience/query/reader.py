@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,7 @@ from hexad.experience.stream.filters import (
     conditions_of,
     placed,
     row_filter,
+    sessions_of,
     tagged_places,
 )
 from hexad.experience.stream.frames import ENDS, STARTS, Frames
@@ -619,14 +621,16 @@ class StreamReader:
                 needed = {path for part in parts for path in part.paths}
                 segments = [segment for segment in segments if str(self._segments / segment.name) in needed]
             segments = list(self.readable.of(segments))
+            own_logs = [log for name, log in logs.items() if name not in retired]
+            only, span = _outer_bounds(session, question.ticks, places)
             return StreamSources(
-                logs=[log for name, log in logs.items() if name not in retired],
+                logs=own_logs,
                 paths=[str(self._segments / segment.name) for segment in segments],
                 places=places,
                 parts=parts,
                 sides=self._present(segments, sides),
                 session=session,
-                departed=self._departed.by_session(*_outer_bounds(session, question.ticks, places)),
+                departed=self._departed.in_files(partial(sessions_of, own_logs), session=only, ticks=span),
                 cold=[] if cold is None else self._compressed.matches(cold, session),
             )
 

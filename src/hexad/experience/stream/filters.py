@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import to_micros
+from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.manifest import SegmentManifest
 from hexad.experience.stream.rows import Keep
 from hexad.experience.tables.cold_ranges import range_columns
@@ -155,6 +156,19 @@ def placed(numbers: Mapping[str, NDArray[Any]], places: Mapping[str, NDArray[np.
         before = np.searchsorted(firsts, some, side="right") - 1
         inside[rows] = (before >= 0) & (some <= lasts[np.maximum(before, 0)])
     return inside
+
+
+def sessions_of(logs: Iterable[Frames]) -> set[int]:
+    """Return the numbers of the sessions that logs have records of."""
+    import numpy as np
+
+    numbers: set[int] = set()
+    for log in logs:
+        for frame in log.frames:
+            if frame.sessions is None:
+                frame.sessions = frozenset(np.unique(frame.numbers["session"]).tolist())
+            numbers |= frame.sessions
+    return numbers
 
 
 def tagged_places(question: StepQuery, sessions: Sessions) -> TickRanges | None:

@@ -219,7 +219,8 @@ class FrameWriter:
 class Columns:
     """Rows as NumPy columns: `numbers` by name, activations and contents one after the other.
 
-    `hull` is which sessions and ticks there are, from first to last, once somebody has looked.
+    `hull` is which sessions and ticks there are, from first to last, and `sessions` which sessions, once somebody has
+    looked.
     """
 
     numbers: dict[str, NDArray[np.generic]]
@@ -227,6 +228,7 @@ class Columns:
     scores: NDArray[np.float32]
     contents: bytes
     hull: tuple[tuple[int, int], tuple[int, int]] | None = None
+    sessions: frozenset[int] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers["tick"])

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Final, cast
 
 from hexad.core.lazy import ByteCache
+from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
 from hexad.database.meta import Meta
 from hexad.errors import Conflict, IntegrityError
+from hexad.experience.tables.cold_ranges import DEPARTED
 
 _BATCH = 500
 
@@ -59,7 +61,7 @@ class SegmentManifest:
     """The rows that say what the stream consists of."""
 
     def __init__(self, db: Database) -> None:
-        self._db, self._meta = db, Meta(db)
+        self._db, self._meta, self._changes = db, Meta(db), ChangeReader(db)
         self._numbers, self._ids = ByteCache[str, int](_CONCEPTS_BYTES), ByteCache[int, str](_CONCEPTS_BYTES)
         for cache in (self._numbers, self._ids):
             db.caches.add("concept numbers", cache)
@@ -140,12 +142,9 @@ class SegmentManifest:
 
     def state(self) -> tuple[object, ...]:
         """Return what changes whenever a segment comes or ticks leave the stream."""
-        row = self._db.query_one(
-            "SELECT (SELECT count(*) FROM stream_segments), (SELECT max(no) FROM stream_segments),"
-            " (SELECT total(last_tick - first_tick + 1) FROM stream_cold)"
-            " + (SELECT total(last_tick - first_tick + 1) FROM stream_erased)"
-        )
-        return tuple(row or ())
+        with self._db.read():
+            row = self._db.query_one("SELECT count(*), max(no) FROM stream_segments")
+            return (*(row or ()), self._changes.current(DEPARTED))
 
     def replaced(self) -> list[str]:
         """Return the segments whose files are of no more use."""

@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +29,7 @@ from hexad.database.encryption.cipher import FileCipher
 from hexad.database.leases import Lease
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.experience.stream.duckdb_engine import DuckDbEngine, quoted
-from hexad.experience.stream.filters import TickRanges, placed
+from hexad.experience.stream.filters import TickRanges, placed, sessions_of
 from hexad.experience.stream.frames import HAS_EVENT, SEALED_HEADER_BYTES, Frames
 from hexad.experience.stream.log import LOG_BYTES, LOG_ROWS, begun_at, list_logs, lock_if_left, read_log, sync
 from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
@@ -107,7 +108,7 @@ class SegmentUpkeep:
         )
 
     def _candidates(self, problems: list[str]) -> list[_Candidate]:
-        cold = self._cold.by_session()
+        cold = self._cold.in_files()
         ranges = self._manifest.ranges()
         candidates = []
         for segment in self._manifest.segments():
@@ -160,7 +161,7 @@ class SegmentUpkeep:
         held: dict[int, Ranges] = {}
         dropped: list[StreamSegment] = []
         before = {segment.name for segment in self._manifest.segments()}
-        session_ranges, departed = self._manifest.ranges(), self._cold.by_session()
+        session_ranges, departed = self._manifest.ranges(), self._cold.in_files()
         for segment in self._manifest.segments():
             ranges = session_ranges.get(segment.name, ())
             here = _departed(ranges, ticks)
@@ -472,7 +473,7 @@ class Sealer:
 
     def _write(self, group: Sequence[tuple[Path, Frames]]) -> int:
         """Write what logs hold as a segment, but for what left for COLD records; return how many timesteps."""
-        departed = range_columns(self._cold.by_session())
+        departed = range_columns(self._cold.in_files(partial(sessions_of, [log for _, log in group])))
         table = flat(
             [log for _, log in group],
             concept_numbers=self.manifest.number_concepts,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from hexad.core.tick_ranges import Ranges, difference, union
+from hexad.database.change_counters import bump
 from hexad.database.connection import Database
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+DEPARTED: Final = "stream_departed"
+"""Counts, among the change counters, how often ticks left the stream."""
 _COLD: Final = "stream_cold"
 _ERASED: Final = "stream_erased"
 _ERASING: Final = "stream_erasing"
@@ -55,6 +58,7 @@ class ColdRanges:
         """Add ranges, joined to those that they touch."""
         if not new:
             return
+        self._count_change(table)
         hull = (new[0][0] - 1, new[-1][1] + 1)
         known = self._by_session(table, session, hull).get(session, ())
         self._remove(table, session, hull)
@@ -64,7 +68,13 @@ class ColdRanges:
                 [(session, first, last) for first, last in union([*known, *new])],
             )
 
+    def _count_change(self, table: _Table) -> None:
+        if table != _ERASING:
+            with self._db.joined() as con:
+                bump(con, DEPARTED)
+
     def _remove(self, table: _Table, session: int, hull: tuple[int, int]) -> None:
+        self._count_change(table)
         with self._db.joined() as con:
             con.execute(
                 f"DELETE FROM {table} WHERE session_no = ? AND first_tick <= ? AND last_tick >= ?",
@@ -87,7 +97,9 @@ class ColdRanges:
 
     def ranges(self, session: int, ticks: tuple[int, int] | None = None) -> Ranges:
         """Return the ticks of a session that left, or of those the ranges that share a tick with `ticks`."""
-        return self.by_session(session, ticks).get(session, ())
+        with self._db.read():
+            both = [*self.cold(session, ticks), *self.erased(session, ticks)]
+        return union(both) if both else ()
 
     def cold(self, session: int, ticks: tuple[int, int] | None = None) -> Ranges:
         """Return what `ranges` does, but only what COLD records stand for."""
@@ -97,15 +109,31 @@ class ColdRanges:
         """Return what `ranges` does, but only what was erased."""
         return self._by_session(_ERASED, session, ticks).get(session, ())
 
-    def by_session(
-        self, session: int | None = None, ticks: tuple[int, int] | None = None
+    def in_files(
+        self,
+        logged: Callable[[], Collection[int]] = tuple,
+        *,
+        session: int | None = None,
+        ticks: tuple[int, int] | None = None,
     ) -> dict[int, Ranges]:
-        """Return the ticks that left, by the session's number: of one or of all."""
+        """Return the ticks that left and that files may still hold, by the session's number, of one session or all.
+
+        A segment holds erased ticks as long as they stand in `stream_erasing`. A program that had an erased session
+        open may write some to a log at any time after: `logged` returns the sessions that logs have. All that was ever
+        erased, which only grows, is not looked at.
+        """
+        if session is not None:
+            ranges = self.ranges(session, ticks)
+            return {session: ranges} if ranges else {}
         with self._db.read():
-            ranges_by_session = self._by_session(_COLD, session, ticks)
-            for number, ranges in self._by_session(_ERASED, session, ticks).items():
-                ranges_by_session[number] = union([*ranges_by_session.get(number, ()), *ranges])
-        return ranges_by_session
+            departed = self._by_session(_COLD, ticks=ticks)
+            parts = [self._by_session(_ERASING, ticks=ticks)]
+            if self._db.query_one("SELECT 1 FROM stream_erased LIMIT 1") is not None:
+                parts += [self._by_session(_ERASED, number, ticks) for number in sorted(logged())]
+        for part in parts:
+            for number, some in part.items():
+                departed[number] = union([*departed.get(number, ()), *some])
+        return departed
 
     def _by_session(
         self, table: _Table, session: int | None = None, ticks: tuple[int, int] | None = None
@@ -113,7 +141,7 @@ class ColdRanges:
         first, last = ticks or (None, None)
         rows = self._db.query(
             f"SELECT session_no, first_tick, last_tick FROM {table}"
-            " WHERE (:session IS NULL OR session_no = :session)"
+            f" WHERE {':session IS NULL' if session is None else 'session_no = :session'}"
             " AND (:first IS NULL OR (first_tick <= :last AND last_tick >= :first)) ORDER BY session_no, first_tick",
             {"session": session, "first": first, "last": last},
         )

@@ -462,3 +462,9 @@ CREATE TABLE document_subjects (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX document_subjects_back ON document_subjects(subject);
 """
+
+
+RETIRED_LOGS_DDL: Final = """
+-- Of the logs that there ever were, those of a segment that goes.
+CREATE INDEX stream_retired_logs_back ON stream_retired_logs(segment_no) WHERE segment_no IS NOT NULL;
+"""
