@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     import duckdb
 
 _MEMORY_GB: Final = 2
+CURSORS_MOST: Final = 10_000
+"""DuckDB keeps up to a kilobyte of each cursor, and what it read of files that are gone, until it is closed; so it is
+opened anew after so many."""
 _Config = dict[str, str | int | float | list[str]]
 _CONFIG: Final[_Config] = {
     "temp_directory": "",
@@ -60,6 +63,7 @@ class DuckDbEngine:
         self._con: duckdb.DuckDBPyConnection | None = None
         self.blocks = BlockCache()
         self._used: dict[int, duckdb.DuckDBPyConnection] = {}
+        self._given = 0  # cursors since it was opened
         self._ended = False
         self._pid = os.getpid()
 
@@ -156,10 +160,15 @@ class DuckDbEngine:
         with self._lock:
             if self._ended and threading.current_thread() is not threading.main_thread():
                 raise StorageFailure("The program ends: the stream is not read or written any more.")
+            is_worn = self._given >= CURSORS_MOST and not self._used and self._pid == os.getpid()
+            if self._con is not None and is_worn:
+                self._con.close()
+                self._con = None
             if self._con is None:
                 # A connection that is alive when the interpreter ends makes DuckDB print pages about leaks.
                 register(ExitPhase.ENGINE, self, partial(_end_engine, weakref.ref(self)))
-                self._con = self._connection()
+                self._con, self._given = self._connection(), 0
+            self._given += 1
             cursor = self._con.cursor()
             self._used[id(cursor)] = cursor
             return cursor
