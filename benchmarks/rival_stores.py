@@ -487,11 +487,15 @@ class _Txtai(RivalStore):
         from txtai import Embeddings
 
         self._path = str(self.folder / "index")
-        self._index = Embeddings(
-            method="external", transform=self.vectors.rows, content=True, hybrid=True, dimensions=DIMENSIONS
-        )
+
+        def rows(texts: list[str]) -> NDArray[np.float32]:  # a method would be called for a function
+            return self.vectors.rows(texts)
+
+        # A function is no part of what is saved, so it is handed in again when the index is loaded.
+        given = {"method": "external", "transform": rows, "dimensions": DIMENSIONS}
+        self._index = Embeddings(**given, content=True, hybrid=True)
         if Path(self._path).exists():
-            self._index.load(self._path)
+            self._index.load(self._path, config=given)
 
     def add(self, notes: Sequence[Note]) -> None:
         self._index.upsert([(note.number, note.text, None) for note in notes])
@@ -574,7 +578,9 @@ class _Graphiti(RivalStore):
             cross_encoder=_NoRanking(),
         )
         if fresh:
-            self._loop.run_until_complete(self._graph.build_indices_and_constraints())
+            # `Graphiti.build_indices_and_constraints` makes none with this driver, and a search then fails.
+            indexes = self._driver.graph_ops.build_indices_and_constraints(self._driver)
+            self._loop.run_until_complete(indexes)
 
     def add(self, notes: Sequence[Note]) -> None:
         for part in _parts(notes, 100):

@@ -40,7 +40,7 @@ _NO_NETWORK: Final = {
 }
 LEFT_OUT: Final = {
     "basic-memory": "it needs Python 3.12, and its vectors are those of a model that it downloads",
-    "Hindsight": "it is a service over a Postgres of its own; without a model it keeps chunks alone, and no vectors can be handed in",
+    "Hindsight": "it is a service over a Postgres of its own; its vectors are those of a model or an endpoint",
     "Graphiti over FalkorDB Lite": "that needs Python 3.12; over Kuzu it is measured",
     "LangMem": "its memories lie in LangGraph's store, which is measured",
     "Letta, Cognee, A-MEM, memU, LightRAG": "a language model takes part in each write",
