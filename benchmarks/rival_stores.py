@@ -37,6 +37,9 @@ class Vectors:
         """Return one row of length one for each text; raises `KeyError` for a text that nobody announced."""
         return self._rows[[self._at[text] for text in texts]]
 
+    def __contains__(self, text: str) -> bool:
+        return text in self._at
+
     def row(self, text: str) -> NDArray[np.float32]:
         """Return the row of one text."""
         return self._rows[self._at[text]]
@@ -51,10 +54,14 @@ class Note:
 
 
 class RivalStore(ABC):
-    """A system with a store in a folder. Making it opens the store, and makes one where there is none."""
+    """A system with a store in a folder. Making it opens the store, and makes one where there is none.
+
+    `computed` counts the vectors that it had a model compute beyond those that were handed in.
+    """
 
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         self.folder, self.vectors = folder, vectors
+        self.computed = 0
         self.open()
 
     @abstractmethod
@@ -93,15 +100,26 @@ class _Hexad(RivalStore):
     def open(self) -> None:
         import hexad
 
-        vectors = self.vectors
+        vectors, store = self.vectors, self
 
         class _Given:
-            """Names the model whose vectors these are, as the thresholds of that model hold for them."""
+            """Names the model whose vectors these are, as the thresholds of that model hold for them.
+
+            Of notes that are much alike Hexad compares single sentences; nobody announced these, so the model computes them.
+            """
 
             name, dimensions = vectors.model, DIMENSIONS
 
             def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-                return vectors.rows(texts)
+                if all(text in vectors for text in texts):
+                    return vectors.rows(texts)
+                from hexad.providers.embedders.base import resolve
+
+                model = resolve("default")
+                assert model is not None
+                rows = model.embed(texts)
+                store.computed += len(texts)
+                return rows
 
             def embed_query(self, text: str) -> NDArray[np.float32]:
                 return vectors.row(text)

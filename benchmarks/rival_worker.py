@@ -57,6 +57,7 @@ def _write(rival: Rival, folder: Path, texts: Mapping[str, Any], vectors: Vector
         "write_s": timings.wall_ms[0] / 1000,
         "open_bytes": open_bytes,
         "write_peak_mb": peak_memory_mb(),
+        "computed": store.computed,
     }
 
 

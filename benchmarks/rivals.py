@@ -86,8 +86,10 @@ def run(options: Options) -> Report:
             _say(f"{items:,} notes: {name} ({at} of {len(pythons)})")
             try:
                 found[name] = _measured(name, pythons[name], job)
+                _say("  " + ", ".join(f"{title} {found[name][of]:.4g}" for of, title in (*_TIMES, *_ROOM)))
             except _Failed as error:
                 failures[f"{name}, {items:,} notes"] = str(error)
+                _say(f"  {error}")
         _tell(found, items, report)
     _tell_failures(failures, report)
     report.notes += _NOTES
@@ -213,6 +215,12 @@ def _tell(found: Mapping[str, Found], items: int, report: Report) -> None:
     rows = [(_name(name), *(of[measure] for measure, _ in _ROOM)) for name, of in found.items()]
     room = ("", *(title for _, title in _ROOM))
     report.tables.append(Table(title=f"{items:,} notes: room and start", columns=room, rows=rows))
+    for name, of in found.items():
+        if of["computed"]:
+            report.notes.append(
+                f"{items:,} notes: {name} had the model compute {of['computed']:,} more vectors, of single sentences of"
+                " notes that are alike; their time and memory are in its figures."
+            )
     besides_hexad = {name: "hexad" for name in found if name != "hexad"}
     besides_floor = {name: FLOORS[RIVALS[name].by] for name in found if name not in FLOORS.values()}
     report.tables.append(_ratios(f"{items:,} notes: how many times Hexad's", found, besides_hexad))
