@@ -43,7 +43,12 @@ class Rows:
 
     def fetchall(self) -> list[Row]:
         """Return the rows that are left."""
-        return list(self)
+        try:
+            rows: list[Row] = list(chain(self._cursor or ()))
+            self._cursor = None
+        except FOREIGN as error:
+            raise translated_error(error, self._path) from error
+        return rows
 
     def fetchone(self) -> Row | None:
         """Return the next row and end the statement; None when there is none."""

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import apsw
 
@@ -16,7 +16,7 @@ from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql
-from hexad.text.literals import definition_of, literal_pattern, match_phrases, parts_of_name
+from hexad.text.literals import SoughtName, literal_pattern, match_phrases, parts_of_name
 
 CHUNK_FTS_DDL: Final = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
@@ -66,8 +66,7 @@ class IndexedChunk:
     identifiers: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextMatch:
+class TextMatch(NamedTuple):
     """A chunk that matched; `bm25` is positive, higher is better."""
 
     chunk_no: int
@@ -264,10 +263,9 @@ class FullText:
                 " ORDER BY score DESC, c.no LIMIT ?"
             )
             params = (match, *values, limit)
-        return [
-            TextMatch(chunk_no=no, memory_no=memory, bm25=bm25)
-            for no, memory, bm25 in self._db.query(sql, params)
-        ]
+        return list(
+            map(TextMatch._make, self._db.query(sql, params))
+        )  # of many rows on the way to every answer
 
     def part(self, filters: Filters) -> IndexPart:
         """Return which chunks are of memories that pass the filters; worked out once for each state of the index."""
@@ -337,9 +335,7 @@ class FullText:
             (json.dumps([no for no, _ in chunks]),),
         )
         memories: dict[int, int] = dict(rows)
-        return [
-            TextMatch(chunk_no=no, memory_no=memories[no], bm25=bm25) for no, bm25 in chunks if no in memories
-        ]
+        return [TextMatch(no, memories[no], bm25) for no, bm25 in chunks if no in memories]
 
     def matching(self, term: str, filters: Filters) -> int:
         """Return how many chunks of memories that pass the filters hold a term."""
@@ -399,8 +395,9 @@ class FullText:
             " AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.memory_no = c.memory_no)",
             (json.dumps(list(memories)),),
         )
+        named = SoughtName(name)
         degrees = {
-            no: definition_of(name, heading=heading, body=body, around=context.partition("\n")[0])
+            no: named.defined_by(heading=heading, body=body, around=context.partition("\n")[0])
             for no, heading, body, context in texts
         }
         found: dict[int, tuple[int, float]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 LITERALS_MOST: Final = 16
@@ -174,20 +175,67 @@ def definition_of(name: str, *, heading: str, body: str, around: str = "") -> fl
     >>> definition_of("Map.get", heading="Cache.load(self)", body="value = Map.get(key)")
     0.0
     """
-    parts = parts_of_name(name)
-    outer = _names_of(heading)
-    if any(_is_named(parts, names, around) for names in outer) or _is_section(name, heading):
-        return NAMED
-    last = re.escape(parts[-1])
-    inside = len(parts) == 1 or any(parts[-2] in names for names in outer) or _is_within(parts[:-1], around)
-    if inside and re.search(rf"(?m)^[ \t]*{_KEYWORDS}(?:\([^)\n]*\)[ \t]*)?{last}\b", body):
-        return DEFINED
-    if any(_is_section(name, line.group(1)) for line in _HEADING_LINE.finditer(body)):
-        return DEFINED
-    stated = last if inside else re.escape(name)
-    if re.search(rf"(?m)^[ \t|*>\-\"'`\[]*{stated}[\"'`\])]*{_VALUE_FOLLOWS}", body):
-        return STATED
-    return 0.0
+    return SoughtName(name).defined_by(heading=heading, body=body, around=around)
+
+
+class SoughtName:
+    """A name of code that definitions are looked for of, in many spans."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._parts = parts_of_name(name)
+        self._last = self._parts[-1]
+
+    def defined_by(self, *, heading: str, body: str, around: str = "") -> float:
+        """Return what `definition_of` does."""
+        parts = self._parts
+        outer = _names_of(heading) if heading else []
+        if any(_is_named(parts, names, around) for names in outer) or (heading and self._is_section(heading)):
+            return NAMED
+        has_last = self._last in body
+        inside = has_last and (
+            len(parts) == 1 or any(parts[-2] in names for names in outer) or _is_within(parts[:-1], around)
+        )
+        if inside and self._defined.search(body):
+            return DEFINED
+        if "#" in body and any(self._is_section(line.group(1)) for line in _HEADING_LINE.finditer(body)):
+            return DEFINED
+        if has_last and (self._stated if inside else self._stated_whole).search(body):
+            return STATED
+        return 0.0
+
+    def _is_section(self, heading: str) -> bool:
+        """Whether a section's heading names it, and little else."""
+        for part in heading.rpartition(TRAIL)[2].split(" · "):
+            match = self._literal.search(part)
+            if match is None:
+                continue
+            before, after = part[: match.start()], part[match.end() :]
+            if not before.endswith("_") and not after.startswith("_"):
+                rest = f"{before} {after}"
+                if len(_LETTERS.findall(rest)) <= _HEADING_WORDS_MOST:
+                    return True
+        return False
+
+    @cached_property
+    def _literal(self) -> re.Pattern[str]:
+        return literal_pattern(self._name)
+
+    @cached_property
+    def _defined(self) -> re.Pattern[str]:
+        return re.compile(rf"(?m)^[ \t]*{_KEYWORDS}(?:\([^)\n]*\)[ \t]*)?{re.escape(self._last)}\b")
+
+    @cached_property
+    def _stated(self) -> re.Pattern[str]:
+        return _stating(self._last)
+
+    @cached_property
+    def _stated_whole(self) -> re.Pattern[str]:
+        return _stating(self._name)
+
+
+def _stating(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?m)^[ \t|*>\-\"'`\[]*{re.escape(name)}[\"'`\])]*{_VALUE_FOLLOWS}")
 
 
 def _names_of(heading: str) -> list[tuple[str, ...]]:
@@ -241,17 +289,3 @@ def _is_within(parts: Sequence[str], around: str) -> bool:
     words = re.split(r"[\W_]+", parts[-1].casefold().strip("_"))
     places = set(re.split(r"[\W_]+", around.casefold()))
     return all(word in places for word in words)
-
-
-def _is_section(name: str, heading: str) -> bool:
-    """Whether a section's heading names it, and little else."""
-    for part in heading.rpartition(TRAIL)[2].split(" · "):
-        match = literal_pattern(name).search(part)
-        if match is None:
-            continue
-        before, after = part[: match.start()], part[match.end() :]
-        if not before.endswith("_") and not after.startswith("_"):
-            rest = f"{before} {after}"
-            if len(_LETTERS.findall(rest)) <= _HEADING_WORDS_MOST:
-                return True
-    return False

@@ -105,7 +105,7 @@ class CandidateSearch:
             for text_match in matches:
                 known = lexical.get(text_match.memory_no)
                 lexical[text_match.memory_no] = (
-                    text_match if known is None else replace(known, bm25=known.bm25 + text_match.bm25)
+                    text_match if known is None else known._replace(bm25=known.bm25 + text_match.bm25)
                 )
         if numbers or keyed:
             lexical = dict(sorted(lexical.items(), key=lambda item: -item[1].bm25))
@@ -329,7 +329,7 @@ class CandidateSearch:
         if part is None:
             return matches
         weights = dict(self._fulltext.search_part(terms, part)[0])
-        return [replace(match, bm25=weights.get(match.chunk_no, match.bm25)) for match in matches]
+        return [match._replace(bm25=weights.get(match.chunk_no, match.bm25)) for match in matches]
 
     def _passing_matches(self, chunks: Sequence[tuple[int, float]], filters: Filters) -> list[TextMatch]:
         if replace(filters, spaces=None, roles=None).empty:

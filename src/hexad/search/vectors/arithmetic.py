@@ -253,7 +253,8 @@ def crowding_of(pool: Best) -> dict[int, float]:
     vectors = _gather([(segment, row) for _, _, segment, row in pool.values()])
     gram = vectors @ vectors.T
     np.fill_diagonal(gram, -np.inf)
-    nearest = np.partition(gram, -count, axis=1)[:, -count:].mean(axis=1)
+    gram.partition(-count, axis=1)
+    nearest = gram[:, -count:].mean(axis=1)
     centred = (nearest - nearest.mean()).tolist()
     return dict(zip(pool, centred, strict=True))
 
