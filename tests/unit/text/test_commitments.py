@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from hexad.text import commitments
 from hexad.text.commitments import SENTENCE_CHARS_LIMIT, statements
 
 
@@ -127,3 +129,11 @@ def test_what_a_project_is_told_in_passing_is_read(text: str, what: str) -> None
 )
 def test_what_is_about_the_next_step_or_the_evening_is_not(text: str) -> None:
     assert [] == list(statements(text))
+
+
+@pytest.mark.parametrize("form", commitments._PROJECT_WORDS.split())
+def test_every_form_of_a_word_of_a_project_is_found_by_its_first_word(form: str) -> None:
+    """Of an optional ending or sign, with it and without it."""
+    for text in (form.replace("(?:es)?", "es").replace("?", ""), re.sub(r"\(\?:es\)\?|.\?", "", form)):
+        assert commitments._PROJECT.fullmatch(text)
+        assert not commitments._PROJECT_BEGINNINGS.isdisjoint(commitments._WORD.findall(text))

@@ -41,18 +41,21 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
     """
     older = claims(old) if isinstance(old, str) else old
     newer = claims(new) if isinstance(new, str) else new
-    told = frozenset[str]().union(*(words for claim in newer for words in (claim.words, *claim.former)))
     best: Update | None = None
     for was in older:
         if was.ended:
             continue
         for now in newer:
-            if was.verb == now.verb == "" and was.value and _stems(was.value) <= told:
+            if was.verb == now.verb == "" and was.value and _stems(was.value) <= _told(newer):
                 now = now._replace(changes=True)  # it names the older value beside its own
             update = _past_update(was, now) if was.past or now.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
     return None if best is None else _calibrated(best)
+
+
+def _told(claimed: Sequence[Claim]) -> frozenset[str]:
+    return frozenset[str]().union(*(words for claim in claimed for words in (claim.words, *claim.former)))
 
 
 _SHARES: Final = ((0.9, 0.97), (0.85, 0.95), (0.7, 0.88), (0.5, 0.13), (0.4, 0.2))
