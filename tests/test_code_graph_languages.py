@@ -173,6 +173,39 @@ def test_c_and_cpp_calls_lead_to_the_definition_behind_the_header(tmp_path):
 
 
 @NEEDS
+@pytest.mark.parametrize(
+    ("files", "written", "meant"),
+    [
+        (GO, "kept.Open", "internal/kept/prices.go:Open"),
+        (GO, "internal.kept.Cart.Total", "internal/kept/cart.go:Cart.Total"),
+        (RUST, "Cart::total", "src/cart/mod.rs:Cart.total"),
+        (RUST, "crate::cart::Cart::new", "src/cart/mod.rs:Cart.new"),
+        (RUST, "shop_core::prices::rate", "src/prices.rs:rate"),
+        (RUST, "super::weight::weigh()", "src/cart/weight.rs:weigh"),
+        (JAVA, "org.shop.prices.PriceList.sum", "src/main/java/org/shop/prices/PriceList.java:PriceList.sum"),
+        (JAVA, "org.shop.Saved", "src/main/java/org/shop/Saved.java:Saved"),
+        (JAVA, "Saved#save", "src/main/java/org/shop/Saved.java:Saved.save"),
+        (CPP, "shop::Cart::total", "src/cart.cpp:shop.Cart.total"),
+        (WEB, "store.Saved", "src/store.ts:Saved"),
+    ],
+)
+def test_a_symbol_is_taken_as_its_language_writes_it(tmp_path, files, written, meant):
+    with indexed(tmp_path, files) as hx:
+        answer = hx.graph.query("definition", written)
+
+    assert meant in {f"{hit.node.path}:{hit.node.name}" for hit in answer.hits}
+
+
+@NEEDS
+@pytest.mark.parametrize(
+    "written", ["other::Cart::total", "org.Cart.total", "::", "Cart::", "crate::nothing"]
+)
+def test_a_symbol_that_stands_elsewhere_is_not_meant(tmp_path, written):
+    with indexed(tmp_path, RUST) as hx, pytest.raises(hexad.errors.NotFound):
+        hx.graph.query("definition", written)
+
+
+@NEEDS
 @pytest.mark.row("A043")
 def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
     with indexed(

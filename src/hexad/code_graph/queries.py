@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -42,6 +43,12 @@ BY_NAME: Final = 0.4
 _NAMESAKES_MOST: Final = 4
 _NODES_MOST: Final = 50_000
 """So many nodes are walked through for one answer."""
+
+
+_JOINTS: Final = re.compile(r"::|->|[.#]")
+_OWN_CRATE: Final = frozenset({"", "crate", "self", "super"})
+_OF_THE_FOLDER: Final = frozenset({"mod", "lib", "index", "__init__"})
+"""Files that say what their folder is; nobody names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +105,7 @@ class CodeQueries:
         yield tables.by_qualified(name)
         yield self._module(name)
         yield self._dotted_symbol(name)
+        yield self._written_symbol(name)
         if "." not in name:
             stems = tables.find(
                 "n.node_type = 'file' AND n.name GLOB ?", (f"{name.replace('[', '[[]')}.*",), limit=200
@@ -147,11 +155,26 @@ class CodeQueries:
                 return inside
         return []
 
+    def _written_symbol(self, name: str) -> list[CodeNodeRow]:
+        """Return the symbols that are meant as languages write them: `cart::Cart::total`, `shop.Open`, `Cart#total`.
+
+        What stands before a symbol is where it is: the folders above its file, and that without its suffix or not.
+        """
+        written = _JOINTS.split(name)
+        if "/" in name or len(written) < 2 or not written[-1]:
+            return []
+        parts = [part for part in written if part not in _OWN_CRATE]
+        for cut in range(len(parts)):
+            symbols = self._tables.by_qualified(".".join(parts[cut:]))
+            if found := [node for node in symbols if _stands_in(node.path, parts[:cut])]:
+                return found
+        return []
+
     def _remedy(self, name: str) -> str:
         language = code_language(name)
         if language is not None and language not in languages():
             return NEEDS_EXTRA.format(language)
-        last = name.rpartition(".")[2].rpartition("/")[2]
+        last = _JOINTS.split(name)[-1].rpartition("/")[2]
         rows = self._tables.find("n.name GLOB ?", (f"{last[:1].replace('[', '[[]')}*",), limit=5_000)
         near = get_close_matches(last, sorted({row.name for row in self._seen(rows)}), n=3)
         if near:
@@ -486,3 +509,19 @@ def node_of(row: CodeNodeRow) -> CodeNode:
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
+
+
+def _stands_in(path: str, outer: Sequence[str]) -> bool:
+    """Whether a file is where a name says: in a module or a folder of these names, of Rust behind that of the crate.
+
+    >>> _stands_in("go/shop/cart.go", ["shop"]), _stands_in("src/cart.rs", ["shop", "cart"])
+    (True, True)
+    >>> _stands_in("java/com/shop/Cart.java", ["org", "shop"])
+    False
+    """
+    *folders, file = path.replace("-", "_").split("/")
+    stem, _, suffix = file.partition(".")
+    wanted = list(outer)
+    places = [folders] if stem in _OF_THE_FOLDER else [folders, [*folders, stem]]
+    ways = [wanted, wanted[1:]] if suffix == "rs" and len(wanted) > 1 else [wanted]
+    return any(not way or place[-len(way) :] == way for way in ways for place in places)
