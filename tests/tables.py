@@ -5,7 +5,7 @@ from __future__ import annotations
 from hexad import Hexad
 
 BEFORE_CODE_GRAPH = """
-    DROP INDEX memories_by_change;
+    DROP INDEX stream_retired_logs_back; DROP INDEX memories_by_change;
     DROP TABLE key_values;
     DROP TABLE checkpoint_writes; DROP TABLE checkpoint_pieces; DROP TABLE checkpoints; DROP TABLE threads;
     DROP TRIGGER code_space_gone;
