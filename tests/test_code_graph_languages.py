@@ -206,6 +206,32 @@ def test_a_symbol_that_stands_elsewhere_is_not_meant(tmp_path, written):
 
 
 @NEEDS
+@pytest.mark.parametrize(
+    ("files", "changed", "touched"),
+    [
+        (JAVA, "Saved.java", {"src/main/java/org/shop/Cart.java", "src/test/java/org/shop/CartTest.java"}),
+        (GO, "internal/kept/cart.go", {"internal/kept/cart_test.go", "internal/kept/prices.go", "main.go"}),
+        (CPP, "src/prices.cpp", {"src/cart.cpp"}),
+    ],
+)
+def test_a_change_of_a_file_touches_who_uses_it_without_an_import(tmp_path, files, changed, touched):
+    with indexed(tmp_path, files) as hx:
+        answer = hx.graph.query("impact", changed)
+        dependents = hx.graph.query("dependents", changed)
+
+    assert touched == {hit.node.path for hit in answer.hits}
+    assert any("without an import" in note for note in dependents.notes)
+
+
+@NEEDS
+def test_a_path_leads_through_what_stands_in_a_file_that_nobody_imports(tmp_path):
+    with indexed(tmp_path, JAVA) as hx:
+        steps = hx.graph.query("path", "CartTest.java", to="Saved.java").hits
+
+    assert "src/main/java/org/shop/Saved.java" == steps[-1].node.path
+
+
+@NEEDS
 @pytest.mark.row("A043")
 def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
     with indexed(

@@ -45,6 +45,12 @@ _NODES_MOST: Final = 50_000
 """So many nodes are walked through for one answer."""
 
 
+_UNIMPORTED: Final = frozenset({"go", "java", "c", "cpp"})
+"""Of these languages files use each other without a word: those of a package, and what a header declares."""
+_NO_IMPORT: Final = (
+    "Files of {} use each other without an import, too;"
+    " `impact` and `path` count that, and `dependents` of a symbol."
+)
 _JOINTS: Final = re.compile(r"::|->|[.#]")
 _OWN_CRATE: Final = frozenset({"", "crate", "self", "super"})
 _OF_THE_FOLDER: Final = frozenset({"mod", "lib", "index", "__init__"})
@@ -251,7 +257,9 @@ class CodeQueries:
             files |= {edge.from_no for edge in self._tables.edges(slices, kinds={"belongs_to"}, back=True)}
         reached = self._walk(files, FILES, depth, back=back)
         reached |= self._walk(self._with_members(symbols), SYMBOLS, depth, back=back)
-        return self._hits(reached, back=back), []
+        unimported = sorted({node.kind for node in targets if _is_unimported(node)})
+        notes = [_NO_IMPORT.format(" and ".join(unimported))] if unimported else []
+        return self._hits(reached, back=back), notes
 
     def _with_members(self, symbols: Collection[int]) -> set[int]:
         """Return symbols with those that stand in them: who calls a method of a class depends on the class."""
@@ -263,6 +271,11 @@ class CodeQueries:
             every |= inner
             new = inner
         return every
+
+    def _used_unimported(self, targets: Sequence[CodeNodeRow]) -> set[int]:
+        """Return what stands in those files among the targets that others use without importing them."""
+        files = [node.no for node in targets if _is_unimported(node)]
+        return {member.no for no in files for member in self._tables.members(no)}
 
     def _calls(
         self, targets: Sequence[CodeNodeRow], depth: int, *, back: bool
@@ -319,12 +332,11 @@ class CodeQueries:
         symbols = {node.no for node in targets if node.node_type == "symbol"}
         files = {node.no for node in targets if node.node_type != "symbol"}
         best: dict[int, Reached] = {}
-        if symbols:
-            within = self._with_members(symbols)
+        if within := self._with_members(symbols) | self._used_unimported(targets):
             for no, how in self._walk(within, SYMBOLS, depth, back=True).items():
                 self._better(best, no, how)
-            for no, how in self._callers_by_name(targets).items():
-                self._better(best, no, how)
+        for no, how in self._callers_by_name(targets).items():
+            self._better(best, no, how)
         for no, how in self._walk(files, FILES, depth, back=True).items():
             self._better(best, no, how)
         for no, how in self._walk(files, frozenset({"tests"}), 1, back=True).items():
@@ -381,7 +393,8 @@ class CodeQueries:
     ) -> tuple[list[CodeHit], list[str]]:
         """The shortest way from one to the other, or where there is none from the other to the first."""
         for start, end, turned in ((targets, ends, False), (ends, targets, True)):
-            steps = self._shortest({node.no for node in start}, {node.no for node in end})
+            starts = {node.no for node in start} | self._used_unimported(start)
+            steps = self._shortest(starts, {node.no for node in end})
             if steps is not None:
                 nodes = self._tables.nodes({no for edge in steps for no in (edge.from_no, edge.to_no)})
                 hits = [
@@ -509,6 +522,10 @@ def node_of(row: CodeNodeRow) -> CodeNode:
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
+
+
+def _is_unimported(node: CodeNodeRow) -> bool:
+    return node.node_type == "file" and node.kind in _UNIMPORTED
 
 
 def _stands_in(path: str, outer: Sequence[str]) -> bool:
