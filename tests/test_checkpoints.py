@@ -155,6 +155,8 @@ def test_a_store_of_the_version_before_gets_their_tables(opened):
     with hx._services.db.transaction() as con:
         for table in ("key_values", "checkpoint_writes", "checkpoint_pieces", "checkpoints", "threads"):
             con.execute(f"DROP TABLE {table}")
+        for index in ("memories_by_change", "stream_retired_logs_back"):
+            con.execute(f"DROP INDEX {index}")
         con.execute("DELETE FROM schema_migrations WHERE number >= 20")
     hx.close()
 
