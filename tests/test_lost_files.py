@@ -791,7 +791,10 @@ def test_a_subject_that_was_changed_is_not_taken_for_another_key(ledger_key: Pat
         writer.record("monday", 2, "output", "More.", {}, [], subject="bo")
     db = Database.open(ledger_key.with_name("audit.db"), clock=FrozenClock())
     with db.transaction() as con:
-        con.execute("UPDATE subjects SET key = zeroblob(60) WHERE ref = (SELECT min(ref) FROM subjects)")
+        con.execute(
+            "UPDATE subjects SET key = zeroblob(60) WHERE ref ="
+            " (SELECT e.subject FROM entries e JOIN contents c USING (seq) ORDER BY e.seq LIMIT 1)"
+        )
     db.close()
 
     with hexad.open(project, embedder=None, background=False) as hx:
