@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hexad
 from hexad import Conflict, FrozenClock, Hexad, IntegrityError, InvalidInput, NotFound
+from hexad.ingest.write.prepare import PreparedDraft
+from hexad.memory.memory import Memory
+from hexad.spaces.files.importer import SpaceImporter
 from opener import Opener
 from tables import everything_stored
 
@@ -416,3 +421,27 @@ def test_a_file_is_made_ready_anew_when_its_space_changed_meanwhile(opened: Open
     hx.spaces.read_file(file, progress=redact)
 
     assert "rosa" not in everything_stored(hx)
+
+
+def test_reading_a_file_lets_go_of_what_it_stored(
+    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"id": f"o{number}", "path": f"notes/{number}", "raw": f"Note {number}."} for number in range(1_200)
+    ]
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps({"name": "many", "metadata": {}, "policies": {}, "objects": rows}))
+    hx = opened()
+    held: list[int] = []
+    keep_origins = SpaceImporter._keep_origins
+
+    def counted(self: SpaceImporter, parsed: Any, plan: Any) -> None:
+        gc.collect()
+        held.append(sum(isinstance(value, PreparedDraft | Memory) for value in gc.get_objects()))
+        keep_origins(self, parsed, plan)
+
+    monkeypatch.setattr(SpaceImporter, "_keep_origins", counted)
+    report = hx.spaces.read_file(file)
+
+    assert 1_200 == report.created == hx.count(space="many")
+    assert held[0] < 1_200

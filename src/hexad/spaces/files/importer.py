@@ -5,7 +5,7 @@ The store wins: only a newer object changes a memory, and a file sets policies a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -44,6 +44,14 @@ class Fate(Enum):
     DIFFERENT = "different"
 
 
+class Stored(Enum):
+    """What became of an object that was to be written."""
+
+    WRITTEN = "written"
+    WAITS = "waits"
+    LEFT = "left"
+
+
 WRITTEN: Final = frozenset({Fate.CREATE, Fate.UPDATE})
 TAKEN: Final = frozenset({*WRITTEN, Fate.SAME})
 _DIFFERS: Final = "it differs from the store's, and both say they changed at the same time"
@@ -64,16 +72,16 @@ def read_report(
     notes: Sequence[str],
     touched: int,
     *,
-    prepared: Sequence[PreparedDraft],
-    stored: Sequence[Memory],
+    removed: int,
+    stored: Sequence[Stored],
 ) -> ReadReport:
     """Return what was done with the objects of a file; before it was done (`stored` is empty) what would be.
 
     What the store keeps for a review, or leaves as it was, is nothing that the file created or changed.
     """
     written = [fates[parsed_object.id] for parsed_object in objects if fates[parsed_object.id] in WRITTEN]
-    waiting = [fate for fate, memory in zip(written, stored, strict=False) if _waits(memory)]
-    left_fates = [fate for fate, memory in zip(written, stored, strict=False) if _is_left(memory)]
+    waiting = [fate for fate, became in zip(written, stored, strict=False) if became is Stored.WAITS]
+    left_fates = [fate for fate, became in zip(written, stored, strict=False) if became is Stored.LEFT]
     lines = list(notes)
     if touched:
         lines.append(f"{touched:,} of the objects held what is redacted; they are written back without it.")
@@ -95,18 +103,16 @@ def read_report(
             for parsed_object in objects
             if fates[parsed_object.id] is Fate.DIFFERENT
         ],
-        redacted=sum(write.clean.removed for write in prepared),
+        redacted=removed,
         notes=lines,
     )
 
 
-def _waits(memory: Memory) -> bool:
-    return memory.status is Status.QUARANTINED
-
-
-def _is_left(memory: Memory) -> bool:
-    done = memory.receipt is not None and memory.receipt.outcome is Outcome.UNCHANGED
-    return done and not _waits(memory)
+def _became(memory: Memory) -> Stored:
+    if memory.status is Status.QUARANTINED:
+        return Stored.WAITS
+    is_left = memory.receipt is not None and memory.receipt.outcome is Outcome.UNCHANGED
+    return Stored.LEFT if is_left else Stored.WRITTEN
 
 
 def known_rows(stores: Stores, name: str, objects: Sequence[ParsedObject]) -> Mapping[str, int]:
@@ -268,6 +274,8 @@ def object_notes(objects: Sequence[ParsedObject]) -> list[str]:
 
 _ATTEMPTS: Final = 3
 """How often the file is compared with the store again because others wrote meanwhile, before they are made to wait."""
+_AT_ONCE: Final = 500
+"""So many memories are held at once that were stored; of the others what is prepared, or what became of them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -295,7 +303,8 @@ class _Plan:
     objects: Sequence[ParsedObject]
     touched: int
     fates: Mapping[str, Fate]
-    prepared: Sequence[PreparedDraft]
+    prepared: deque[PreparedDraft]
+    removed: int
     notes: Sequence[str]
     work: _Work
 
@@ -408,6 +417,7 @@ class SpaceImporter:
                     known, [parsed_object for parsed_object in objects if parsed_object.id not in same]
                 )
             )
+        prepared = deque(self._prepared(parsed, objects, fates, work, progress))
         return _Plan(
             seen=seen,
             space=space,
@@ -417,7 +427,8 @@ class SpaceImporter:
             objects=objects,
             touched=sum(parsed_object.redacted is True for parsed_object in objects),
             fates=fates,
-            prepared=list(self._prepared(parsed, objects, fates, work, progress)),
+            prepared=prepared,
+            removed=sum(write.clean.removed for write in prepared),
             notes=[*notes, *object_notes(objects)],
             work=work,
         )
@@ -535,11 +546,22 @@ class SpaceImporter:
                 created_at=parsed.created_at or parsed.updated_at or now,
                 updated_at=parsed.updated_at or parsed.created_at or now,
             )
-        stored = self._writer.store(plan.prepared)
+        stored = list(self._stored(plan))
         self._keep_origins(parsed, plan)
         report = _report(parsed, plan, stored)
         within(report)
         return report
+
+    def _stored(self, plan: _Plan) -> Iterator[Stored]:
+        """Store what was prepared and let go of it, batch by batch: all of a large file is more than the file.
+
+        The plan is acted on: nothing is prepared anew after this.
+        """
+        plan.work.clean.clear()
+        plan.work.prepared.clear()
+        while plan.prepared:
+            some = [plan.prepared.popleft() for _ in range(min(_AT_ONCE, len(plan.prepared)))]
+            yield from map(_became, self._writer.store(some))
 
     def _keep_origins(self, parsed: ParsedSpace, plan: _Plan) -> None:
         """Keep the objects as the file has them, where the memories alone would not give them back."""
@@ -607,7 +629,7 @@ def _owned(head: Mapping[str, JSONValue]) -> str:
     return dump([head.get("metadata") or {}, head.get("policies") or {}])
 
 
-def _report(parsed: ParsedSpace, plan: _Plan, stored: Sequence[Memory] = ()) -> ReadReport:
+def _report(parsed: ParsedSpace, plan: _Plan, stored: Sequence[Stored] = ()) -> ReadReport:
     return read_report(
-        parsed, plan.objects, plan.fates, plan.notes, plan.touched, prepared=plan.prepared, stored=stored
+        parsed, plan.objects, plan.fates, plan.notes, plan.touched, removed=plan.removed, stored=stored
     )
