@@ -247,7 +247,8 @@ class Life:
             self.hx.forget(tag=f"round-{old}", purge=True, confirm=True)
             for name in (f"task-{old}", f"work-{old}"):
                 self.hx.forget(session=name, purge=True, confirm=True)
-            for path in self.notes.glob(f"{old}-*.md"):
+            for at in range(FILES):  # a pattern for each round would stay in a cache of Python's
+                path = self.notes / f"{old}-{at}.md"
                 path.unlink()
                 self.hx.forget(source=path.name, purge=True, confirm=True)
             self.hx.xdb.remove_tag(f"round-{old}", force=True)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import duckdb
 
 _MEMORY_GB: Final = 2
-CURSORS_MOST: Final = 10_000
-"""DuckDB keeps up to a kilobyte of each cursor, and what it read of files that are gone, until it is closed; so it is
-opened anew after so many."""
+CURSORS_MOST: Final = 500
+"""DuckDB keeps 0.3 to 40 kB of each cursor, and what it read of files that are gone, until it is closed; so it is
+opened anew after so many, in some 20 ms."""
 _Config = dict[str, str | int | float | list[str]]
 _CONFIG: Final[_Config] = {
     "temp_directory": "",
