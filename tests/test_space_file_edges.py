@@ -438,6 +438,9 @@ def test_reading_a_file_lets_go_of_what_it_stored(
     def counted(self: SpaceImporter, parsed: Any, plan: Any) -> None:
         gc.collect()
         held.append(sum(isinstance(value, PreparedDraft | Memory) for value in gc.get_objects()))
+        assert all(
+            kept.object is read.object for kept, read in zip(plan.objects, parsed.objects, strict=True)
+        )
         keep_origins(self, parsed, plan)
 
     monkeypatch.setattr(SpaceImporter, "_keep_origins", counted)

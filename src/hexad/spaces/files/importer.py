@@ -484,9 +484,9 @@ class SpaceImporter:
             summary_short=_text_field(masked, "summary_short"),
             summary_long=_text_field(masked, "summary_long"),
         )
-        return replace(
-            parsed_object, draft=draft, object=masked, redacted=dump(masked) != dump(parsed_object.object)
-        )
+        redacted = dump(masked) != dump(parsed_object.object)
+        kept = masked if redacted else parsed_object.object  # of two that say the same one is enough
+        return replace(parsed_object, draft=draft, object=kept, redacted=redacted)
 
     def _head(self, parsed: ParsedSpace, rules: RedactionRules) -> Mapping[str, JSONValue]:
         kept_fields = {key: value for key, value in parsed.head.items() if key in {"policies", OBJECTS}}
