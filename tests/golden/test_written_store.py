@@ -166,6 +166,7 @@ SINCE = (
     "('user_layer:",
     "('file:",
     "('stream_departed', ",
+    "('code_slices ",
 )
 """Facts about the store, and change counters, that are written since then."""
 LATER = frozenset(
