@@ -231,6 +231,50 @@ def test_a_path_leads_through_what_stands_in_a_file_that_nobody_imports(tmp_path
     assert "src/main/java/org/shop/Saved.java" == steps[-1].node.path
 
 
+KINDS = {
+    "shapes.py": "class Shape: ...\n\n\nclass Square(Shape):\n    def grow(self) -> Shape: ...\n\n\nclass Cube(Square): ...\n\n\n"
+    "class Pile(list[Shape]):\n    first: Shape\n\n\ndef draw(shape: Shape): ...\n",
+    "Box.java": "public class Box extends Crate implements Lid, Handle<Crate> {\n    Other other;\n}\n\nclass Crate {}\n\n"
+    "interface Lid {}\n\ninterface Handle<T> {}\n\nclass Other {}\n",
+    "view.ts": "export class View {}\nexport class List extends View implements Open {}\ninterface Open {}\n",
+    "Cargo.toml": '[package]\nname = "kinds"\nversion = "0.1.0"\n',
+    "src/lib.rs": "pub trait Priced { fn price(&self) -> u32; }\n\npub struct Item { n: u32 }\n\nimpl Priced for Item {\n"
+    "    fn price(&self) -> u32 { self.n }\n}\n\npub struct Shelf { items: Vec<Box<dyn Priced>> }\n",
+    "tree.hpp": "class Node {};\nclass Leaf : public Node {};\n",
+}
+
+
+@NEEDS
+@pytest.mark.parametrize(
+    ("base", "extending"),
+    [
+        ("Shape", {"Square"}),
+        ("Crate", {"Box"}),
+        ("Lid", {"Box"}),
+        ("Other", set()),
+        ("View", {"List"}),
+        ("Open", {"List"}),
+        ("Priced", {"Item"}),
+        ("Node", {"Leaf"}),
+    ],
+)
+def test_subclasses_are_what_states_that_it_extends_or_implements_something(tmp_path, base, extending):
+    with indexed(tmp_path, KINDS) as hx:
+        hits = hx.graph.query("subclasses", base).hits
+
+    assert extending == {hit.node.name for hit in hits}
+    assert {"extended by"} >= {hit.relation for hit in hits}
+
+
+def test_subclasses_of_subclasses_are_found_with_more_depth_and_in_plain_words(tmp_path):
+    with indexed(tmp_path, KINDS) as hx:
+        far = hx.graph.query("subclasses", "Shape", depth=2).hits
+        items = hx.context("what are the subclasses of Shape?", layers=["graph"], wait=True)
+
+    assert [("Square", 1), ("Cube", 2)] == [(hit.node.name, hit.distance) for hit in far]
+    assert any("class Square(Shape) extends" in block.text for block in items.evidence_blocks)
+
+
 @NEEDS
 @pytest.mark.row("A043")
 def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):

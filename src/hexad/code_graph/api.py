@@ -69,9 +69,9 @@ class CodeGraphFacade:
         """Answer a question about what `target` names: a path, a folder, a symbol, a module, a line (`path:12`) or a
         library.
 
-        `question` is `dependencies`, `dependents`, `callers`, `callees`, `impact` (files and tests that a change may
-        break, ranked), `path` (the shortest way to `to`), `definition` or `neighbourhood`. `depth` is how many edges
-        are followed; `impact` follows six unless more than one is asked for.
+        `question` is `dependencies`, `dependents`, `callers`, `callees`, `subclasses` (what extends or implements it),
+        `impact` (files and tests that a change may break, ranked), `path` (the shortest way to `to`), `definition` or
+        `neighbourhood`. `depth` is how many edges are followed; `impact` follows six unless more than one is asked for.
 
         Raises `NotFound` for a name that means nothing, `InvalidInput` for a question that there is not.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -17,6 +17,7 @@ FILES: Final = frozenset({"imports"})
 SYMBOLS: Final = frozenset({"calls", "references"})
 _ALL: Final = frozenset({"imports", "calls", "references", "tests", "belongs_to"})
 CHANGED_WITH: Final = "changed with"
+EXTENDED_BY: Final = "extended by"
 TOGETHER_LEAST: Final = 3
 """Two files that changed together in fewer commits may have done so by accident."""
 TOGETHER_SHARE: Final = 0.3
@@ -51,6 +52,8 @@ _NO_IMPORT: Final = (
     "Files of {} use each other without an import, too;"
     " `impact` and `path` count that, and `dependents` of a symbol."
 )
+_TYPES: Final = frozenset({"class", "interface", "struct", "trait", "enum", "type"})
+_BRACKETS: Final = re.compile(r"\[[^\]]*\]+|<[^>]*>+")
 _JOINTS: Final = re.compile(r"::|->|[.#]")
 _OWN_CRATE: Final = frozenset({"", "crate", "self", "super"})
 _OF_THE_FOLDER: Final = frozenset({"mod", "lib", "index", "__init__"})
@@ -222,6 +225,8 @@ class CodeQueries:
                 hits, notes = self._path(targets, self.targets(to or ""), to or "")
             case CodeQuestion.CALLERS | CodeQuestion.CALLEES:
                 hits, notes = self._calls(targets, depth, back=question is CodeQuestion.CALLERS)
+            case CodeQuestion.SUBCLASSES:
+                hits, notes = self._subclasses(targets, depth), []
             case CodeQuestion.DEPENDENCIES | CodeQuestion.DEPENDENTS:
                 hits, notes = self._dependencies(targets, depth, back=question is CodeQuestion.DEPENDENTS)
             case _:
@@ -292,6 +297,37 @@ class CodeQueries:
         unsure = sum(how.confidence <= BY_NAME for how in reached.values())
         notes = [f"{unsure} of them by the name alone: what it is called on is not known."] if unsure else []
         return self._hits(reached, back=back), notes
+
+    def _subclasses(self, targets: Sequence[CodeNodeRow], depth: int) -> list[CodeHit]:
+        """Return what states that it extends or implements a target, and with more depth what does so of these."""
+        reached: dict[int, Reached] = {}
+        front = {node.no: node for node in targets if node.node_type == "symbol"}
+        known = set(front)
+        for distance in range(1, depth + 1):
+            edges = self._tables.edges(front, kinds={"references"}, back=True)
+            nodes = self._tables.nodes({edge.from_no for edge in edges})
+            following: dict[int, CodeNodeRow] = {}
+            for edge in edges:
+                source, base = nodes[edge.from_no], front[edge.to_no]
+                # What a class of Python extends is mentioned by what the class stands in.
+                stating = [source] if source.node_type == "symbol" else self._tables.members(source.no)
+                for node in stating:
+                    if node.no in known or not _states_base(node, base, edge.line):
+                        continue
+                    score = edge.confidence * _STEP ** (distance - 1)
+                    how = Reached(
+                        edge=edge._replace(line=node.line),
+                        via=base.no,
+                        distance=distance,
+                        score=score,
+                        confidence=edge.confidence,
+                    )
+                    self._better(reached, node.no, how)
+                    following[node.no] = node
+            known |= set(following)
+            front = following
+        hits = self._hits(reached, back=True)
+        return [replace(hit, relation=EXTENDED_BY) for hit in hits]
 
     def _callers_by_name(self, targets: Sequence[CodeNodeRow]) -> dict[int, Reached]:
         reached: dict[int, Reached] = {}
@@ -526,6 +562,20 @@ def _files(count: int) -> str:
 
 def _is_unimported(node: CodeNodeRow) -> bool:
     return node.node_type == "file" and node.kind in _UNIMPORTED
+
+
+def _states_base(node: CodeNodeRow, base: CodeNodeRow, line: int) -> bool:
+    """Whether a symbol's own words say that it extends or implements another one, which it mentions.
+
+    What stands in brackets is what a base is made of: `Stack(List[Item])` extends no `Item`. Of Rust an `impl` outside
+    of the type says so.
+    """
+    if node.kind not in _TYPES:
+        return False
+    if base.kind == "trait" and node.kind in ("struct", "enum") and not node.line <= line <= node.end_line:
+        return True
+    _, _, stated = _BRACKETS.sub("", node.signature).partition(node.name)
+    return re.search(rf"\b{re.escape(base.name)}\b", stated) is not None
 
 
 def _stands_in(path: str, outer: Sequence[str]) -> bool:

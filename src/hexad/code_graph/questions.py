@@ -22,6 +22,14 @@ _SENTENCES: Final = (
     (CodeQuestion.CALLEES, rf"what does {_X} call"),
     (CodeQuestion.CALLEES, rf"{_SHOW}(?:callees of|calls of|calls in) {_X}"),
     (
+        CodeQuestion.SUBCLASSES,
+        rf"{_SHOW}(?:subclasses|subtypes|implementations|implementers|implementors) of {_X}",
+    ),
+    (
+        CodeQuestion.SUBCLASSES,
+        rf"(?:who|what|which \w+) (?:extends?|implements?|subclass(?:es)?|inherits? from|derives? from) {_X}",
+    ),
+    (
         CodeQuestion.IMPACT,
         r"what (?:\w+ )?(?:breaks|is affected|is touched|changes|happens|fails) (?:if|when|by)"
         rf" (?:i |we |you |someone |somebody |one )?{_CHANGE} {_X}",

@@ -17,6 +17,7 @@ class CodeQuestion(StrEnum):
     DEPENDENTS = "dependents"
     CALLERS = "callers"
     CALLEES = "callees"
+    SUBCLASSES = "subclasses"
     IMPACT = "impact"
     PATH = "path"
     DEFINITION = "definition"

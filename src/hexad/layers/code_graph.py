@@ -261,6 +261,7 @@ def _sentence(hit: CodeHit, answer: CodeAnswer | None) -> str:
             "called by": "calls",
             "referenced by": "mentions",
             "tested by": "tests",
+            "extended by": "extends",
         }[hit.relation]
         return f"{shown} {verb} {about}{line}{steps}"
     return f"{about} {hit.relation} {shown}{line}{steps}"

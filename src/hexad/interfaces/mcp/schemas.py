@@ -246,8 +246,8 @@ GRAPH: Final = ToolSchema(
     properties={
         "question": _choice(
             [
-                "dependencies", "dependents", "callers", "callees", "impact", "path", "definition", "neighbourhood",
-                "show", "index",
+                "dependencies", "dependents", "callers", "callees", "subclasses", "impact", "path", "definition",
+                "neighbourhood", "show", "index",
             ],
             "impact",
         ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hexad import CodeAnswer, CodeHit, CodeIndexReport, CodeOverview
 
 _QUESTIONS: Final = (
-    "dependencies", "dependents", "callers", "callees", "impact", "path", "definition", "neighbourhood",
+    "dependencies", "dependents", "callers", "callees", "subclasses", "impact", "path", "definition", "neighbourhood",
 )  # fmt: skip
 _PROBLEMS_SHOWN: Final = 5
 _space = click.option("--space", help="Only of this space; default: all.")
@@ -81,7 +81,7 @@ def _index_lines(report: CodeIndexReport) -> Iterator[str]:
 def query(question: str, target: str, **options: Any) -> None:
     """Ask about a file, a folder, a symbol, a module, a line (`path:12`) or a library.
 
-    QUESTION is dependencies, dependents, callers, callees, impact, path, definition or neighbourhood.
+    QUESTION is dependencies, dependents, callers, callees, subclasses, impact, path, definition or neighbourhood.
     """
     with state().opened() as hx:
         answer = hx.graph.query(question, target, **options)
