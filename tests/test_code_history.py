@@ -52,6 +52,18 @@ def test_files_that_change_together_are_in_the_impact_of_each_other(hx, reposito
     assert "1 of them by history alone" in " ".join(answer.notes)
 
 
+def test_an_overview_names_the_files_that_changed_together_most(hx, repository):
+    commit(repository, {"src/alone.py": "def alone():\n    return 2\n", "schema.py": "VERSION = 7\n"})
+    hx.graph.index()
+
+    overview = hx.graph.show()
+
+    assert 1 == overview.edges["changes_with"]
+    assert [("schema.py", "src/reader.py", 3)] == [
+        tuple(sorted(pair[:2])) + pair[2:] for pair in overview.changed_together
+    ]
+
+
 def test_a_later_look_reads_new_commits_alone_and_counts_none_twice(hx, repository):
     hx.graph.index()
     hx.graph.index()

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from hexad.code_graph.indexer import CodeIndexer
-from hexad.code_graph.queries import CodeQueries, node_of
-from hexad.code_graph.tables.graph import CodeGraphTables
+from hexad.code_graph.queries import TOGETHER_LEAST, CodeQueries, node_of
+from hexad.code_graph.tables.graph import CHANGES_WITH, CodeGraphTables
 from hexad.code_graph.values import (
     CodeAnswer,
     CodeHit,
@@ -112,12 +112,19 @@ class CodeGraphFacade:
             most = dict(self._tables.most_used(numbers, without=hidden, limit=_SHOWN))
             nodes = self._tables.nodes(most)
             totals = self._tables.totals(numbers, without=hidden)
+            pairs, together = self._tables.together(
+                numbers, without=hidden, least=TOGETHER_LEAST, limit=_SHOWN
+            )
+            nodes |= self._tables.nodes({no for first, second, _ in together for no in (first, second)})
             return CodeOverview(
                 roots=tuple(root.uri for root in roots),
                 nodes={name: totals.get(name, 0) for name in ("file", "symbol", "slice", "library")},
                 edges={
-                    name: totals.get(name, 0)
-                    for name in ("imports", "calls", "references", "belongs_to", "tests")
+                    **{
+                        name: totals.get(name, 0)
+                        for name in ("imports", "calls", "references", "belongs_to", "tests")
+                    },
+                    CHANGES_WITH: pairs,
                 },
                 languages=self._tables.languages(numbers, without=hidden),
                 most_imported=tuple(
@@ -129,6 +136,9 @@ class CodeGraphFacade:
                     for name, paths in self._tables.slices(numbers, without=hidden)
                 ),
                 problems=tuple(self._tables.problems(numbers, without=hidden, limit=_SHOWN)),
+                changed_together=tuple(
+                    (nodes[first].path, nodes[second].path, times) for first, second, times in together
+                ),
             )
 
     def _spaces(self, space: str | None) -> list[str]:

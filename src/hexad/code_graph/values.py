@@ -156,6 +156,8 @@ class CodeOverview:
     most_imported: tuple[CodeHit, ...]
     slices: tuple[CodeSlice, ...]
     problems: tuple[tuple[str, str], ...]
+    changed_together: tuple[tuple[str, str, int], ...] = ()
+    """Of the files that changed in the same commits those of most: two paths, and in how many."""
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return the overview as JSON."""

@@ -623,6 +623,25 @@ class CodeGraphTables:
         ]
         return dict(rows)
 
+    def together(
+        self, roots: Collection[int], *, without: Collection[int], least: int, limit: int
+    ) -> tuple[int, list[tuple[int, int, int]]]:
+        """Return how many pairs of files changed together in at least `least` commits, and those of most."""
+        sql = (
+            "FROM code_nodes n JOIN code_edges e ON e.from_no = n.no AND e.edge_type = ?3 AND e.to_no <> n.no"
+            f" WHERE n.node_type = 'file' AND {_COUNTED} AND e.weight >= ?4"
+            " AND e.to_no NOT IN (SELECT value FROM json_each(?2))"
+        )
+        params = (_listed(roots), _listed(without), CHANGES_WITH, least)
+        row = self.db.query_one(f"SELECT count(*) {sql}", params)
+        pairs = self.db.query(
+            f"SELECT n.no, e.to_no, e.weight {sql} ORDER BY e.weight DESC, n.no, e.to_no LIMIT ?5",
+            (*params, limit),
+        )
+        return (0 if row is None else row[0]), [
+            (first, second, int(weight)) for first, second, weight in pairs
+        ]
+
     def languages(self, roots: Collection[int], *, without: Collection[int]) -> Mapping[str, int]:
         """Return how many files there are of each language."""
         rows = self.db.query(

@@ -168,5 +168,7 @@ def _overview_lines(overview: CodeOverview) -> Iterator[str]:
         yield "imported most: " + ", ".join(
             f"{clean(hit.node.path)} ({hit.weight:.0f})" for hit in overview.most_imported
         )
+    for first, second, times in overview.changed_together:
+        yield f"changed together: {clean(first)} and {clean(second)} ({count(times, 'commit')})"
     for path, problem in overview.problems:
         note(f"{clean(path)}: {clean(problem)}")
