@@ -148,6 +148,14 @@ def _timeless(value: Any) -> Any:
     return value
 
 
+def test_the_status_of_a_server_comes_with_what_its_caches_hold(remote):
+    status = remote.status()
+
+    assert remote.count() == status.memories
+    assert all(use.bytes >= 0 for use in status.caches.values())
+    assert status.caches
+
+
 def test_an_explanation_and_a_packed_context_come_whole(remote):
     hits = remote.recall("when do we deploy?", explain=True)
     context = remote.context("gateway retries", space="shop", deterministic=True)
