@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
+from math import isnan
 from pathlib import Path
 
 import pytest
 
 import hexad
+from hexad.audit import AuditLogWriter
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra for tests is not installed")
 
@@ -202,6 +204,36 @@ def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
     assert {"hexad_queue_waiting", "hexad_queue_failed", "hexad_embeddings_failed"} <= set(values)
 
 
+def test_a_ledger_is_as_large_as_its_records_and_nothing_waits_for_vectors_that_nobody_makes(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    server = start(tmp_path)
+
+    def read() -> dict[str, float]:
+        lines = [line for line in server.get("/metrics").text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    try:
+        with hexad.connect(server.url, token=server.token_file) as hx:
+            hx.remember("The kettle is red.")
+            embedder = hx.status().embedder
+        folder = next(tmp_path.rglob("memory.db")).parent / "audit"
+        with AuditLogWriter(folder, "be") as ledger:
+            ledger.record("monday", 1, "output", "kettle " * 2_000, {}, [])
+            written = read()
+        closed = read()
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+    assert 0 < written["hexad_ledger_size_bytes"] <= closed["hexad_ledger_size_bytes"]
+    assert embedder is None
+    assert isnan(written["hexad_embeddings_pending"])
+
+
 DOCS = Path(__file__).parent.parent / "docs" / "telemetry"
 
 
@@ -261,13 +293,20 @@ BROKEN: dict[str, dict[str, str]] = {
 }
 
 
+QUIET: tuple[tuple[None, dict[str, str]], ...] = (
+    (None, {"hexad_embeddings_pending": f"_x{2 * HOUR}"}),  # a store without an embedder: no number
+)
+RESTORED = {"hexad_ledger_size_bytes": f"9000000x{HOUR} _x20 400000x{HOUR - 20}"}
+"""An older copy of the ledger after an outage."""
+
+
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
 def test_each_alert_fires_when_its_promise_breaks_and_is_silent_before(tmp_path: Path) -> None:
     rules = DOCS / "alerts.yml"
     alerts = re.findall(r"- alert: (\w+)", rules.read_text(encoding="utf-8"))
     tests: list[dict[str, object]] = []
-    for broken in [None, *BROKEN]:
-        series = {**FINE, **({} if broken is None else BROKEN[broken])}
+    for broken, changed in [(None, {}), *BROKEN.items(), *QUIET, ("HexadLedgerShrank", RESTORED)]:
+        series = {**FINE, **changed}
         tests.append(
             {
                 "interval": "1m",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import nan
+from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -41,7 +42,7 @@ _STATE: Final[tuple[tuple[str, str, Callable[[StoreStatus], float]], ...]] = (
     (
         "hexad_embeddings_pending",
         "Memories without their vectors.",
-        lambda status: status.embeddings_pending,
+        lambda status: nan if status.embedder is None else status.embeddings_pending,
     ),
     (
         "hexad_embeddings_failed",
@@ -53,15 +54,10 @@ _STATE: Final[tuple[tuple[str, str, Callable[[StoreStatus], float]], ...]] = (
         "All files of the store.",
         lambda status: sum(status.sizes.values()) if status.sizes else nan,
     ),
-    (
-        "hexad_ledger_size_bytes",
-        "The files of the ledger.",
-        lambda status: status.sizes.get("audit", 0) if status.sizes else nan,
-    ),
 )
 """What is read of the store's status when somebody asks, under its name and with its meaning.
 
-An actor with roles is not told sizes: there is no number of them then.
+An actor with roles is not told sizes, and a store without an embedder waits for no vector: there is no number then.
 """
 
 
@@ -94,6 +90,9 @@ class Metrics:
         self._state = {
             name: (Gauge(name, meaning, registry=self._registry), read) for name, meaning, read in _STATE
         }
+        self._ledger = Gauge(
+            "hexad_ledger_size_bytes", "The ledger's records and archives.", registry=self._registry
+        )
         self._free = Gauge(
             "hexad_disk_free_bytes", "What the store's disk has left.", registry=self._registry
         )
@@ -152,5 +151,12 @@ class Metrics:
         self._objects.labels("active").set(status.memories)
         for gauge, read in self._state.values():
             gauge.set(read(status))
+        self._ledger.set(_ledger_size(self._store.path) if status.sizes else nan)
         self._free.set(shutil.disk_usage(self._store.path).free)
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+def _ledger_size(store: Path) -> int:
+    """Return the bytes of the ledger's files but SQLite's log and index, which come and go with its writers."""
+    files = [path for path in (store / "audit").rglob("*") if not path.name.endswith(("-wal", "-shm"))]
+    return sum(path.stat().st_size for path in files if path.is_file())
