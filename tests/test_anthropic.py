@@ -176,6 +176,30 @@ def test_words_of_the_user_are_not_overwritten_without_a_review(hx: Hexad, tool:
     assert ["Ines drinks coffee."] == [memory.raw for memory in hx.memories(status="quarantined")]
 
 
+@pytest.mark.parametrize("purge", [False, True])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_what_the_user_said_or_pinned_is_not_taken_away(hx: Hexad, purge: bool, pinned: bool) -> None:
+    tool = HexadMemoryTool(hx, purge=purge)
+    theirs = hx.remember(
+        "Ines drinks tea.", path="memories/team/ines.md", trust="agent" if pinned else "user", pinned=pinned
+    )
+    do(tool, "create", path="/memories/team/own.md", file_text="x\n")
+    before = [(memory.id, memory.path) for memory in hx.memories()]
+
+    for path in ("/memories/team/ines.md", "/memories/team"):
+        with pytest.raises(
+            ToolError, match=r"Nothing was deleted: /memories/team/ines\.md is the user's own or"
+        ):
+            do(tool, "delete", path=path)
+        with pytest.raises(ToolError, match=r"Nothing was renamed: /memories/team/ines\.md is"):
+            do(tool, "rename", old_path=path, new_path="/memories/other")
+    with pytest.raises(ToolError, match="Nothing was deleted"):
+        tool.clear_all_memory()
+
+    assert before == [(memory.id, memory.path) for memory in hx.memories()]
+    assert theirs.id in {memory.id for memory in hx.memories()}
+
+
 def test_anything_but_an_open_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must be an open store"):
         HexadMemoryTool(str(tmp_path))  # type: ignore[arg-type]

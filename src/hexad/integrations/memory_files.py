@@ -26,6 +26,7 @@ _LEVELS_SHOWN: Final = 2
 _AROUND: Final = 2
 """Lines shown before and after a change."""
 _WAIT_S: Final = 30.0
+_NAMED: Final = 3
 _LAYOUT: Final = "file"
 """Name in a memory's metadata of what its text does not keep: its line ends, and white space at its ends."""
 
@@ -124,6 +125,7 @@ class MemoryFiles:
             memories = self._with(inner)
             if not memories:
                 raise FileRefused(f"The path {path} does not exist")
+            self._require_own(memories, "deleted")
             self._forget(memories)
         return f"Successfully deleted {path}"
 
@@ -140,6 +142,7 @@ class MemoryFiles:
             memories = self._with(source)
             if not memories:
                 raise FileRefused(f"The path {old} does not exist")
+            self._require_own(memories, "renamed")
             for memory in memories:
                 self._write(target + self._inner_of(memory)[len(source) :], _text(memory), memory.id)
         return f"Successfully renamed {old} to {new}"
@@ -147,7 +150,9 @@ class MemoryFiles:
     def clear(self) -> str:
         """Delete all files."""
         with self._changing():
-            self._forget(self._below(""))
+            memories = self._below("")
+            self._require_own(memories, "deleted")
+            self._forget(memories)
         return "All memory cleared"
 
     # Memories --------------------------------------------------------------------------------------------------
@@ -191,6 +196,21 @@ class MemoryFiles:
             notes = written.receipt.notes if written.receipt is not None else ()
             raise FileRefused(f"{self._outer(inner)} is not written yet. {' '.join(notes)}".strip())
         return written
+
+    def _require_own(self, memories: list[Memory], done: str) -> None:
+        """Refuse to take away what the user said or pinned, before anything is changed."""
+        kept = [
+            self._outer(self._inner_of(memory))
+            for memory in memories
+            if memory.trust is Trust.USER or memory.pinned
+        ]
+        if kept:
+            named = ", ".join(kept[:_NAMED]) + (
+                f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+            )
+            raise FileRefused(
+                f"Nothing was {done}: {named} is the user's own or pinned; the user alone changes that."
+            )
 
     def _forget(self, memories: list[Memory]) -> None:
         for memory in memories:
