@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from hexad.core.arguments import is_number, listed, parse_time, quoted
 from hexad.core.clock import format_time
@@ -333,12 +333,14 @@ def spoken_turns(messages: object) -> list[Message]:
 
 
 def _turns(entries: Iterable[object]) -> list[Message]:
-    read = [_message(entry, f"messages[{at}]") for at, entry in enumerate(entries)]
-    return [message for message in read if message is not None]
+    return [turn for at, entry in enumerate(entries) for turn in _message(entry, f"messages[{at}]")]
 
 
-def _message(entry: object, place: str) -> Message | None:
-    """Return a message; None for one that is no turn: instructions to the model, and what says nothing."""
+def _message(entry: object, place: str) -> Iterator[Message]:
+    """Yield a message, none for what is no turn: instructions to the model, and what says nothing.
+
+    What a person says beside results of tools, as Anthropic's messages have it, is a turn behind theirs.
+    """
     if not isinstance(entry, Mapping):
         raise InvalidMemory(f"{place} must be an object such as {_EXAMPLE[1:-1]}, not {quoted(entry)}.")
     role = entry.get("role")
@@ -358,13 +360,26 @@ def _message(entry: object, place: str) -> Message | None:
         )
     text = clean(with_tool_calls(content_text(content), entry))
     if known in _INSTRUCTING or not text.strip():
-        return None
-    trust, speech = TRUST_OF_ROLE[known], clean(content_text(_speech(content)))
-    if speech != clean(content_text(content)) and _has_results(content):
-        trust = Trust.TOOL
-    return Message(
-        place=place, text=text, speech=speech, speaker=clean(name or role), role=known, trust=trust, time=time
+        return
+    whole = Message(
+        place=place,
+        text=text,
+        speech=clean(content_text(_speech(content))),
+        speaker=clean(name or role),
+        role=known,
+        trust=TRUST_OF_ROLE[known],
+        time=time,
     )
+    results = [part for part in content if _is_result(part)] if isinstance(content, list) else []
+    if not results:
+        yield whole
+        return
+    said = clean(content_text([part for part in cast("list[object]", content) if not _is_result(part)]))
+    of_tools = clean(content_text(results)) if said.strip() else text
+    if of_tools.strip():
+        yield replace(whole, text=of_tools, speech="", trust=Trust.TOOL)
+    if said.strip():
+        yield replace(whole, text=said)
 
 
 def _content(entry: Mapping[str, object], place: str) -> object:
@@ -393,9 +408,8 @@ def _speech(content: object) -> object:
     return [part for part in content if isinstance(part, str) or isinstance(part.get("text"), str)]
 
 
-def _has_results(content: object) -> bool:
-    parts = content if isinstance(content, list) else ()
-    return any(isinstance(part, Mapping) and part.get("type") == "tool_result" for part in parts)
+def _is_result(part: object) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "tool_result"
 
 
 def _time(entry: Mapping[str, object], place: str) -> datetime | None:
