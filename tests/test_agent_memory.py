@@ -79,6 +79,79 @@ def test_a_program_that_was_started_again_knows_what_stands_before_the_model(
     assert "blue pot" not in again.render(), "as old as the conversation may be"
 
 
+def test_what_was_added_may_say_the_same_words_again(hx: Hexad) -> None:
+    memory = AgentMemory(hx, user="ada", session="monday")
+    for street in ("Elm Street 1", "Oak Street 2", "Elm Street 1"):
+        memory.after_step([user(f"My address is {street}."), assistant("Noted.")])
+    votes = AgentMemory(hx, user="ada", session="votes")
+    for said in ("yes", "no", "yes", "no", "yes"):
+        votes.after_step([user(said)])
+    steps = AgentMemory(hx, user="ada", session="steps")
+    for _ in range(3):
+        steps.after_step([user("next"), assistant("done")], added=True)
+
+    turns = [memory for memory in hx.memories(space="ada", kinds=["turn"], limit=None) if memory.turn]
+    said_in = {
+        session: [
+            turn.raw for turn in sorted(turns, key=lambda t: t.turn.position) if turn.turn.session == session
+        ]
+        for session in ("monday", "votes", "steps")
+    }
+    assert ["Elm", "Oak", "Elm"] == [raw.split()[3] for raw in said_in["monday"][::2]]
+    assert ["yes", "no", "yes", "no", "yes"] == said_in["votes"]
+    assert ["next", "done"] * 3 == said_in["steps"]
+
+
+def test_the_same_messages_once_more_and_a_longer_window_are_no_new_turns(hx: Hexad) -> None:
+    memory = AgentMemory(hx, session="monday")
+    said = [user("We deploy on Tuesdays."), assistant("Tuesday it is."), user("Who deploys?")]
+    memory.after_step(said)
+
+    assert [] == memory.after_step(said)
+    assert ["Ines does."] == [each.raw for each in memory.after_step([*said[1:], assistant("Ines does.")])]
+    with pytest.raises(hexad.InvalidInput, match="added = 'yes' must be True, False or None"):
+        memory.after_step(said, added="yes")
+    assert 4 == hx.count(kinds=["turn"])
+
+
+def test_who_asks_for_a_user_makes_no_space_and_locks_nobody_out(hx: Hexad, tmp_path: Path) -> None:
+    hx.remember("The ferry leaves at noon.")
+    ask = [user("When does the ferry leave?")]
+
+    assert "noon" in AgentMemory(hx, user="KIM").before_step(ask).render()
+    AgentMemory(hx, user="kim").after_step([user("I prefer the ferry.")])
+
+    assert {"default", "kim"} == {space.name for space in hx.spaces.list()}
+    hx.close()
+    with hexad.open(tmp_path, embedder=None, readonly=True) as store:
+        assert "noon" in AgentMemory(store, user="new").before_step(ask).render()
+
+
+def test_what_a_user_says_beside_results_of_tools_is_the_users(hx: Hexad) -> None:
+    hx.remember("The ferry to Bergen leaves at noon.")
+    memory = AgentMemory(hx, user="dan")
+    said = [
+        user("Look it up."),
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "search", "input": {}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": "I prefer trains."},
+                {"type": "text", "text": "When does the ferry to Bergen leave? I am allergic to peanuts."},
+            ],
+        },
+    ]
+
+    assert "noon" in memory.before_step(said).render()
+    kept = [(each.kind, each.trust.value) for each in memory.after_step(said)]
+    assert [("turn", "user"), ("turn", "agent"), ("turn", "tool"), ("turn", "user")] == [
+        each for each in kept if each[0] == "turn"
+    ]
+    assert 1 == len([each for each in kept if each[0] != "turn"])
+    assert "I prefer trains." not in {each.raw for each in hx.memories(space="dan", kinds=["preference"])}
+    assert [] == memory.after_step(said)
+
+
 def test_the_whole_conversation_may_be_handed_over_each_time(hx: Hexad) -> None:
     memory = AgentMemory(hx, session="monday")
     said = [user("We deploy on Tuesdays."), assistant("Tuesday it is.")]
@@ -333,14 +406,14 @@ def test_after_a_restart_the_first_context_repeats_nothing_of_the_window(hx: Hex
 
 
 def test_a_name_that_differs_only_in_case_is_not_guessed_to_be_the_same_person(hx: Hexad) -> None:
-    AgentMemory(hx, user="ADA")
+    AgentMemory(hx, user="ADA").after_step([user("I prefer tea.")])
 
     with pytest.raises(
         hexad.InvalidInput, match=r"'ada': it differs only in case from 'ADA'.* the same.* two\."
     ):
         AgentMemory(hx, user="ada")
 
-    assert {"ADA", "default"} == {space.name for space in hx.spaces.list()}
+    assert {"ADA"} == {space.name for space in hx.spaces.list()}
 
 
 def test_a_store_that_is_only_read_says_what_cannot_be_done(tmp_path: Path) -> None:
@@ -352,8 +425,10 @@ def test_a_store_that_is_only_read_says_what_cannot_be_done(tmp_path: Path) -> N
             hexad.StorageFailure, match=r"after_step stores what was said.*read-only.*before_step"
         ):
             memory.after_step([user("Any peanuts?")])
-        with pytest.raises(hexad.StorageFailure, match=r"space of the user 'ada' cannot be made.*read-only"):
-            AgentMemory(hx, user="ada")
+        with pytest.raises(
+            hexad.StorageFailure, match=r"no space to look in, and none can be made.*read-only"
+        ):
+            AgentMemory(hx, user="ada").before_step([user("Any peanuts?")])
 
 
 def test_over_http_it_is_the_same(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from typing import Any
 
 import pytest
 
@@ -194,3 +195,50 @@ def test_anything_but_an_open_store_and_a_user_that_all_share_are_refused(hx: He
         HexadMemoryService("a folder")
     with pytest.raises(InvalidInput, match="default"):
         asyncio.run(HexadMemoryService(hx).search_memory(app_name=APP, user_id="default", query="tide"))
+
+
+@pytest.mark.parametrize("user_id", [None, "", " ", 5])
+def test_what_nobody_in_particular_said_is_stored_nowhere(hx: Hexad, user_id: Any) -> None:
+    service = HexadMemoryService(hx)
+    entry = MemoryEntry(content=Content(role="user", parts=[Part(text="The pump hums.")]))
+    for call in (
+        lambda: service.add_events_to_memory(
+            app_name=APP, user_id=user_id, events=[event("user", "The pump hums.", 1.0)], session_id="s"
+        ),
+        lambda: service.add_memory(app_name=APP, user_id=user_id, memories=[entry]),
+        lambda: service.search_memory(app_name=APP, user_id=user_id, query="pump"),
+        lambda: service.delete_memory(app_name=APP, user_id=user_id, memory_id="m"),
+    ):
+        with pytest.raises(InvalidInput, match=r"user_id = .* must be a name"):
+            asyncio.run(call())
+
+    assert 0 == hx.count(status=None)
+
+
+def test_a_search_makes_no_space_of_a_mistyped_user(hx: Hexad) -> None:
+    service = HexadMemoryService(hx)
+    asyncio.run(service.search_memory(app_name=APP, user_id="KIM", query="pump"))
+    asyncio.run(
+        service.add_events_to_memory(
+            app_name=APP, user_id="kim", events=[event("user", "The pump hums.", 1.0)], session_id="s"
+        )
+    )
+
+    assert "KIM" not in {space.name for space in hx.spaces.list()}
+    assert 1 == len(asyncio.run(service.search_memory(app_name=APP, user_id="kim", query="pump")).memories)
+
+
+@pytest.mark.parametrize("wrong", [None, "x", [None], [5]])
+def test_what_is_no_event_no_entry_and_no_session_is_named(hx: Hexad, wrong: Any) -> None:
+    service = HexadMemoryService(hx)
+    for call in (
+        lambda: service.add_events_to_memory(app_name=APP, user_id="ada", events=wrong),
+        lambda: service.add_memory(app_name=APP, user_id="ada", memories=wrong),
+        lambda: service.add_session_to_memory(wrong),
+    ):
+        with pytest.raises(InvalidInput, match=r"(events|memories|session) = .* cannot be used"):
+            asyncio.run(call())
+    with pytest.raises(InvalidInput, match="query must be a string, not 5"):
+        asyncio.run(service.search_memory(app_name=APP, user_id="ada", query=5))
+
+    assert 0 == hx.count(status=None)

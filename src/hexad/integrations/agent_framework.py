@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hexad.core.clock import format_time
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
 from hexad.integrations.open_store import in_thread, require_open_store
 
@@ -80,10 +79,8 @@ class HexadContextProvider(ContextProvider):
     ) -> None:
         """Store what was said in the run that ended."""
         answered = context.response.messages if context.response is not None else []
-        at = format_time(self._store.clock.now())  # the same words once more are another turn
-        said = [{**message, "timestamp": at} for message in _spoken([*context.input_messages, *answered])]
-        if said:
-            await in_thread(lambda: self._memory_of(session.session_id).after_step(said))
+        if said := list(_spoken([*context.input_messages, *answered])):
+            await in_thread(lambda: self._memory_of(session.session_id).after_step(said, added=True))
 
     def _memory_of(self, session: str | None) -> AgentMemory:
         return AgentMemory(

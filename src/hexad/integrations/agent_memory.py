@@ -11,16 +11,19 @@ from typing import Final, Self, cast
 from uuid import uuid4
 
 from hexad.core.arguments import is_whole, parse_name, parse_text, quoted
+from hexad.core.clock import SystemClock, format_time
 from hexad.core.tracing import log
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
+from hexad.ingest.sources.conversations import TIMES
 from hexad.integrations.turns import SHARED_SPACES
 from hexad.layers.contract import FusedContext
 from hexad.layers.router.plan import TOKENS_MOST
 from hexad.lifecycle import opening
 from hexad.memory.draft import DEFAULT_SPACE
 from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Outcome, Status, Trust
+from hexad.text.paths import validate_space
 from hexad.text.summary.summarize import compressed
 
 MAX_TOKENS: Final = 1_500
@@ -95,10 +98,12 @@ class AgentMemory:
         """Whether an earlier run may have stored turns of this conversation that were not looked for yet."""
         self._owned = isinstance(store, str | Path)
         self._hx = opening.open(store) if isinstance(store, str | Path) else store
+        self._handed: list[tuple[str, str]] = []
+        """Speakers and texts of the turns of the last `after_step`."""
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         """Ids of what was stored for a message, by its speaker and text."""
         try:
-            self._space = self._make_space()
+            self._space = self._space_of_user()
         except BaseException:
             self.close()
             raise
@@ -119,21 +124,28 @@ class AgentMemory:
         return self._hx.context(
             "" if asked is None else compressed(asked.speech, limit=_TASK_CHARS),
             max_tokens=self._max_tokens if max_tokens is None else max_tokens,
-            space=None if self._user is None else (self._space, DEFAULT_SPACE),
+            space=None if self._user is None else self._spaces_there(),
             plain=False,
             without=sorted({id for turn in turns for id in self._known.get(_key(turn), ())}),
         )
 
-    def after_step(self, messages: Sequence[object]) -> list[Memory]:
+    def after_step(self, messages: Sequence[object], *, added: bool | None = None) -> list[Memory]:
         """Store the turns among `messages` that are new and what they say that should last; return what is new.
 
-        `messages` may be the whole conversation each time, or what was added. Of a message that is longer than a memory
-        may be (1 MiB) the beginnings of its texts are kept, and a line that says so. Messages that say nothing, and
-        none at all, store nothing. Raises what `Hexad.remember` raises.
+        `messages` may be the whole conversation each time, or what was added. Which it is, is seen: a conversation
+        goes on with what this object was handed before. Exactly the same messages once more are taken for a
+        repetition; with `added` all are stored, whatever stands in the conversation.
+
+        Of a message that is longer than a memory may be (1 MiB) the beginnings of its texts are kept, and a line that
+        says so. Messages that say nothing, and none at all, store nothing. Raises what `Hexad.remember` raises.
         """
+        if added is not None and not isinstance(added, bool):
+            raise InvalidInput(f"added = {quoted(added)} must be True, False or None.", argument="added")
         said = _readable(messages)
         if not (turns := spoken_turns(said)):
             return []
+        if added or (added is None and self._is_added(turns)):
+            said = self._dated(said)
         with _saying("after_step stores what was said, and cannot: "):
             memories = self._hx.remember(
                 cast("Sequence[Mapping[str, object]]", said),
@@ -142,6 +154,7 @@ class AgentMemory:
                 data_subjects=None if self._user is None else [self._user],
                 metadata={"agent": self._agent},
             )
+        self._handed = [*map(_key, turns)]
         groups: list[list[Memory]] = []
         for memory in memories:
             if memory.kind == TURN and memory.receipt is not None and memory.receipt.outcome in _STORED:
@@ -209,15 +222,40 @@ class AgentMemory:
             return name in {space.name for space in self._hx.spaces.list()}
         return hx._services.stores.spaces.find(name) is not None
 
-    def _make_space(self) -> str:
-        """Return the space of the user, made where it is not there; a context is asked of spaces that are."""
+    def _space_of_user(self) -> str:
+        """Return the space of the user, whose name can be one; the first turn that is stored makes it."""
         if self._user is None:
             return DEFAULT_SPACE
-        for name in (self._user, DEFAULT_SPACE):
-            if not self._has_space(name):
-                with suppress(Conflict), _saying(f"The space of the user {self._user!r} cannot be made: "):
-                    self._hx.spaces.create(name)  # a conflict: another program was first
+        validate_space(self._user)
+        if (hx := _opened(self._hx)) is not None:
+            hx._services.stores.spaces.refuse_twin(self._user)
         return self._user
+
+    def _spaces_there(self) -> tuple[str, ...]:
+        """Return those of the user's space and the shared one that are there; a context is asked of such alone."""
+        if there := tuple(name for name in (self._space, DEFAULT_SPACE) if self._has_space(name)):
+            return there
+        with suppress(Conflict), _saying("The store has no space to look in, and none can be made: "):
+            self._hx.spaces.create(DEFAULT_SPACE)  # a conflict: another program was first
+        return (DEFAULT_SPACE,)
+
+    def _is_added(self, turns: Sequence[Message]) -> bool:
+        """Whether messages are what was added: they go on with nothing that was handed over before them."""
+        keys, before = [*map(_key, turns)], self._handed
+        return bool(before) and not any(
+            before[-many:] == keys[:many] for many in range(1, min(len(before), len(keys)) + 1)
+        )
+
+    def _dated(self, said: Iterable[object]) -> Sequence[object]:
+        """Return messages with the time where they have none: the same words at another time are another turn."""
+        hx = _opened(self._hx)
+        now = format_time((SystemClock() if hx is None else hx.clock).now())
+        return [
+            message
+            if not isinstance(message, Mapping) or any(message.get(name) is not None for name in TIMES)
+            else {**message, "timestamp": now}
+            for message in said
+        ]
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hexad.core.arguments import parse_name, parse_text, quoted, value_list
 from hexad.core.prompt_fence import defused
-from hexad.errors import AccessDenied, NotFound
+from hexad.errors import AccessDenied, InvalidInput, NotFound
 from hexad.ingest.messages import TURN, parse_messages
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
 from hexad.integrations.open_store import in_thread, require_open_store
@@ -16,8 +17,10 @@ from hexad.memory.memory import Memory, Trust
 from hexad.text.summary.summarize import compressed
 
 try:
+    from google.adk.events.event import Event
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.sessions.session import Session
     from google.genai.types import Content, Part
 except ModuleNotFoundError as error:
     raise ImportError(
@@ -26,9 +29,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from google.adk.events.event import Event
-    from google.adk.sessions.session import Session
-
     from hexad.engine import Hexad
 
 __all__ = ["HexadMemoryService"]
@@ -53,6 +53,7 @@ class HexadMemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Store the turns of a session that are new, durably."""
+        _require_of(Session, [session], "session")
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
         )
@@ -67,7 +68,10 @@ class HexadMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - the framework's; none is known here
     ) -> None:
         """Store the events that are new, durably; pieces of one that is still streamed are left out."""
-        if said := [message for event in events for message in _spoken(event)]:
+        parse_name(user_id, "user_id")
+        listed = value_list(events, "events", of="events")
+        _require_of(Event, listed, "events")
+        if said := [message for event in listed for message in _spoken(event)]:
             await in_thread(lambda: self._store_turns(app_name, user_id, session_id, said))
 
     async def add_memory(
@@ -79,11 +83,14 @@ class HexadMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store texts as memories of the user; their metadata goes with them."""
-        await in_thread(lambda: self._store_entries(app_name, user_id, memories, custom_metadata or {}))
+        listed = value_list(memories, "memories", of="entries")
+        _require_of(MemoryEntry, listed, "memories")
+        await in_thread(lambda: self._store_entries(app_name, user_id, listed, custom_metadata or {}))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return what best answers a query, best first; nothing where nothing is relevant."""
-        if not query.strip():
+        parse_name(user_id, "user_id")
+        if not (parse_text(query, "query") or "").strip():
             return SearchMemoryResponse()
         return await in_thread(lambda: self._search(app_name, user_id, query))
 
@@ -92,13 +99,14 @@ class HexadMemoryService(BaseMemoryService):
 
         An id that is unknown changes nothing. Raises `AccessDenied` for a memory that is not the user's.
         """
+        parse_name(user_id, "user_id")
         if memory_id:
             await in_thread(lambda: self._archive(app_name, user_id, memory_id))
 
     # In a thread ------------------------------------------------------------------------------------------------
 
     def _memory(self, app_name: str, user_id: str, session_id: str | None = None) -> AgentMemory:
-        return AgentMemory(self._hx, agent=app_name, user=user_id, session=session_id)
+        return AgentMemory(self._hx, agent=app_name, user=parse_name(user_id, "user_id"), session=session_id)
 
     def _store_turns(
         self, app_name: str, user_id: str, session_id: str | None, said: list[dict[str, Any]]
@@ -124,7 +132,7 @@ class HexadMemoryService(BaseMemoryService):
     def _store_entries(
         self, app_name: str, user_id: str, entries: Sequence[MemoryEntry], more: Mapping[str, object]
     ) -> None:
-        self._memory(app_name, user_id)  # the user's space is there
+        self._memory(app_name, user_id)  # the user's name can be a space's
         for entry in entries:
             if text := _text(entry.content):
                 by_user = (entry.author or entry.content.role or _USER) == _USER
@@ -138,9 +146,9 @@ class HexadMemoryService(BaseMemoryService):
                 )
 
     def _search(self, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        self._memory(app_name, user_id)
+        spaces = self._memory(app_name, user_id)._spaces_there()
         hits = self._hx.recall(
-            compressed(query, limit=_QUERY_CHARS), space=[user_id, "default"], max_tokens=self._max_tokens
+            compressed(query, limit=_QUERY_CHARS), space=[*spaces], max_tokens=self._max_tokens
         )
         return SearchMemoryResponse(memories=[_entry(hit.memory, hit.text) for hit in hits])
 
@@ -161,6 +169,14 @@ class HexadMemoryService(BaseMemoryService):
             made = stores.memories.by_no(stores.derivations.derived([turn])).values()
         for id in {memory_id, turn, *(each.id for each in made if each.metadata.get(TURN) == turn)}:
             self._hx.forget(id)
+
+
+def _require_of(kind: type, values: Sequence[object], name: str) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise InvalidInput(
+                f"{name} = {quoted(value)} cannot be used; give ADK's {kind.__name__}.", argument=name
+            )
 
 
 def _quoted(text: str) -> str:

@@ -104,7 +104,7 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
 
     def _keep(self, turns: list[dict[str, Any]], session: str | None) -> None:
         with self._lock:
-            self._memory_of(session).after_step(turns)
+            self._memory_of(session).after_step(turns, added=True)
 
     def _memory_of(self, session: str | None) -> AgentMemory:
         name = self.session or session

@@ -115,7 +115,7 @@ class HexadMemory(AbstractCapability[Any]):
     ) -> AgentRunResult[Any]:
         """Store what was said in the run that ended."""
         if self._memory is not None and (turns := list(_spoken(result.new_messages()))):
-            await asyncio.to_thread(self._memory.after_step, turns)
+            await asyncio.to_thread(self._memory.after_step, turns, added=True)
         return result
 
     def _made(self, conversation: str | None) -> AgentMemory:
