@@ -96,5 +96,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (hexad.HexadError, OSError) as error:  # a wrong value, or no model at this address
+    except (hexad.HexadError, OSError, ValueError) as error:  # a wrong value, or no model at this address
         sys.exit(f"{type(error).__name__}: {error}")

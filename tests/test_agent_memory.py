@@ -481,11 +481,16 @@ def test_the_example_agent_remembers_its_user_from_one_run_to_the_next(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("user", "said"), [("a b", "InvalidSpace: Invalid space 'a b'"), ("ada", "URLError: ")]
+    ("user", "url", "said"),
+    [
+        ("a b", "http://127.0.0.1:1/v1", "InvalidSpace: Invalid space 'a b'"),
+        ("ada", "http://127.0.0.1:1/v1", "URLError: "),
+        ("ada", "nope", "ValueError: unknown url type"),
+    ],
 )
-def test_the_example_says_in_a_line_what_it_cannot_do(tmp_path: Path, user: str, said: str) -> None:
+def test_the_example_says_in_a_line_what_it_cannot_do(tmp_path: Path, user: str, url: str, said: str) -> None:
     done = subprocess.run(
-        [sys.executable, EXAMPLE, "--user", user, "--url", "http://127.0.0.1:1/v1", "--model", "tiny"],
+        [sys.executable, EXAMPLE, "--user", user, "--url", url, "--model", "tiny"],
         check=False,
         input="Hello.\n",
         capture_output=True,

@@ -193,6 +193,8 @@ def test_calls_and_results_are_turns_and_thoughts_and_pieces_are_not(hx: Hexad) 
 def test_anything_but_an_open_store_and_a_user_that_all_share_are_refused(hx: Hexad) -> None:
     with pytest.raises(InvalidInput, match="HexadMemoryService"):
         HexadMemoryService("a folder")
+    with pytest.raises(InvalidInput, match="max_tokens = 0 is not a whole number"):
+        HexadMemoryService(hx, max_tokens=0)
     with pytest.raises(InvalidInput, match="default"):
         asyncio.run(HexadMemoryService(hx).search_memory(app_name=APP, user_id="default", query="tide"))
 

@@ -72,7 +72,7 @@ def test_an_agent_goes_on_where_it_was_and_recalls_find_what_was_said(tmp_path: 
     model = Scripted(called, said("Valve V7 stands at 41 bar."), said("It is the one that leaks."))
     agent = Agent(name="helper", model=model, tools=[pressure])
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
-        first = run(agent, "What is the pressure at V7?", HexadSession(hx, "monday"))
+        first = run(agent, "What is the pressure at V7?", HexadSession(hx, "monday", user="ada"))
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         session = HexadSession(hx, "monday", user="ada")
         second = run(agent, "Which valve was it?", session)
@@ -150,7 +150,7 @@ def test_turns_of_others_are_messages_and_a_person_can_be_erased(hx: hexad.Hexad
         [{"role": "user", "content": "The pump hums."}, {"role": "assistant", "content": "Since when?"}],
         conversation="s",
     )
-    session = HexadSession(hx, "s", user="ada")
+    session = HexadSession(hx, "s", space="default", user="ada")
     asyncio.run(session.add_items([{"role": "user", "content": "Since Monday, says Ada."}]))
 
     assert asyncio.run(session.get_items()) == [
@@ -164,7 +164,15 @@ def test_turns_of_others_are_messages_and_a_person_can_be_erased(hx: hexad.Hexad
 
 @pytest.mark.parametrize(
     ("items", "words"),
-    [(["no item"], "give dictionaries"), ([{"role": "user", "content": {1, 2}}], "is no JSON")],
+    [
+        (["no item"], "items has 'no item'; give dictionaries"),
+        ([{"role": "user", "content": {1, 2}}], "is no JSON"),
+        ([{}], r"items has \{\}; give items with a `type`"),
+        ([{"role": "user"}], "give items with a `type`, or messages"),
+        ([{"role": "king", "content": "x"}], r"'king'.*user, assistant"),
+        ([{"role": "user", "content": None}], "give items"),
+        ([{"type": 5}], "give items"),
+    ],
 )
 def test_what_is_no_item_is_refused_and_nothing_is_stored(
     hx: hexad.Hexad, items: list[Any], words: str

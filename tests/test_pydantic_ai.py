@@ -151,3 +151,19 @@ def test_a_prompt_without_words_is_answered_all_the_same(hx: hexad.Hexad, prompt
     assert ["A ferry at a quay."] == [
         memory.raw for memory in hx.memories(limit=None) if memory.turn is not None
     ]
+
+
+def test_a_blank_session_is_refused_when_the_capability_is_made(hx: hexad.Hexad) -> None:
+    with pytest.raises(hexad.InvalidInput, match="session = '' must be a name"):
+        HexadMemory(hx, session="")
+
+
+def test_a_run_whose_words_were_said_before_is_stored_as_any_other(hx: hexad.Hexad) -> None:
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Done.")])
+
+    agent = Agent(FunctionModel(model), capabilities=[HexadMemory(hx, user="ada", session="monday")])
+    for _ in range(3):
+        asyncio.run(agent.run("Next."))
+
+    assert 6 == hx.count(space="ada", kinds=["turn"])

@@ -77,17 +77,12 @@ class AgentMemory:
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         """Raises what `hexad.open` raises for a folder, `InvalidInput` for a value that cannot be used."""
-        if not is_whole(max_tokens, 1, TOKENS_MOST):
-            raise InvalidInput(
-                f"max_tokens = {quoted(max_tokens)} is not a whole number from 1 to {TOKENS_MOST:,}.",
-                argument="max_tokens",
-            )
         if not isinstance(store, str | Path) and not callable(getattr(store, "remember", None)):
             raise InvalidInput(
                 f"store = {quoted(store)} must be an open store, a `hexad.connect`, or a folder.",
                 argument="store",
             )
-        self._agent, self._max_tokens = parse_name(agent, "agent"), max_tokens
+        self._agent, self._max_tokens = parse_name(agent, "agent"), parse_max_tokens(max_tokens)
         self._user = parse_text(user, "user")
         if self._user in SHARED_SPACES:
             raise InvalidInput(
@@ -256,6 +251,16 @@ class AgentMemory:
             else {**message, "timestamp": now}
             for message in said
         ]
+
+
+def parse_max_tokens(max_tokens: int) -> int:
+    """Return so many tokens as a context may have; raises `InvalidInput` for anything else."""
+    if not is_whole(max_tokens, 1, TOKENS_MOST):
+        raise InvalidInput(
+            f"max_tokens = {quoted(max_tokens)} is not a whole number from 1 to {TOKENS_MOST:,}.",
+            argument="max_tokens",
+        )
+    return max_tokens
 
 
 @contextmanager

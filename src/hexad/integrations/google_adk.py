@@ -11,7 +11,7 @@ from hexad.core.arguments import parse_name, parse_text, quoted, value_list
 from hexad.core.prompt_fence import defused
 from hexad.errors import AccessDenied, InvalidInput, NotFound
 from hexad.ingest.messages import TURN, parse_messages
-from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
+from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, parse_max_tokens
 from hexad.integrations.open_store import in_thread, require_open_store
 from hexad.memory.memory import Memory, Trust
 from hexad.text.summary.summarize import compressed
@@ -49,7 +49,7 @@ class HexadMemoryService(BaseMemoryService):
     def __init__(self, store: Hexad, *, max_tokens: int = MAX_TOKENS) -> None:
         """Raise `InvalidInput` for anything but an open store."""
         self._hx = require_open_store(store, by="HexadMemoryService")
-        self._max_tokens = max_tokens
+        self._max_tokens = parse_max_tokens(max_tokens)
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Store the turns of a session that are new, durably."""

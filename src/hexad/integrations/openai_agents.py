@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from hexad.core.arguments import is_whole, quoted, value_list
 from hexad.core.json_types import JSONObject
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hexad.engine import Hexad
 
 __all__ = ["HexadSession"]
+_ROLES: Final = ("user", "assistant", "system", "developer")
 
 
 class HexadSession(SessionABC):
@@ -81,19 +82,29 @@ class HexadSession(SessionABC):
         await in_thread(self._turns.clear)
 
 
+def _is_message(content: Mapping[str, Any]) -> bool:
+    return content.get("role") in _ROLES and isinstance(content.get("content"), str | list)
+
+
 def _said(item: TResponseInputItem) -> Said:
     if not isinstance(item, Mapping):
         raise InvalidInput(
-            f"An item of a session is {type(item).__name__}; give dictionaries, as the SDK does.",
+            f"items has {quoted(item)}; give dictionaries, as the SDK does.",
             argument="items",
         )
     try:
         content: dict[str, Any] = json.loads(json.dumps(item))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
-    kind = str(content.get("type") or "message")
+    kind = content.get("type", "message")
+    if not isinstance(kind, str) or (kind == "message" and not _is_message(content)):
+        raise InvalidInput(
+            f"items has {quoted(item)}; give items with a `type`, or messages with a `role` "
+            f"({', '.join(_ROLES)}) and a `content`.",
+            argument="items",
+        )
     if kind == "message":
-        role = str(content.get("role") or "user")
+        role = content["role"]
         return Said(text=_text(content.get("content")), speaker=role, content=content)
     if kind.endswith("_output"):
         return Said(text=_text(content.get("output")), speaker="tool", content=content)

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.arguments import parse_text
+from hexad.core.arguments import parse_name, parse_text
 from hexad.errors import Conflict, NotFound
 from hexad.ingest.messages import TURN
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
@@ -123,7 +123,7 @@ class HexadMemory(AbstractCapability[Any]):
             self.store,
             agent=self.agent,
             user=self.user,
-            session=self.session or conversation,
+            session=conversation if self.session is None else self.session,
             max_tokens=self.max_tokens,
         )
 
@@ -281,6 +281,8 @@ class HexadConversationStore(ConversationStore):
         services = self._hx._services
         services.handouts.flush()
         writer = services.ingest().writer
+        if record.scope is not None:
+            parse_name(record.scope, "scope")
         subject = self._user or record.scope
         subjects = None if subject is None else (subject,)
         drafts = [self._draft(record, entry, subjects) for entry in entries]
