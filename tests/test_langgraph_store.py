@@ -17,6 +17,7 @@ pytest.importorskip("langgraph", reason="the extra `langgraph` is not installed"
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 
 from hexad.integrations.langgraph import HexadStore
+from hexad.providers.embedders.hashing import HashEmbedder
 
 
 @pytest.fixture
@@ -253,3 +254,24 @@ def test_wrong_places_and_bounds_are_named(
         call(store)
 
     assert [("k", {"a": 1})] == [(item.key, item.value) for item in store.search(())]
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+def test_a_filter_finds_what_many_better_hits_stand_before(embedder: HashEmbedder | None) -> None:
+    right = "Somewhere in this longer note about the harbour, its gates and the weather there is word of the ferry."
+    with hexad.open(":memory:", embedder=embedder, background=False) as hx:
+        store = HexadStore(hx, fields=["text"])
+        store.batch(
+            [
+                *(PutOp(("n",), f"a{n}", {"text": f"ferry ferry {n}", "cat": "A"}) for n in range(230)),
+                PutOp(("n",), "right", {"text": right, "cat": "B"}),
+                *(PutOp(("n",), f"b{n}", {"text": f"kettle number {n}", "cat": "B"}) for n in range(5)),
+            ]
+        )
+
+        found = store.search(("n",), query="ferry", filter={"cat": "B"}, limit=3)
+        every = store.search(("n",), query="ferry", filter={"cat": "B"}, limit=9)
+
+    assert "right" == found[0].key
+    assert found[0].score is not None
+    assert {"right", *(f"b{n}" for n in range(5))} == {item.key for item in every}

@@ -19,10 +19,10 @@ from hexad.errors import Conflict, NotFound
 from hexad.integrations.open_store import require_open_store
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Status, Trust
+from hexad.memory.query import Filters
+from hexad.search.recall.query_terms import RecallOptions
 from hexad.text.paths import PATH_LIMIT
 
-_MOST_LOOKED_AT: Final = 200
-"""So many hits a search looks at where a filter leaves too few of those that were asked for."""
 _NOT_IN_A_PART: Final = re.compile(r"[%/*?\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^[\s.]|\s$")
 """What a part of a memory's path may not hold, or means there."""
 
@@ -129,14 +129,25 @@ class Records:
             self.hx.embed_pending()
             self._has_new = False
         found = self._recalled(query, place, limit, keep)
-        if len(found) < limit < _MOST_LOOKED_AT:  # what is left out may have taken the places of others
-            found = self._recalled(query, place, _MOST_LOOKED_AT, keep)
-        # A recall folds repeats, and leaves out what has nothing in common with the question.
-        if len(found) < limit:
-            for memory in self.list(place):
-                if memory.id not in found and keep(memory):
-                    found[memory.id] = memory, None
+        if len(found) < limit:  # what is left out may have taken the places of others
+            passing = {memory.id: memory for memory in self.list(place) if keep(memory)}
+            if len(found) < len(passing):
+                found = self._recalled_of(query, passing, limit)
+            # A recall folds repeats, and leaves out what has nothing in common with the question.
+            for id, memory in passing.items():
+                found.setdefault(id, (memory, None))
         return tuple(found.values())[:limit]
+
+    def _recalled_of(
+        self, query: str, memories: Mapping[str, Memory], limit: int
+    ) -> dict[str, tuple[Memory, float | None]]:
+        options = RecallOptions(
+            filters=Filters(spaces=(self._space,), ids=tuple(memories), roles=self.hx._services.stores.roles),
+            limit=limit,
+            min_relevance=0.0,
+        )
+        hits = self.hx._services.search.recaller.recall(query, options)
+        return {hit.id: (hit.memory, hit.relevance) for hit in hits if hit.id in memories}
 
     def _recalled(
         self, query: str, place: Sequence[str], limit: int, keep: Callable[[Memory], bool]

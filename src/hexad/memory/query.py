@@ -35,6 +35,7 @@ class Filters:
     text: tuple[str, ...] | None = None
     pinned: bool | None = None
     origins: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None  # of memories that somebody has chosen by what no other filter knows
 
     def __post_init__(self) -> None:
         if self.since is not None and self.until is not None and self.until <= self.since:

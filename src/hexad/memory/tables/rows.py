@@ -90,6 +90,9 @@ def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
     if filters.origins is not None:
         where.append(f"{_ORIGIN} IN (SELECT value FROM json_each(?))")
         params.append(json.dumps(filters.origins))
+    if filters.ids is not None:
+        where.append("m.id IN (SELECT value FROM json_each(?))")
+        params.append(json.dumps(filters.ids))
     for word in filters.text or ():
         where.append(_holds_sql(word, params))
     if filters.roles is not None:
