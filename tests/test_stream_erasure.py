@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -419,12 +420,9 @@ def test_another_store_that_is_open_sees_at_once_that_it_is_gone(opened: Opener,
     assert [] == other.xdb.recall_events("word", session_id="*")
 
 
-def test_what_is_recorded_after_an_erasure_was_broken_off_stays_when_it_is_finished(
-    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hx.xdb.start_session("talk")
-    hx.xdb.record("input", "The old word is heather.", event_id="old")
-    clock.advance(minutes=1)
+@contextmanager
+def broken_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let an erasure fail before any row of the stream goes."""
 
     def killed(*_: object) -> None:
         raise StorageFailure("The disk is full.")
@@ -432,7 +430,18 @@ def test_what_is_recorded_after_an_erasure_was_broken_off_stays_when_it_is_finis
     with monkeypatch.context() as patch:
         patch.setattr(RowRemoval, "take", killed)
         with pytest.raises(StorageFailure):
-            hx.forget(session="talk", purge=True, confirm=True)
+            yield
+
+
+def test_what_is_recorded_after_an_erasure_was_broken_off_stays_when_it_is_finished(
+    hx: Hexad, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx.xdb.start_session("talk")
+    hx.xdb.record("input", "The old word is heather.", event_id="old")
+    clock.advance(minutes=1)
+
+    with broken_off(monkeypatch):
+        hx.forget(session="talk", purge=True, confirm=True)
     clock.advance(minutes=1)
     hx.xdb.record("input", "The new word is bracken.", event_id="new", session_id="talk")
     hx.maintain()
@@ -450,16 +459,11 @@ def test_what_was_compacted_since_an_erasure_was_broken_off_goes_only_where_it_i
     hx.xdb.record("input", "The old word is heather.", event_id="old")
     clock.advance(minutes=1)
 
-    def killed(*_: object) -> None:
-        raise StorageFailure("The disk is full.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RowRemoval, "take", killed)
-        with pytest.raises(StorageFailure):
-            if whole:
-                hx.forget(session="talk", purge=True, confirm=True)
-            else:
-                hx.forget(before=clock.now() + timedelta(days=1), purge=True, confirm=True)
+    with broken_off(monkeypatch):
+        if whole:
+            hx.forget(session="talk", purge=True, confirm=True)
+        else:
+            hx.forget(before=clock.now() + timedelta(days=1), purge=True, confirm=True)
     clock.advance(minutes=1)
     for word in ("bracken", "gorse"):
         hx.xdb.record("input", f"The new word is {word}, as the map of the moor says.", event_id=word)

@@ -304,12 +304,10 @@ class ErasureReceipt:
     holds the receipt can show what was erased, and nobody else can guess it. `erased` counts by place; `pending` is
     what another process still holds, or is in a segment that cannot be read, and `maintain` completes; `kept` is what
     was left alone. `flagged` are memories that rest on what went and stay for somebody to look at; `files` are exports
-    that were removed, and that the store
-    does not remember. `mentions` are memories and records that still
-    name the `subject` of the selection, at most 200: their
-    `data_subjects` do not say that they are about them, and `forget(id, purge=True)` erases one. `ledger_seq` is the
-    record on the ledger, None while it
-    is not there. Without `purge` memories are archived, and `restore` brings them back. A `dry_run` changed nothing.
+    that were removed, and that the store does not remember. `mentions` are memories and records that still name the
+    `subject` of the selection, at most 200: their `data_subjects` do not say that they are about them, and
+    `forget(id, purge=True)` erases one. `ledger_seq` is the record on the ledger, None while it is not there.
+    Without `purge` memories are archived, and `restore` brings them back. A `dry_run` changed nothing.
     """
 
     id: str

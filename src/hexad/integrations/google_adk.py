@@ -83,6 +83,7 @@ class HexadMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store texts as memories of the user; their metadata goes with them."""
+        parse_name(user_id, "user_id")
         listed = value_list(memories, "memories", of="entries")
         _require_of(MemoryEntry, listed, "memories")
         await in_thread(lambda: self._store_entries(app_name, user_id, listed, custom_metadata or {}))
@@ -106,7 +107,7 @@ class HexadMemoryService(BaseMemoryService):
     # In a thread ------------------------------------------------------------------------------------------------
 
     def _memory(self, app_name: str, user_id: str, session_id: str | None = None) -> AgentMemory:
-        return AgentMemory(self._hx, agent=app_name, user=parse_name(user_id, "user_id"), session=session_id)
+        return AgentMemory(self._hx, agent=app_name, user=user_id, session=session_id)
 
     def _store_turns(
         self, app_name: str, user_id: str, session_id: str | None, said: list[dict[str, Any]]

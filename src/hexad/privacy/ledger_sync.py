@@ -10,7 +10,7 @@ from hexad.audit.admission import Admission
 from hexad.audit.erase_contents import count_selected, destroy
 from hexad.audit.ledger import Ledger
 from hexad.audit.open import DATABASE as LEDGER_FILE
-from hexad.audit.open import KEYS, note_key, open_ledger
+from hexad.audit.open import note_key, open_ledger
 from hexad.audit.retention import Keeping
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
@@ -91,11 +91,8 @@ def _move(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None)
 
 def note_ledger_key(meta: Meta, directory: Path, *, clock: Clock, crypt: StoreKeys | None) -> None:
     """Note which key file is the ledger's, where that is not known: another program, or an older version, made it."""
-    path = directory / "audit"
-    if meta.get(LEDGER_KEY) is not None or not (path / KEYS).exists() or not (path / LEDGER_FILE).exists():
-        return
     try:
-        opened = open_ledger(path, clock=clock, create=False, crypt=crypt)
+        opened = open_ledger(directory / "audit", clock=clock, create=False, crypt=crypt)
     except HexadError:  # who needs it is told
         return
     try:

@@ -263,9 +263,8 @@ class FullText:
                 " ORDER BY score DESC, c.no LIMIT ?"
             )
             params = (match, *values, limit)
-        return list(
-            map(TextMatch._make, self._db.query(sql, params))
-        )  # of many rows on the way to every answer
+        # Many rows are on the way to every answer.
+        return list(map(TextMatch._make, self._db.query(sql, params)))
 
     def part(self, filters: Filters) -> IndexPart:
         """Return which chunks are of memories that pass the filters; worked out once for each state of the index."""

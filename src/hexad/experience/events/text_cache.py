@@ -259,9 +259,8 @@ class EventTexts:
         with self._reader.anew_if_replaced(sources):
             # Threads that come here at once each make their own: nobody waits, and a fork finds no lock.
             state = self._next_state(before, sources, revision)
-            if (
-                not self._reader.readable.leaves_out
-            ):  # no revision tells when what is damaged can be read again
+            # No revision tells when what is damaged can be read again.
+            if not self._reader.readable.leaves_out:
                 self._state = state
             return state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from hexad.core.tracing import log
 from hexad.errors import IntegrityError, StorageFailure
@@ -13,6 +13,7 @@ from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.manifest import SegmentManifest, SessionRange, StreamSegment
 
 Answer = TypeVar("Answer")
+_READ_AT_ONCE: Final = 10_000
 
 
 class ReadableSegments:
@@ -79,9 +80,11 @@ class ReadableSegments:
             with self._engine.cursor(Path(path)) as cursor:
                 sql = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
                 rows = cursor.execute(sql, [self._engine.name(path)])
-                return all(iter(rows.fetchone, None))  # only who takes the rows learns that texts are texts
+                while rows.fetchmany(_READ_AT_ONCE):  # only who takes the rows learns that texts are texts
+                    pass
         except (IntegrityError, StorageFailure):
             return False
+        return True
 
     def _left_out(self, paths: Collection[str]) -> list[str]:
         rows = {segment.name: segment.rows for segment in self._manifest.segments()}

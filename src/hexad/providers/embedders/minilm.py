@@ -38,9 +38,9 @@ _MAX_WORD_CHARS = 100
 _CACHED_CHUNK_CHARS = 64
 _CACHED_CHUNKS = 50_000
 _CHUNK_BYTES = 3_000
+"""The most that a chunk takes with its ids: one for each character."""
 _ID_BYTES = 28
 """What an id takes; small ones are shared, so this is the most."""
-"""The most that a chunk takes with its ids: one for each character."""
 _CACHED_CODE_POINTS = 20_000
 
 # White space that separates. `str.split` would also split at control characters, which the cleaning removes
