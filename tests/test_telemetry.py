@@ -171,8 +171,10 @@ def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
             first = hx.remember("The kettle is red.", space="shop")
             hx.remember("The mug is blue.", space="shop")
             hx.pin(first.id)
+            hx.pin(first.id)  # it is pinned already
             hx.unpin(first.id)
             hx.spaces.set_policy("shop", {"ttl_days": 100, "allow_delete": True})
+            hx.spaces.gc("shop", dry_run=True)
             hx.spaces.gc("shop")
             hx.forget(first.id)
             hx.recall("kettle")

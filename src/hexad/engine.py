@@ -961,8 +961,14 @@ class Hexad:
         if len(names) == 2:
             space = names[0]
         memories, now = self._services.stores.memories, self._services.clock.now()
-        with span("pin", pinned=pinned):
-            return self._change(names[-1], space, lambda no: memories.set_pinned(no, pinned, at=now))
+        with span("pin", pinned=pinned) as seen:
+
+            def change(no: int) -> None:
+                if is_observed():
+                    seen["changed"] = memories.by_no([no])[no].pinned != pinned
+                memories.set_pinned(no, pinned, at=now)
+
+            return self._change(names[-1], space, change)
 
     def tag(
         self,

@@ -143,7 +143,7 @@ class RetentionService:
             _require(name, policies)
         judge = _Judge(policies, at=at, purge=options.purge)
         tally = _Tally()
-        with span("gc", space=name):
+        with span("gc", space=name, dry_run=options.dry_run):
             for batch in self._batches(space, judge, tally):
                 if options.stop():
                     break

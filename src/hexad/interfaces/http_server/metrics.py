@@ -137,9 +137,9 @@ class Metrics:
 
     def _ended(self, span: Span) -> None:
         self._operations.labels(span.name, str(span.error is not None).lower()).observe(span.seconds)
-        if span.name == "gc":
+        if span.name == "gc" and not span.attributes["dry_run"]:
             self._gc_runs.inc()
-        elif span.name == "pin" and span.error is None:
+        elif span.name == "pin" and span.error is None and span.attributes.get("changed"):
             self._pins.inc()
 
     def text(self) -> tuple[bytes, str]:
