@@ -295,11 +295,17 @@ BROKEN: dict[str, dict[str, str]] = {
 }
 
 
-QUIET: tuple[tuple[None, dict[str, str]], ...] = (
-    (None, {"hexad_embeddings_pending": f"_x{2 * HOUR}"}),  # a store without an embedder: no number
-)
 RESTORED = {"hexad_ledger_size_bytes": f"9000000x{HOUR} _x20 400000x{HOUR - 20}"}
 """An older copy of the ledger after an outage."""
+BEGAN_BROKEN = {'hexad_http_requests_total{call="recall",status="500"}': f"_x{2 * HOUR - 8} 4x20"}
+"""A call that failed when it was first asked for, and was not asked for again: the first sample counts already."""
+RECOVERED = {'hexad_http_requests_total{call="recall",status="500"}': f"_x{HOUR} 4x{HOUR}"}
+"""The same an hour ago."""
+QUIET: tuple[tuple[None, dict[str, str]], ...] = (
+    (None, {"hexad_embeddings_pending": f"_x{2 * HOUR}"}),  # a store without an embedder: no number
+    (None, RECOVERED),
+)
+SUBTLE = (("HexadLedgerShrank", RESTORED), ("HexadFails", BEGAN_BROKEN))
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
@@ -307,7 +313,7 @@ def test_each_alert_fires_when_its_promise_breaks_and_is_silent_before(tmp_path:
     rules = DOCS / "alerts.yml"
     alerts = re.findall(r"- alert: (\w+)", rules.read_text(encoding="utf-8"))
     tests: list[dict[str, object]] = []
-    for broken, changed in [(None, {}), *BROKEN.items(), *QUIET, ("HexadLedgerShrank", RESTORED)]:
+    for broken, changed in [(None, {}), *BROKEN.items(), *QUIET, *SUBTLE]:
         series = {**FINE, **changed}
         tests.append(
             {
