@@ -57,6 +57,9 @@ TRUNCATE_FRAMES = 32_000
 DRAIN_WAIT_S = 0.25
 TURN_WAIT_S = 1.0
 ANALYSIS_LIMIT_ROWS = 400
+PLANNED_ROWS = 1_000
+"""Tables with fewer rows have no statistics: going over all of such a table is cheap by them, and stays so in the plans
+of a program that opens the store and fills it. Without any SQLite takes a table for a large one."""
 S = TypeVar("S")
 R = TypeVar("R")
 
@@ -102,11 +105,26 @@ def prepare_to_close(con: Connection, queue: CommitQueue, *, wrote: bool) -> Non
             try:
                 con.allow_writes()
                 con.writing = True
-                con.sqlite.execute(f"PRAGMA analysis_limit = {ANALYSIS_LIMIT_ROWS}").fetchall()
-                con.sqlite.execute("PRAGMA optimize").fetchall()
+                _refresh_statistics(con.sqlite)
             finally:
                 queue.release()
         con.sqlite.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def _refresh_statistics(sqlite: apsw.Connection) -> None:
+    """Do what `PRAGMA optimize` does, for tables that are not small; earlier versions did it for all."""
+    sqlite.execute(f"PRAGMA analysis_limit = {ANALYSIS_LIMIT_ROWS}").fetchall()
+    for row in sqlite.execute("PRAGMA optimize(0xffff)").fetchall():  # says what it would do
+        analyze = str(row[0])
+        table = analyze.removeprefix("ANALYZE ")
+        if sqlite.execute(f"SELECT 1 FROM {table} LIMIT 1 OFFSET {PLANNED_ROWS - 1}").fetchone():
+            sqlite.execute(analyze).fetchall()
+    small = "SELECT tbl FROM sqlite_stat1 GROUP BY tbl HAVING max(CAST(stat AS INTEGER)) < ?"
+    if sqlite.table_exists("main", "sqlite_stat1"):
+        for (name,) in sqlite.execute(small, (PLANNED_ROWS,)).fetchall():
+            for statistics in ("sqlite_stat1", "sqlite_stat4"):
+                if sqlite.table_exists("main", statistics):
+                    sqlite.execute(f"DELETE FROM {statistics} WHERE tbl = ?", (name,))
 
 
 __all__ = [

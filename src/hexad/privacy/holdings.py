@@ -133,15 +133,18 @@ class Holdings:
     def _links(self, numbers: Sequence[int], owner: DataOwner) -> Iterator[dict[str, JSONValue]]:
         rows = self._db.query(
             "WITH chosen AS (SELECT value AS no FROM json_each(:numbers))"
-            " SELECT f.id, t.id, r.kind, r.score, r.created_at FROM chosen JOIN relations r ON r.from_no = chosen.no"
+            " SELECT f.id, t.id, r.kind, r.score, r.created_at, 1 AS part, r.to_no, r.from_no"
+            " FROM chosen JOIN relations r ON r.from_no = chosen.no"
             " JOIN memories f ON f.no = r.from_no JOIN memories t ON t.no = r.to_no"
             " UNION ALL"
-            " SELECT f.id, t.id, r.kind, r.score, r.created_at FROM chosen JOIN relations r ON r.to_no = chosen.no"
+            " SELECT f.id, t.id, r.kind, r.score, r.created_at, 2, r.to_no, r.from_no"
+            " FROM chosen JOIN relations r ON r.to_no = chosen.no"
             " JOIN memories f ON f.no = r.from_no JOIN memories t ON t.no = r.to_no"
-            f" WHERE NOT :whole AND f.no NOT IN (SELECT m.no FROM memories m WHERE {_MEMORIES})",
+            f" WHERE NOT :whole AND f.no NOT IN (SELECT m.no FROM memories m WHERE {_MEMORIES})"
+            " ORDER BY part, r.to_no, r.kind, r.from_no",
             {**_asked(owner, 0), "numbers": dump(list(numbers))},
         )
-        for source, target, kind, score, at in rows:
+        for source, target, kind, score, at, *_ in rows:
             yield {
                 "source": source,
                 "target": target,

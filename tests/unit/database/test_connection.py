@@ -304,6 +304,20 @@ def test_the_last_to_close_leaves_no_wal_and_others_do(db: Database) -> None:
     assert not wal.exists()
 
 
+def test_closing_keeps_statistics_of_large_tables_alone(db: Database) -> None:
+    with db.transaction() as con:
+        con.execute("CREATE INDEX t_by_b ON t(b)")
+        con.execute("CREATE INDEX t_by_a_few ON t(b) WHERE a < 5")
+        con.execute("CREATE TABLE small(a INTEGER PRIMARY KEY, b TEXT)")
+        con.execute("CREATE INDEX small_by_b ON small(b)")
+        con.executemany("INSERT INTO t(b) VALUES (?)", [(str(number % 7),) for number in range(1_000)])
+        con.execute("INSERT INTO small(b) VALUES ('x')")
+        con.execute("ANALYZE")  # earlier versions kept those of small tables too
+    db.close()
+    with contextlib.closing(Database.open(db.path, clock=SystemClock())) as again:
+        assert [("t", 2)] == again.query("SELECT tbl, count(*) FROM sqlite_stat1 GROUP BY 1")
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files through /proc")
 def test_connections_of_ended_threads_are_closed(db: Database) -> None:
     def use_threads(count: int) -> int:

@@ -97,11 +97,15 @@ class HoneycombEdges:
         return None if row is None else _row(row)
 
     def derived_with_earlier(self, ids: Collection[int]) -> dict[tuple[int, int], EdgeRow]:
-        """Return the derived edges between these nodes and those of lower ids, in both directions, by their ends."""
+        """Return the derived edges between these nodes and those of lower ids, in both directions, by their ends.
+
+        In the order of their seats: whoever drops them decides by it which others move up.
+        """
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
-            f" AND to_id < from_id AND is_auto UNION ALL SELECT {_COLUMNS} FROM honeycomb_edges"
-            " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto",
+            f"SELECT {_COLUMNS} FROM (SELECT * FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
+            " AND to_id < from_id AND is_auto UNION ALL SELECT * FROM honeycomb_edges"
+            " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto)"
+            " ORDER BY from_id < to_id, from_id, ring, seat",
             (json.dumps(sorted(ids)),),
         )
         return {(edge.from_id, edge.to_id): edge for edge in map(_row, rows)}

@@ -70,11 +70,11 @@ class Memories(MemoryNames):
     # Reading ---------------------------------------------------------------------------------------------
 
     def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
-        """Return the memories with these row numbers; missing ones are left out."""
+        """Return the memories with these row numbers, in their order; missing ones are left out."""
         memories: dict[int, Memory] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
-            rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks})", batch)
+            rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks}) ORDER BY m.no", batch)
             chunks = self._chunks(batch)
             turns = self._turns(batch)
             for row in rows:
