@@ -24,6 +24,7 @@ from hexad.integrations.langchain import (
     HexadRetriever,
     HexadVectorStore,
 )
+from hexad.providers.embedders.hashing import HashEmbedder
 from tables import everything_stored
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -55,6 +56,72 @@ def test_documents_are_filtered_by_metadata_and_kept_apart_by_collection(hx: Hex
     town.delete()
     assert [] == town.similarity_search("ferry")
     assert ["one"] == [found.id for found in other.similarity_search("ferry")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"at": {"$eq": 1}}, {1}),
+        ({"at": {"$ne": 1}}, {0, 2, 3, None}),
+        ({"at": {"$gt": 0, "$lt": 3}}, {1, 2}),
+        ({"at": {"$gte": 2}}, {2, 3}),
+        ({"at": {"$lte": 1}}, {0, 1}),
+        ({"at": {"$in": [0, 3, 9]}}, {0, 3}),
+        ({"at": {"$nin": [0, 3]}}, {1, 2, None}),
+        ({"at": {"$exists": True}}, {0, 1, 2, 3}),
+        ({"at": {"$exists": False}}, {None}),
+        ({"at": {"$not": {"$gt": 1}}}, {0, 1, None}),
+        ({"$and": [{"at": {"$gte": 1}}, {"harbour.name": "Oban"}]}, {1, 3}),
+        ({"$or": [{"at": 0}, {"harbour": {"name": "Oban"}}]}, {0, 1, 3}),
+        ({"at": {"$lt": 3}, "$or": [{"at": 1}, {"at": 3}]}, {1}),
+        ({"at": {"$gt": "1"}}, set()),
+    ],
+)
+def test_documents_are_filtered_by_comparisons(hx: Hexad, wanted: dict, found: set) -> None:
+    documents = HexadVectorStore(hx)
+    metadatas = [{"at": at, "harbour": {"name": "Oban" if at % 2 else "Mallaig"}} for at in range(4)]
+    documents.add_texts([f"Ferry {at} leaves." for at in range(5)], [*metadatas, {}])
+
+    assert found == {
+        each.metadata.get("at") for each in documents.similarity_search("ferry", k=9, filter=wanted)
+    }
+
+
+def test_a_search_by_marginal_relevance_leaves_out_what_says_the_same() -> None:
+    with hexad.open(":memory:", embedder=HashEmbedder(), background=False) as hx:
+        documents = HexadVectorStore(hx)
+        texts = [
+            "The ferry to Oban leaves at noon.",
+            "The ferry to Oban leaves at noon!",
+            "The ferry to Oban leaves at noon, always.",
+            "A ferry ticket is sold in the kiosk.",
+        ]
+        documents.add_texts(texts, [{"at": at} for at in range(4)])
+        ask = "When does the ferry to Oban leave at noon?"
+
+        def chosen(**options: object) -> list[int]:
+            found = documents.max_marginal_relevance_search(ask, k=2, **options)
+            return [each.metadata["at"] for each in found]
+
+        best = [each.metadata["at"] for each in documents.similarity_search(ask, k=2)]
+        assert {*best} <= {0, 1, 2}, "nearly the same"
+        assert 3 == chosen()[1]
+        assert {*chosen(lambda_mult=1)} <= {0, 1, 2}
+        assert 3 not in chosen(filter={"at": {"$lt": 3}})
+        assert 2 == len(documents.as_retriever(search_type="mmr", search_kwargs={"k": 2}).invoke(ask))
+        assert [] == documents.max_marginal_relevance_search(ask, k=0)
+        assert [] == HexadVectorStore(hx, collection="empty").max_marginal_relevance_search(ask)
+
+
+def test_a_search_that_needs_vectors_names_what_does_without(hx: Hexad) -> None:
+    documents = HexadVectorStore(hx)
+    with hexad.open(":memory:", embedder=None, background=False) as without:
+        with pytest.raises(hexad.InvalidInput, match=r"no embedder.*or call similarity_search"):
+            HexadVectorStore(without).max_marginal_relevance_search("ferry")
+    with pytest.raises(NotImplementedError, match="call similarity_search with the question"):
+        documents.similarity_search_by_vector([0.1, 0.2])
+    with pytest.raises(NotImplementedError, match="call max_marginal_relevance_search with the question"):
+        documents.max_marginal_relevance_search_by_vector([0.1, 0.2])
 
 
 def test_an_embedding_of_langchain_is_the_stores_own(tmp_path: Path) -> None:
@@ -185,11 +252,11 @@ def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> No
     hx = opened(clock=clock)
     one, two = HexadByteStore(hx, collection="one"), HexadByteStore(hx, collection="two")
     one.mset([(f"key {at:04}", bytes([at % 256])) for at in range(1_200)])
-    two.mset([("a_b", b"1"), ("a%b", b"2"), ("aXb", b"3"), ("", b"4")])
+    two.mset([("a_b", b"1"), ("a%b", b"2"), ("aXb", b"3"), ("Ö", b"4")])
 
     assert [f"key {at:04}" for at in range(1_200)] == list(one.yield_keys())
     assert ["a_b"] == list(two.yield_keys(prefix="a_"))
-    assert [b"4", None, b"2"] == two.mget(["", "none", "a%b"])
+    assert [b"4", None, b"2"] == two.mget(["Ö", "none", "a%b"])
     assert 1_204 == sum(item.section == "key_values" for item in hx.export())
     with pytest.raises(hexad.InvalidInput, match="'k' must be bytes"):
         two.mset([("ok", b"1"), ("k", "text")])  # type: ignore[list-item]
@@ -216,7 +283,27 @@ def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> No
         (lambda store: store.add_texts(["tea", "milk"], ids=iter(["2"])), "2 texts have 1 ids"),
         (lambda store: store.get_by_ids("1"), "ids = '1' cannot be used"),
         (lambda store: store.delete("1"), "ids = '1' cannot be used"),
+        (lambda store: store.add_texts(["tea"], ids=[""]), "ids has ''; an id is a string that is not blank"),
+        (lambda store: store.delete([None]), "ids has None; an id is a string"),
+        (lambda store: store.delete([""]), "ids has ''; an id is a string"),
+        (lambda store: store.get_by_ids([3]), "ids has 3; an id is a string"),
         (lambda store: store.similarity_search("tea", filter="a"), "filter = 'a' must be"),
+        (lambda store: store.similarity_search("tea", k=None), "k = None is not a whole number"),
+        (lambda store: store.similarity_search_with_score("tea", k=-1), "k = -1 is not a whole number"),
+        (lambda store: store.similarity_search("tea", filter={"page": {"$near": 1}}), r"has '\$near'.*\$gte"),
+        (
+            lambda store: store.similarity_search("tea", filter={"page": {"$in": 1}}),
+            r"\$in with 1; give a list",
+        ),
+        (lambda store: store.similarity_search("tea", filter={"$or": {"page": 1}}), r"\$or with {'page'"),
+        (lambda store: store.similarity_search("tea", filter={"a": {"$not": 1}}), r"\$not with 1"),
+        (lambda store: store.similarity_search("tea", filter={"a": {"$exists": 1}}), r"\$exists with 1"),
+        (lambda store: store.similarity_search("tea", filter={3: 1}), "has the field 3"),
+        (lambda store: store.max_marginal_relevance_search("tea", lambda_mult=2), "lambda_mult = 2 must be"),
+        (
+            lambda store: store.max_marginal_relevance_search("tea", fetch_k="x"),
+            "fetch_k = 'x' is not a whole",
+        ),
     ],
 )
 def test_a_vector_store_names_wrong_values_and_keeps_what_it_has(
@@ -251,6 +338,9 @@ def test_a_history_names_what_is_no_message(hx: Hexad, messages: object) -> None
         (lambda store: store.mset(None), "key_value_pairs = None"),
         (lambda store: store.mset([b"a"]), "key_value_pairs has b'a'"),
         (lambda store: store.mset([(3, b"a")]), "keys has 3"),
+        (lambda store: store.mset([("", b"a")]), "keys has ''"),
+        (lambda store: store.mget([" "]), "keys has ' '"),
+        (lambda store: store.mdelete([""]), "keys has ''"),
         (lambda store: store.yield_keys(prefix=5), "prefix must be a string, not 5"),
     ],
 )
@@ -300,6 +390,22 @@ def test_answers_that_are_none_are_not_cached(hx: Hexad) -> None:
         cache.update("prompt", "model", ["tea"])  # type: ignore[list-item]
 
     assert cache.lookup("prompt", "model") is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "model", "named"),
+    [
+        (None, "model", "prompt = None must be a string"),
+        (5, "model", "prompt = 5 must be a string"),
+        ("prompt", None, "llm_string = None must be a string"),
+    ],
+)
+def test_a_prompt_that_is_no_text_is_named(hx: Hexad, prompt: object, model: object, named: str) -> None:
+    cache = HexadCache(hx)
+    with pytest.raises(hexad.InvalidInput, match=named):
+        cache.update(prompt, model, [Generation(text="Noon.")])  # type: ignore[arg-type]
+    with pytest.raises(hexad.InvalidInput, match=named):
+        cache.lookup(prompt, model)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [HexadByteStore, HexadCache, HexadVectorStore])

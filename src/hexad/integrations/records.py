@@ -9,19 +9,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from hexad.core.arguments import parse_choice
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
-from hexad.errors import Conflict, NotFound
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.integrations.open_store import require_open_store
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Memory, Status, Trust
 from hexad.memory.query import Filters
 from hexad.search.recall.query_terms import RecallOptions
+from hexad.search.vectors.table import Vectors
 from hexad.text.paths import PATH_LIMIT
+
+if TYPE_CHECKING:
+    from hexad.providers.embedders.rows import FloatRows
 
 _NOT_IN_A_PART: Final = re.compile(r"[%/*?\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^[\s.]|\s$")
 """What a part of a memory's path may not hold, or means there."""
@@ -137,6 +141,29 @@ class Records:
             for id, memory in passing.items():
                 found.setdefault(id, (memory, None))
         return tuple(found.values())[:limit]
+
+    def require_embedder(self, call: str, *, instead: str) -> None:
+        """Raise `InvalidInput` for a store that makes no vectors; `instead` is the call that needs none."""
+        if self.hx._services.search.embedder is None:
+            raise InvalidInput(
+                f"{call} compares vectors, and this store has no embedder: open it with one, "
+                f"hexad.open(path, embedder=…), or call {instead}."
+            )
+
+    def vectors(self, query: str, memories: Sequence[Memory]) -> tuple[FloatRows, Sequence[FloatRows]]:
+        """Return the vector of a question and those of memories; what has none yet is embedded for this answer."""
+        services = self.hx._services
+        embedder = services.search.embedder
+        assert embedder is not None, "require_embedder was called"
+        stored: Mapping[int, FloatRows] = {}
+        numbers = services.stores.memories.numbers_named([memory.id for memory in memories])
+        if services.search.index() is not None:  # else they are another embedder's
+            stored = Vectors(services.db).of_memories(numbers.values())
+        rows = {id: stored[no] for id, no in numbers.items() if no in stored}
+        if missing := [memory for memory in memories if memory.id not in rows]:
+            made = embedder.embed([memory.raw for memory in missing])
+            rows.update((memory.id, row) for memory, row in zip(missing, made, strict=True))
+        return embedder.embed_query(query), [rows[memory.id] for memory in memories]
 
     def _recalled_of(
         self, query: str, memories: Mapping[str, Memory], limit: int

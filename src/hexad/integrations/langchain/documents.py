@@ -11,13 +11,15 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from pydantic import BeforeValidator
 
-from hexad.core.arguments import parse_name, quoted, value_list
+from hexad.core.arguments import is_number, parse_name, parse_whole, quoted, value_list
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.records import FrameworkRecord, Records
+from hexad.integrations.value_filters import matches, require_filter
 from hexad.memory.memory import Memory
 from hexad.memory.query import Hit
 
@@ -26,9 +28,14 @@ _ID, _METADATA = "id", "metadata"
 _T = TypeVar("_T")
 _DOCUMENTS: Final = 4
 """So many documents an answer has where nobody says otherwise, as in LangChain."""
+_FETCHED: Final = 20
+"""So many of the best documents are compared with each other where nobody says otherwise, as in LangChain."""
+_BY_VECTOR: Final = (
+    "{}: the store makes the vectors itself and is asked with a text; call {} with the question."
+)
 
 DocumentFilter = Mapping[str, Any] | Callable[[Document], bool]
-"""What documents have to be like: values that their metadata have, or a function."""
+"""What documents have to be like: values that their metadata have, comparisons of these, or a function."""
 
 
 class HexadVectorStore(VectorStore):
@@ -58,7 +65,8 @@ class HexadVectorStore(VectorStore):
         """Store texts in one transaction and return their ids; a text whose id is there takes its place."""
         listed = value_list(texts, "texts", of="texts")
         described = _one_each(metadatas, "metadatas", "dictionary", Mapping, count=len(listed))
-        names = [own or str(uuid4()) for own in _one_each(ids, "ids", "string", str, count=len(listed))]
+        own_ids = _one_each(ids, "ids", "string", str, count=len(listed))
+        names = [str(uuid4()) if own is None else _named(own) for own in own_ids]
         self._records.write(
             FrameworkRecord(
                 id=self._id(name),
@@ -75,12 +83,12 @@ class HexadVectorStore(VectorStore):
         if ids is None:
             self._records.archive([memory.id for memory in self._records.list([self._collection])])
         else:
-            self._records.archive(map(self._id, value_list(ids, "ids", of="ids")))
+            self._records.archive([self._id(own) for own in _ids(ids)])
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the documents of these ids; what is not there is left out."""
-        found = self._records.get(map(self._id, value_list(ids, "ids", of="ids")))
+        found = self._records.get([self._id(own) for own in _ids(ids)])
         return [self._document(memory) for memory in found.values()]
 
     def similarity_search(
@@ -97,18 +105,64 @@ class HexadVectorStore(VectorStore):
         **kwargs: Any,  # noqa: ARG002 - what other vector stores take
     ) -> list[tuple[Document, float]]:
         """Return the `k` documents that answer best, each with how likely it does, 0 to 1."""
-        if filter is not None and not callable(filter) and not isinstance(filter, Mapping):
+        found = self._found(query, parse_whole(k, "k", least=0), filter)
+        return [(self._document(memory), relevance or 0.0) for memory, relevance in found]
+
+    def similarity_search_by_vector(
+        self, embedding: list[float], k: int = _DOCUMENTS, **kwargs: Any
+    ) -> list[Document]:
+        """Raise `NotImplementedError`, as LangChain has it, with what to call instead."""
+        raise NotImplementedError(_BY_VECTOR.format("similarity_search_by_vector", "similarity_search"))
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = _DOCUMENTS,
+        fetch_k: int = _FETCHED,
+        lambda_mult: float = 0.5,
+        filter: DocumentFilter | None = None,
+        **kwargs: Any,  # noqa: ARG002 - what other vector stores take
+    ) -> list[Document]:
+        """Return `k` of the `fetch_k` best documents that answer and differ from each other, the best first.
+
+        `lambda_mult` is 1 for those that answer best, 0 for those that differ most. What is compared are the vectors of
+        the store's embedder; raises `InvalidInput` for a store without one.
+        """
+        if not is_number(lambda_mult, 0, 1):
             raise InvalidInput(
-                f"filter = {quoted(filter)} must be a dictionary of values that the metadata have, or a function.",
-                argument="filter",
+                f"lambda_mult = {quoted(lambda_mult)} must be a number from 0 to 1.", argument="lambda_mult"
             )
-        found = self._records.search(
+        limit, fetched = parse_whole(k, "k", least=0), parse_whole(fetch_k, "fetch_k", least=0)
+        self._records.require_embedder("max_marginal_relevance_search", instead="similarity_search")
+        memories = [memory for memory, _ in self._found(query, max(limit, fetched), filter)]
+        asked, rows = self._records.vectors(query, memories)
+        chosen = maximal_marginal_relevance(asked, cast("list[list[float]]", rows), lambda_mult, limit)
+        return [self._document(memories[at]) for at in chosen]
+
+    def max_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = _DOCUMENTS,
+        fetch_k: int = _FETCHED,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Raise `NotImplementedError`, as LangChain has it, with what to call instead."""
+        raise NotImplementedError(
+            _BY_VECTOR.format("max_marginal_relevance_search_by_vector", "max_marginal_relevance_search")
+        )
+
+    def _found(
+        self, query: str, limit: int, wanted: DocumentFilter | None
+    ) -> Sequence[tuple[Memory, float | None]]:
+        if wanted is not None and not callable(wanted):
+            require_filter(wanted)
+        return self._records.search(
             query,
             place=[self._collection],
-            limit=k,
-            keep=lambda memory: filter is None or _passes(self._document(memory), filter),
+            limit=limit,
+            keep=lambda memory: wanted is None or _passes(self._document(memory), wanted),
         )
-        return [(self._document(memory), relevance or 0.0) for memory, relevance in found]
 
     def _similarity_search_with_relevance_scores(
         self, query: str, k: int = _DOCUMENTS, **kwargs: Any
@@ -147,6 +201,17 @@ class HexadVectorStore(VectorStore):
             id=str(content[_ID]),
             metadata=dict(cast(Mapping[str, Any], content[_METADATA])),
         )
+
+
+def _ids(ids: Iterable[str]) -> list[str]:
+    return [_named(own) for own in value_list(ids, "ids", of="ids")]
+
+
+def _named(own: object) -> str:
+    """Return an id; raises `InvalidInput` for a blank one, under which nothing would be found again."""
+    if not isinstance(own, str) or not own.strip():
+        raise InvalidInput(f"ids has {quoted(own)}; an id is a string that is not blank.", argument="ids")
+    return own
 
 
 def _one_each(
@@ -222,6 +287,4 @@ def _passage(hit: Hit) -> Document:
 def _passes(document: Document, wanted: DocumentFilter) -> bool:
     if callable(wanted):
         return wanted(document)
-    return all(
-        name in document.metadata and document.metadata[name] == value for name, value in wanted.items()
-    )
+    return matches(document.metadata, wanted)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from asyncio import to_thread
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
@@ -30,20 +29,13 @@ from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.records import FrameworkRecord, Records
+from hexad.integrations.value_filters import matches, require_filter
 from hexad.memory.memory import Memory
 
 _FIELD: Final = "langgraph"
 _PLACE, _VALUE, _TTL, _EXPIRES = "place", "value", "ttl_minutes", "expires_at"
 _MINUTES_LIMIT: Final = 1e9
 """Longest lifetime of an item: some 1,900 years, which a time can still say."""
-_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "$eq": operator.eq,
-    "$ne": operator.ne,
-    "$gt": operator.gt,
-    "$gte": operator.ge,
-    "$lt": operator.lt,
-    "$lte": operator.le,
-}
 
 
 class HexadStore(BaseStore):
@@ -222,7 +214,7 @@ class HexadStore(BaseStore):
             return (
                 fields["namespace"][: len(prefix)] == prefix
                 and not self._is_over(memory)
-                and _matches(fields["value"], op.filter or {})
+                and matches(fields["value"], op.filter or {})
             )
 
         if op.query:
@@ -256,8 +248,8 @@ def _require_usable(op: Op) -> None:
                 f"{name} = {quoted(namespace)} must be a tuple of names, such as ('users', 'ada').",
                 argument=name,
             )
-    if isinstance(op, GetOp | PutOp) and not isinstance(op.key, str):
-        raise InvalidInput(f"key = {quoted(op.key)} must be a string.", argument="key")
+    if isinstance(op, GetOp | PutOp) and not (isinstance(op.key, str) and op.key.strip()):
+        raise InvalidInput(f"key = {quoted(op.key)} must be a string that is not blank.", argument="key")
     for name in ("limit", "offset", "max_depth"):
         number = getattr(op, name, None)
         if number is not None and not is_whole(number, 0):
@@ -265,13 +257,20 @@ def _require_usable(op: Op) -> None:
                 f"{name} = {quoted(number)} must be a whole number, at least 0.", argument=name
             )
     wanted = getattr(op, "filter", None)
-    if wanted is not None and not isinstance(wanted, Mapping):
-        raise InvalidInput(f"filter = {quoted(wanted)} must be a dictionary of values.", argument="filter")
+    if wanted is not None:
+        require_filter(wanted)
 
 
 def _paths(paths: Sequence[str], name: str) -> tuple[str, ...]:
     """Return paths into a value; a text alone would be a path for each of its characters."""
-    return value_list(paths, name, of="paths")
+    listed = value_list(paths, name, of="paths")
+    for path in listed:
+        if not isinstance(path, str) or not path.strip():
+            raise InvalidInput(
+                f"{name} has {quoted(path)}; a path is a string such as 'title' or 'parts[*].text'.",
+                argument=name,
+            )
+    return listed
 
 
 def _require_minutes(minutes: object, name: str) -> None:
@@ -293,43 +292,6 @@ def _words(value: JSONValue, name: str = "") -> str:
     if value is None or value == "":
         return ""
     return f"{name}: {value}" if name else str(value)
-
-
-def _matches(value: object, wanted: object) -> bool:
-    """Whether a value is what a filter asks for: objects by their fields, comparisons by `$gt` and such."""
-    if isinstance(wanted, Mapping):
-        if any(str(name).startswith("$") for name in wanted):
-            return all(_compares(value, name, other) for name, other in wanted.items())
-        return isinstance(value, Mapping) and all(
-            _matches(_part(value, str(name)), other) for name, other in wanted.items()
-        )
-    if isinstance(wanted, list | tuple):
-        return (
-            isinstance(value, list | tuple)
-            and len(value) == len(wanted)
-            and all(_matches(part, other) for part, other in zip(value, wanted, strict=True))
-        )
-    return value == wanted
-
-
-def _part(value: Mapping[str, Any], name: str) -> object:
-    """Return a field of an object; dots lead into objects within it, where no field is called so."""
-    if name in value or "." not in name:
-        return value.get(name)
-    outer, _, inner = name.partition(".")
-    within = value.get(outer)
-    return _part(within, inner) if isinstance(within, Mapping) else None
-
-
-def _compares(value: object, name: str, other: object) -> bool:
-    if name not in _COMPARISONS:
-        raise InvalidInput(f"{name!r} compares nothing; choose one of {', '.join(_COMPARISONS)}.")
-    if name in ("$eq", "$ne"):
-        return _COMPARISONS[name](value, other)
-    comparable = (isinstance(value, str) and isinstance(other, str)) or (
-        isinstance(value, int | float) and isinstance(other, int | float)
-    )
-    return comparable and _COMPARISONS[name](value, other)
 
 
 def _fits(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
