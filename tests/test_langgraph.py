@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import os
+import pickle
 import secrets
 import subprocess
 import sys
@@ -293,7 +294,12 @@ def test_a_config_that_names_no_thread_says_so(hx: Hexad, config: Any) -> None:
 
 @pytest.mark.parametrize(
     ("checkpoint", "metadata", "named"),
-    [(None, {}, "checkpoint = None must be"), (empty_checkpoint(), "loop", "metadata = 'loop' must be")],
+    [
+        (None, {}, "checkpoint = None must be"),
+        ({}, {}, "checkpoint = {} must be .* with an id"),
+        ({"id": "1", "channel_values": 3}, {}, "checkpoint = .* must be"),
+        (empty_checkpoint(), "loop", "metadata = 'loop' must be"),
+    ],
 )
 def test_what_is_no_checkpoint_is_named_and_not_stored(
     hx: Hexad, checkpoint: Any, metadata: Any, named: str
@@ -304,3 +310,47 @@ def test_what_is_no_checkpoint_is_named_and_not_stored(
         saver.put(thread("a"), checkpoint, metadata, {})
 
     assert saver.get_tuple(thread("a")) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda saver: saver.delete_thread(None), "thread_id = None names nothing"),
+        (lambda saver: saver.delete_thread(""), "thread_id = '' names nothing"),
+        (lambda saver: saver.copy_thread(None, "b"), "source_thread_id = None names nothing"),
+        (lambda saver: saver.copy_thread("a", " "), "target_thread_id = ' ' names nothing"),
+        (lambda saver: saver.delete_for_runs([None]), "run_ids = None names nothing"),
+        (lambda saver: saver.prune(["a", None], strategy="delete"), "thread_ids = None names nothing"),
+        (lambda saver: saver.put_writes(thread("a"), None, "1"), "must have a checkpoint_id"),
+        (lambda saver: saver.put_writes(_written(), None, "1"), "writes = None cannot be used"),
+        (lambda saver: saver.put_writes(_written(), ["ab"], "1"), "writes has 'ab'; give pairs"),
+        (lambda saver: saver.put_writes(_written(), [(3, 4)], "1"), r"writes has \(3, 4\); give pairs"),
+        (lambda saver: saver.put_writes(_written(), [], None), "task_id = None names nothing"),
+    ],
+)
+def test_what_names_no_thread_and_what_is_no_write_is_refused(hx: Hexad, call: Any, named: str) -> None:
+    saver = HexadCheckpointer(hx)
+    counting_graph(saver).invoke({"count": 1}, thread("a"))
+    before = [*saver.list(None)]
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        call(saver)
+
+    assert before == [*saver.list(None)]
+
+
+def _written() -> Any:
+    return {"configurable": {"thread_id": "a", "checkpoint_id": "1"}}
+
+
+@pytest.mark.parametrize("serde", ["x", "", 3, object()])
+def test_what_serializes_nothing_is_no_serde(hx: Hexad, serde: Any) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"serde = .* must be a serializer of LangGraph"):
+        HexadCheckpointer(hx, serde=serde)
+
+
+def test_a_serializer_without_types_does_for_a_serde(hx: Hexad) -> None:
+    saver = HexadCheckpointer(hx, serde=pickle)  # type: ignore[arg-type]
+    counting_graph(saver).invoke({"count": 1}, thread("a"))
+
+    assert saver.get_tuple(thread("a")) is not None

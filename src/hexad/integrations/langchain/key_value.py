@@ -64,11 +64,13 @@ class HexadByteStore(BaseStore[str, bytes]):
 
 
 def _keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return keys; raises `InvalidInput` for one text, whose letters are none, and for what is no text."""
+    """Return keys; raises `InvalidInput` for one text, whose letters are none, and for what is blank or no text."""
     listed = value_list(keys, "keys", of="keys")
     for key in listed:
-        if not isinstance(key, str):
-            raise InvalidInput(f"keys has {quoted(key)}; a key is a string.", argument="keys")
+        if not isinstance(key, str) or not key.strip():
+            raise InvalidInput(
+                f"keys has {quoted(key)}; a key is a string that is not blank.", argument="keys"
+            )
     return listed
 
 
@@ -106,5 +108,8 @@ class HexadCache(BaseCache):
         self._values.delete()
 
     def _key(self, prompt: str, llm_string: str) -> str:
+        for name, given in (("prompt", prompt), ("llm_string", llm_string)):
+            if not isinstance(given, str):
+                raise InvalidInput(f"{name} = {quoted(given)} must be a string.", argument=name)
         named = json.dumps([prompt, llm_string]).encode()
         return hmac.new(self._context.salt(), named, "sha256").hexdigest()

@@ -31,7 +31,7 @@ from hexad.agent_state.checkpoints import (
     StateValue,
     StoredCheckpoint,
 )
-from hexad.core.arguments import is_whole, quoted
+from hexad.core.arguments import is_whole, quoted, value_list
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import owned_context
@@ -69,10 +69,16 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
     and of a growing list only what is new. Checkpoints are bytes that redaction leaves as they are, encrypted with
     the store; `hx.forget(session=thread_id, purge=True, confirm=True)` erases a thread for good.
 
-    Raises `InvalidInput` for what is no open store, `AccessDenied` for one that was opened with a role.
+    Raises `InvalidInput` for what is no open store and for a `serde` that is none, `AccessDenied` for a store that was
+    opened with a role.
     """
 
     def __init__(self, store: Hexad, *, serde: SerializerProtocol | None = None) -> None:
+        if serde is not None and not _serializes(serde):
+            raise InvalidInput(
+                f"serde = {quoted(serde)} must be a serializer of LangGraph (dumps_typed, loads_typed) or None.",
+                argument="serde",
+            )
         super().__init__(serde=serde)
         self._checkpoints = Checkpoints(owned_context(store, by="HexadCheckpointer").db)
         self._packed: dict[tuple[type, bytes], _Packed] = {}
@@ -90,9 +96,15 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
     ) -> RunnableConfig:
         """Store a checkpoint durably and return the config that names it."""
         thread, namespace, parent = _place(config)
-        for name, given in (("checkpoint", checkpoint), ("metadata", metadata)):
-            if not isinstance(given, Mapping):
-                raise InvalidInput(f"{name} = {quoted(given)} must be LangGraph's dictionary.", argument=name)
+        if not _is_checkpoint(checkpoint):
+            raise InvalidInput(
+                f"checkpoint = {quoted(checkpoint)} must be LangGraph's dictionary, with an id and channel_values.",
+                argument="checkpoint",
+            )
+        if not isinstance(metadata, Mapping):
+            raise InvalidInput(
+                f"metadata = {quoted(metadata)} must be LangGraph's dictionary.", argument="metadata"
+            )
         small: dict[str, Any] = {}
         values: dict[str, StateValue] = {}
         for channel, value in checkpoint["channel_values"].items():
@@ -132,12 +144,19 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         thread, namespace, checkpoint_id = _place(config)
         if checkpoint_id is None:
             raise InvalidInput("The config of writes must have a checkpoint_id.", argument="config")
+        task = _id("task_id", task_id)
+        listed = value_list(writes, "writes", of="pairs of a channel and a value")
+        for write in listed:
+            if not isinstance(write, tuple | list) or len(write) != 2 or not isinstance(write[0], str):
+                raise InvalidInput(
+                    f"writes has {quoted(write)}; give pairs of a channel and a value.", argument="writes"
+                )
         rows = []
-        for position, (channel, value) in enumerate(writes):
+        for position, (channel, value) in enumerate(listed):
             encoding, data = self.serde.dumps_typed(value)
             rows.append(
                 PendingWrite(
-                    task_id=task_id,
+                    task_id=task,
                     task_path=task_path,
                     position=WRITES_IDX_MAP.get(channel, position),
                     channel=channel,
@@ -148,8 +167,8 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         self._checkpoints.put_writes(
             CheckpointKey(thread=thread, namespace=namespace, id=checkpoint_id),
             rows,
-            replace=all(channel in WRITES_IDX_MAP for channel, _ in writes),
-            durable=any(channel in WRITES_IDX_MAP for channel, _ in writes),
+            replace=all(channel in WRITES_IDX_MAP for channel, _ in listed),
+            durable=any(channel in WRITES_IDX_MAP for channel, _ in listed),
         )
 
     def _pack(self, value: object) -> StateValue:
@@ -270,7 +289,7 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete all of a thread. `hx.forget(session=thread_id, purge=True)` erases it, with a receipt."""
-        self._checkpoints.delete_threads([str(thread_id)])
+        self._checkpoints.delete_threads([_id("thread_id", thread_id)])
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints of these runs; a `DeltaChannel` that builds on them is cut, as LangGraph warns."""
@@ -278,7 +297,9 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Store all of a thread, its whole chain, under another id as well."""
-        self._checkpoints.copy(str(source_thread_id), str(target_thread_id))
+        self._checkpoints.copy(
+            _id("source_thread_id", source_thread_id), _id("target_thread_id", target_thread_id)
+        )
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Delete all but the newest checkpoint of each namespace, or with the strategy `delete` all of the threads.
@@ -382,7 +403,32 @@ def _ids(argument: str, ids: Sequence[object]) -> list[str]:
     """Return ids as LangGraph hands them over. Raises `InvalidInput` for one string, whose letters are no ids."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Collection):
         raise InvalidInput(f"{argument} must be a list of ids, not {ids!r}.", argument=argument)
-    return [str(id_) for id_ in ids]
+    return [_id(argument, given) for given in ids]
+
+
+def _id(argument: str, given: object) -> str:
+    """Return an id as text; raises `InvalidInput` for none: the thread of None would be one called so."""
+    if not _named(given):
+        raise InvalidInput(
+            f"{argument} = {quoted(given)} names nothing; give an id that is not blank.", argument=argument
+        )
+    return str(given)
+
+
+def _is_checkpoint(given: object) -> bool:
+    return (
+        isinstance(given, Mapping)
+        and _named(given.get("id"))
+        and isinstance(given.get("channel_values"), Mapping)
+    )
+
+
+def _serializes(serde: object) -> bool:
+    """Whether this is a serializer; LangGraph takes those without types as well."""
+    return any(
+        all(callable(getattr(serde, name, None)) for name in names)
+        for names in (("dumps_typed", "loads_typed"), ("dumps", "loads"))
+    )
 
 
 def _is_config(given: object) -> bool:
