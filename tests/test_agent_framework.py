@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from agent_framework import (
     Content,
     FunctionInvocationLayer,
     Message,
+    SessionContext,
 )
 
 from hexad.integrations.agent_framework import HexadContextProvider
@@ -115,6 +117,29 @@ def test_a_run_that_failed_leaves_nothing(hx: Hexad) -> None:
     with pytest.raises(Exception, match="no model"):
         say(hx, Broken(), "ada", "I am allergic to peanuts.")
     assert 0 == hx.count()
+
+
+def test_a_store_that_could_keep_nothing_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
+    hexad.open(tmp_path, embedder=None).close()
+    with hexad.open(tmp_path, embedder=None, readonly=True) as reading:
+        with pytest.raises(hexad.StorageFailure, match=r"HexadContextProvider stores .*read-only") as refused:
+            HexadContextProvider(reading)
+    assert "_step" not in str(refused.value)
+
+
+@pytest.mark.parametrize("session", [None, "monday", 3])
+def test_what_is_no_session_is_named(hx: Hexad, session: Any) -> None:
+    provider = HexadContextProvider(hx)
+    for step in (provider.before_run, provider.after_run):
+        context = SessionContext(input_messages=[Message("user", ["Hello."])])
+        with pytest.raises(InvalidInput, match=r"session = .* must be a session of the framework"):
+            asyncio.run(step(agent=None, session=session, context=context, state={}))
+
+
+@pytest.mark.parametrize("source_id", ["", " ", None, 3])
+def test_a_provider_has_a_source_id(hx: Hexad, source_id: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"source_id = .* must be a name"):
+        HexadContextProvider(hx, source_id=source_id)
 
 
 def test_anything_but_an_open_store_and_a_name_that_all_share_are_refused(hx: Hexad) -> None:

@@ -416,6 +416,55 @@ def test_a_name_that_differs_only_in_case_is_not_guessed_to_be_the_same_person(h
     assert {"ADA"} == {space.name for space in hx.spaces.list()}
 
 
+CALL = {"type": "function_call", "name": "tide", "arguments": '{"harbour": "Oban"}', "call_id": "c1"}
+RESULT = {"type": "function_call_output", "call_id": "c1", "output": "Low water at 14:10."}
+THOUGHT = {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "I prefer Oban."}]}
+
+
+def test_items_of_the_responses_api_are_turns_of_the_model_and_its_tools(hx: Hexad) -> None:
+    memory = AgentMemory(hx, user="ada", session="monday")
+    search = {"type": "web_search_call", "id": "w1", "status": "completed", "action": {"query": "tides"}}
+    ran = {"type": "mcp_call", "id": "m1", "name": "chart", "arguments": "{}", "output": "I prefer chart 7."}
+    items = [user("When is low water?"), THOUGHT, CALL, RESULT, search, ran, assistant("At 14:10.")]
+    memory.after_step([*items, {"type": "item_reference", "id": "i1"}])
+
+    assert [
+        ("user", hexad.Trust.USER, "When is low water?"),
+        ("assistant", hexad.Trust.AGENT, 'tide({"harbour": "Oban"})'),
+        ("tool", hexad.Trust.TOOL, "Low water at 14:10."),
+        ("assistant", hexad.Trust.AGENT, 'web_search_call({"query": "tides"})'),
+        ("tool", hexad.Trust.TOOL, "chart({})\nI prefer chart 7."),
+        ("assistant", hexad.Trust.AGENT, "At 14:10."),
+    ] == [
+        (turn.turn.speaker, turn.trust, turn.raw)
+        for turn in sorted(hx.memories(space="ada"), key=lambda each: each.turn.position)
+    ]
+    assert [] == memory.after_step(items)
+    assert not memory.before_step(items), "all of it stands before the model"
+    assert "14:10" in AgentMemory(hx, user="ada").before_step([user("Low water?"), CALL]).render()
+
+
+def test_items_as_the_sdk_gives_them_are_read_too(hx: Hexad) -> None:
+    pytest.importorskip("openai")
+    from openai.types.responses import ResponseFunctionToolCall, ResponseReasoningItem
+
+    AgentMemory(hx, session="monday").after_step(
+        [user("Hello."), ResponseReasoningItem(**THOUGHT), ResponseFunctionToolCall(**CALL), RESULT]
+    )
+
+    assert {"Hello.", 'tide({"harbour": "Oban"})', "Low water at 14:10."} == {
+        each.raw for each in hx.memories()
+    }
+
+
+@pytest.mark.parametrize("item", [{"type": "telemetry"}, {"type": 3}, {"text": "Hello."}, {}, object()])
+def test_what_is_neither_a_message_nor_an_item_is_named(hx: Hexad, item: object) -> None:
+    with pytest.raises(hexad.InvalidMemory, match=r"messages\[1\]"):
+        AgentMemory(hx).after_step([user("Hello."), item])
+
+    assert 0 == hx.count()
+
+
 def test_a_store_that_is_only_read_says_what_cannot_be_done(tmp_path: Path) -> None:
     hexad.open(tmp_path, embedder=None).close()
     with hexad.open(tmp_path, embedder=None, readonly=True) as hx:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -215,6 +216,24 @@ def test_what_nobody_in_particular_said_is_stored_nowhere(hx: Hexad, user_id: An
             asyncio.run(call())
 
     assert 0 == hx.count(status=None)
+
+
+def test_a_store_that_is_only_read_is_searched_and_says_of_whom_it_keeps_nothing(tmp_path: Path) -> None:
+    with hexad.open(tmp_path, embedder=None) as hx:
+        add = HexadMemoryService(hx).add_events_to_memory
+        asyncio.run(add(app_name=APP, user_id="ada", events=[event("user", "The gate is blue.", 1.0)]))
+    with hexad.open(tmp_path, embedder=None, readonly=True) as reading:
+        service = HexadMemoryService(reading)
+        found = asyncio.run(service.search_memory(app_name=APP, user_id="ada", query="Which gate is blue?"))
+        with pytest.raises(hexad.StorageFailure, match=r"HexadMemoryService stores .*read-only") as refused:
+            asyncio.run(
+                service.add_events_to_memory(
+                    app_name=APP, user_id="ada", events=[event("user", "The gate is red.", 2.0)]
+                )
+            )
+
+    assert "The gate is blue." == _words(found.memories[0].content)
+    assert "_step" not in str(refused.value)
 
 
 def test_a_search_makes_no_space_of_a_mistyped_user(hx: Hexad) -> None:

@@ -248,6 +248,17 @@ def test_a_cache_outlives_the_program_and_keeps_no_prompt(opened) -> None:
         HexadCache(opened(role="guest"))
 
 
+def test_a_cache_that_could_keep_no_answer_says_so_before_a_model_is_asked(opened) -> None:
+    answers = [Generation(text="Noon.")]
+    with opened() as hx:
+        HexadCache(hx).update("When?", "model", answers)
+
+    cache = HexadCache(opened(readonly=True))
+    assert answers == cache.lookup("When?", "model")
+    with pytest.raises(hexad.StorageFailure, match="read-only"):
+        cache.lookup("Where?", "model")
+
+
 def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> None:
     hx = opened(clock=clock)
     one, two = HexadByteStore(hx, collection="one"), HexadByteStore(hx, collection="two")

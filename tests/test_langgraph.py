@@ -354,3 +354,17 @@ def test_a_serializer_without_types_does_for_a_serde(hx: Hexad) -> None:
     counting_graph(saver).invoke({"count": 1}, thread("a"))
 
     assert saver.get_tuple(thread("a")) is not None
+
+
+def test_a_graph_over_a_store_that_is_only_read_asks_no_model(opened) -> None:
+    with opened() as hx:
+        counting_graph(HexadCheckpointer(hx)).invoke({"count": 1}, thread("a"))
+    asked: list[int] = []
+    graph = StateGraph(dict).add_node("ask", lambda state: asked.append(1) or {}).add_edge(START, "ask")
+
+    saver = HexadCheckpointer(opened(readonly=True))
+    with pytest.raises(hexad.StorageFailure, match="read-only"):
+        graph.compile(checkpointer=saver).invoke({"count": 1}, thread("b"))
+
+    assert [] == asked
+    assert counting_graph(saver).get_state(thread("a")).values

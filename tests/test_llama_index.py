@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,6 +135,14 @@ def test_tools_are_turns_and_what_a_system_prompt_says_is_not(hx: Hexad) -> None
     assert {"assistant", "tool"} == set(turns)
     assert "Oban" in turns["assistant"].raw
     assert hexad.Trust.TOOL is turns["tool"].trust
+
+
+def test_a_store_that_could_keep_nothing_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
+    hexad.open(tmp_path, embedder=None).close()
+    with hexad.open(tmp_path, embedder=None, readonly=True) as reading:
+        with pytest.raises(hexad.StorageFailure, match=r"HexadMemoryBlock stores .*read-only") as refused:
+            HexadMemoryBlock(reading)
+    assert "_step" not in str(refused.value)
 
 
 def test_anything_but_an_open_store_and_a_name_that_all_share_are_refused(hx: Hexad) -> None:

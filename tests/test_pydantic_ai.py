@@ -167,3 +167,25 @@ def test_a_run_whose_words_were_said_before_is_stored_as_any_other(hx: hexad.Hex
         asyncio.run(agent.run("Next."))
 
     assert 6 == hx.count(space="ada", kinds=["turn"])
+
+
+@pytest.mark.parametrize("user", [None, "ada"])
+def test_a_store_that_could_keep_nothing_is_refused_before_a_model_is_asked(
+    tmp_path: Path, user: str | None
+) -> None:
+    hexad.open(tmp_path, embedder=None).close()
+    with hexad.open(tmp_path, embedder=None, readonly=True) as reading:
+        with pytest.raises(hexad.StorageFailure, match=r"HexadMemory stores .*read-only") as refused:
+            HexadMemory(reading, user=user)
+    assert "_step" not in str(refused.value)
+
+
+def test_a_space_that_is_not_open_to_who_runs_an_agent_is_refused_before_a_model_is_asked(
+    tmp_path: Path,
+) -> None:
+    with hexad.open(tmp_path, embedder=None) as owned:
+        owned.spaces.create("ada")
+        owned.spaces.set_policy("ada", {"roles": ["nurse"]})
+    with hexad.open(tmp_path, embedder=None, actor={"role": "guest"}) as guest:
+        with pytest.raises(hexad.AccessDenied, match="'ada' is not open to guest"):
+            HexadMemory(guest, user="ada")

@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
+from hexad.core.arguments import parse_name, quoted
+from hexad.errors import InvalidInput
+from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
 from hexad.integrations.open_store import in_thread, require_open_store
 
 try:
@@ -46,8 +48,11 @@ class HexadContextProvider(ContextProvider):
         max_tokens: int = MAX_TOKENS,
         source_id: str = "hexad",
     ) -> None:
-        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used."""
-        super().__init__(source_id)
+        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used.
+
+        Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open.
+        """
+        super().__init__(parse_name(source_id, "source_id"))
         self._store = require_open_store(store, by="HexadContextProvider")
         self._user, self._agent, self._session, self._max_tokens = user, agent, session, max_tokens
         self._memory_of(session)
@@ -61,11 +66,12 @@ class HexadContextProvider(ContextProvider):
         state: dict[str, Any],  # noqa: ARG002 - the framework's
     ) -> None:
         """Put what is known of the last message before it."""
+        conversation = _session_id(session)
         said = context.get_messages(exclude_sources={self.source_id}, include_input=True)
         messages = list(_spoken([*await _loaded_later(agent, session, context), *said]))
         if not messages:
             return
-        known = await in_thread(lambda: self._memory_of(session.session_id).before_step(messages))
+        known = await in_thread(lambda: self._memory_of(conversation).before_step(messages))
         if known:
             context.extend_messages(self, [Message("user", [known.render()])])
 
@@ -78,18 +84,30 @@ class HexadContextProvider(ContextProvider):
         state: dict[str, Any],  # noqa: ARG002 - the framework's
     ) -> None:
         """Store what was said in the run that ended."""
+        conversation = _session_id(session)
         answered = context.response.messages if context.response is not None else []
         if said := list(_spoken([*context.input_messages, *answered])):
-            await in_thread(lambda: self._memory_of(session.session_id).after_step(said, added=True))
+            await in_thread(lambda: self._memory_of(conversation).after_step(said, added=True))
 
     def _memory_of(self, session: str | None) -> AgentMemory:
-        return AgentMemory(
+        memory = AgentMemory(
             self._store,
             agent=self._agent,
             user=self._user,
-            session=self._session or session,
+            session=session if self._session is None else self._session,
             max_tokens=self._max_tokens,
         )
+        return storing_memory_of(memory, "HexadContextProvider")
+
+
+def _session_id(session: AgentSession) -> str:
+    """Return the id of a conversation; raises `InvalidInput` for what is no session of the framework."""
+    if not isinstance(session_id := getattr(session, "session_id", None), str):
+        raise InvalidInput(
+            f"session = {quoted(session)} must be a session of the framework, such as AgentSession().",
+            argument="session",
+        )
+    return session_id
 
 
 async def _loaded_later(

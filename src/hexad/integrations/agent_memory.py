@@ -17,6 +17,7 @@ from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.ingest.sources.conversations import TIMES
+from hexad.integrations.response_items import is_item, message_of
 from hexad.integrations.turns import SHARED_SPACES
 from hexad.layers.contract import FusedContext
 from hexad.layers.router.plan import TOKENS_MOST
@@ -31,6 +32,7 @@ MAX_TOKENS: Final = 1_500
 _STORED: Final = frozenset({Outcome.CREATED, Outcome.UPDATED, Outcome.UNCHANGED})
 """What becomes of a turn; what was read from one may be an older turn in the same words."""
 _FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "time", "timestamp")
+_CALL: Final = "after_step"
 _SPARE: Final = 4_096
 """Bytes of a memory for what tool calls and cuts add to the texts."""
 _LOOKED_THROUGH: Final = 1_000
@@ -93,6 +95,8 @@ class AgentMemory:
         """Whether an earlier run may have stored turns of this conversation that were not looked for yet."""
         self._owned = isinstance(store, str | Path)
         self._hx = opening.open(store) if isinstance(store, str | Path) else store
+        self._storing = _CALL
+        """Who stores what was said, for messages: behind an adapter it is not a call that the user knows."""
         self._handed: list[tuple[str, str]] = []
         """Speakers and texts of the turns of the last `after_step`."""
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -107,7 +111,8 @@ class AgentMemory:
         """Return what is known of the last message of the user, within `max_tokens`; false when that is nothing.
 
         `messages` are what the model is about to be sent, in the form of chat models (`role`, `content`): mappings, or
-        objects of an SDK that have these attributes or a `model_dump`. Nothing is stored. Give the model
+        objects of an SDK that have these attributes or a `model_dump`; calls of tools and their outputs as items of
+        OpenAI's Responses API are too. Nothing is stored. Give the model
         `context.render()` beside them. Raises `InvalidMemory` for what is no message.
         """
         turns = spoken_turns(_readable(messages))
@@ -141,7 +146,8 @@ class AgentMemory:
             return []
         if added or (added is None and self._is_added(turns)):
             said = self._dated(said)
-        with _saying("after_step stores what was said, and cannot: "):
+        only_read = "A store that is only read answers `before_step` alone." if self._storing == _CALL else ""
+        with _saying(f"{self._storing} stores what was said, and cannot: ", remedy=only_read):
             memories = self._hx.remember(
                 cast("Sequence[Mapping[str, object]]", said),
                 conversation=self._session,
@@ -253,6 +259,25 @@ class AgentMemory:
         ]
 
 
+def memory_of(memory: AgentMemory, by: str) -> AgentMemory:
+    """Return the memory behind an adapter: what fails is said of `by`, the name that the adapter's users know."""
+    memory._storing = by
+    return memory
+
+
+def storing_memory_of(memory: AgentMemory, by: str) -> AgentMemory:
+    """Return the memory behind an adapter that stores each run, before a model is asked whose answer it could not keep.
+
+    Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open to who
+    opened it.
+    """
+    if (hx := _opened(memory._hx)) is not None:
+        with _saying(f"{by} stores what was said, and cannot: "):
+            hx._services.db.require_writable()
+        hx._services.stores.spaces.admit(memory._space)
+    return memory_of(memory, by)
+
+
 def parse_max_tokens(max_tokens: int) -> int:
     """Return so many tokens as a context may have; raises `InvalidInput` for anything else."""
     if not is_whole(max_tokens, 1, TOKENS_MOST):
@@ -264,15 +289,13 @@ def parse_max_tokens(max_tokens: int) -> int:
 
 
 @contextmanager
-def _saying(what: str) -> Iterator[None]:
+def _saying(what: str, *, remedy: str = "") -> Iterator[None]:
     """Say before a failure of the store what it kept from being done."""
     try:
         yield
     except StorageFailure as error:
         reason = error.reason[:1].lower() + error.reason[1:]
-        raise StorageFailure(
-            f"{what}{reason}", remedy=error.remedy or "A store that is only read answers `before_step` alone."
-        ) from error
+        raise StorageFailure(f"{what}{reason}", remedy=error.remedy or remedy) from error
 
 
 def _opened(store: object) -> Hexad | None:
@@ -293,8 +316,10 @@ def _readable(messages: Sequence[object]) -> Sequence[object]:
 
 def _mapped(message: object) -> object:
     """Return a message of an SDK as a mapping: OpenAI's and Anthropic's are models of pydantic."""
-    if isinstance(message, Mapping) or not hasattr(message, "role"):
-        return message
+    if isinstance(message, Mapping):
+        return message_of(message) if is_item(message) else message
+    if not hasattr(message, "role"):
+        return _item(message)
     dump = getattr(message, "model_dump", None)
     fields = dump() if callable(dump) else None
     if not isinstance(fields, Mapping):
@@ -305,6 +330,12 @@ def _mapped(message: object) -> object:
     if isinstance(own.get("content"), list | tuple):
         own["content"] = [_part(part) for part in own["content"]]
     return own
+
+
+def _item(entry: object) -> object:
+    """Return an item of OpenAI's Responses API as a message; anything else as it is, for who names what is wrong."""
+    fields = _part(entry) if hasattr(entry, "type") else None
+    return message_of(fields) if isinstance(fields, Mapping) and is_item(fields) else entry
 
 
 def _part(part: object) -> object:

@@ -11,7 +11,7 @@ from hexad.core.arguments import parse_name, parse_text, quoted, value_list
 from hexad.core.prompt_fence import defused
 from hexad.errors import AccessDenied, InvalidInput, NotFound
 from hexad.ingest.messages import TURN, parse_messages
-from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, parse_max_tokens
+from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, memory_of, parse_max_tokens
 from hexad.integrations.open_store import in_thread, require_open_store
 from hexad.memory.memory import Memory, Trust
 from hexad.text.summary.summarize import compressed
@@ -107,7 +107,8 @@ class HexadMemoryService(BaseMemoryService):
     # In a thread ------------------------------------------------------------------------------------------------
 
     def _memory(self, app_name: str, user_id: str, session_id: str | None = None) -> AgentMemory:
-        return AgentMemory(self._hx, agent=app_name, user=user_id, session=session_id)
+        memory = AgentMemory(self._hx, agent=app_name, user=user_id, session=session_id)
+        return memory_of(memory, "HexadMemoryService")
 
     def _store_turns(
         self, app_name: str, user_id: str, session_id: str | None, said: list[dict[str, Any]]

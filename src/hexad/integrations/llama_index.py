@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
+from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
 from hexad.integrations.open_store import require_open_store
 
 try:
@@ -61,7 +61,10 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, store: Hexad, **fields: Any) -> None:
-        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used."""
+        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used.
+
+        Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open.
+        """
         super().__init__(**{"name": NAME, "priority": 1, **fields})
         self._store = require_open_store(store, by="HexadMemoryBlock")
         self._memory_of(self.session)
@@ -107,11 +110,12 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
             self._memory_of(session).after_step(turns, added=True)
 
     def _memory_of(self, session: str | None) -> AgentMemory:
-        name = self.session or session
+        name = session if self.session is None else self.session
         if name not in self._memories:
-            self._memories[name] = AgentMemory(
+            memory = AgentMemory(
                 self._store, agent=self.agent, user=self.user, session=name, max_tokens=self.max_tokens
             )
+            self._memories[name] = storing_memory_of(memory, "HexadMemoryBlock")
         return self._memories[name]
 
 

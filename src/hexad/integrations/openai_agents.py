@@ -10,6 +10,7 @@ from hexad.core.arguments import is_whole, quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
+from hexad.integrations.response_items import call_text, output_text
 from hexad.integrations.turns import HELD_BACK, Said, Turns
 from hexad.memory.memory import Memory, Trust
 
@@ -105,26 +106,12 @@ def _said(item: TResponseInputItem) -> Said:
         )
     if kind == "message":
         role = content["role"]
-        return Said(text=_text(content.get("content")), speaker=role, content=content)
+        return Said(text=output_text(content.get("content")), speaker=role, content=content)
     if kind.endswith("_output"):
-        return Said(text=_text(content.get("output")), speaker="tool", content=content)
+        return Said(text=output_text(content.get("output")), speaker="tool", content=content)
     if kind.endswith("_call"):
-        called = content.get("arguments") or content.get("input") or content.get("action") or ""
-        words = called if isinstance(called, str) else json.dumps(called, ensure_ascii=False)
-        return Said(text=f"{content.get('name') or kind}({words})", speaker="assistant", content=content)
-    return Said(text=_text(content.get("summary")) or f"({kind})", speaker="assistant", content=content)
-
-
-def _text(content: object) -> str:
-    """Return the words of a message's content, of a tool's output or of a summary."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(filter(None, map(_text, content)))
-    if isinstance(content, dict):
-        words = content.get("text") or content.get("refusal") or ""
-        return words if isinstance(words, str) else ""
-    return ""
+        return Said(text=call_text(content), speaker="assistant", content=content)
+    return Said(text=output_text(content.get("summary")) or f"({kind})", speaker="assistant", content=content)
 
 
 def _own(content: JSONObject, held_back: bool) -> TResponseInputItem:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hexad.core.arguments import parse_name, parse_text
 from hexad.errors import Conflict, NotFound
 from hexad.ingest.messages import TURN
-from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory
+from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
 from hexad.integrations.open_store import in_thread, require_open_store
 from hexad.integrations.turns import HELD_BACK, TRUSTED_AS, space_for
 from hexad.memory.draft import DEFAULT_SPACE, Draft
@@ -78,7 +78,10 @@ class HexadMemory(AbstractCapability[Any]):
     _context: str | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used."""
+        """Raise `InvalidInput` for anything but an open store, and for a name that cannot be used.
+
+        Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open.
+        """
         require_open_store(self.store, by="HexadMemory")
         self._made("capability")
 
@@ -119,13 +122,14 @@ class HexadMemory(AbstractCapability[Any]):
         return result
 
     def _made(self, conversation: str | None) -> AgentMemory:
-        return AgentMemory(
+        memory = AgentMemory(
             self.store,
             agent=self.agent,
             user=self.user,
             session=conversation if self.session is None else self.session,
             max_tokens=self.max_tokens,
         )
+        return storing_memory_of(memory, "HexadMemory")
 
 
 def _asks(message: said.ModelMessage) -> bool:

@@ -86,9 +86,15 @@ class HexadCache(BaseCache):
         self._values = KeyValues(self._context.db, _PREFIX + parse_name(collection, "collection"))
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """Return what a model answered to a prompt, None where nothing is known."""
+        """Return what a model answered to a prompt, None where nothing is known.
+
+        Of a store that was opened read-only it raises `StorageFailure` there, before a model is asked and paid for an
+        answer that `update` could not keep.
+        """
         key = self._key(prompt, llm_string)
         data = self._values.get([key]).get(key)
+        if data is None:
+            self._context.db.require_writable()
         return None if data is None else json.loads(data, object_hook=Reviver(allowed_objects="core"))
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:

@@ -80,7 +80,8 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
                 argument="serde",
             )
         super().__init__(serde=serde)
-        self._checkpoints = Checkpoints(owned_context(store, by="HexadCheckpointer").db)
+        self._db = owned_context(store, by="HexadCheckpointer").db
+        self._checkpoints = Checkpoints(self._db)
         self._packed: dict[tuple[type, bytes], _Packed] = {}
         """Messages as they were serialized, by all that their bytes depend on."""
         self._packed_bytes = 0
@@ -393,7 +394,12 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         await to_thread(self.prune, thread_ids, strategy=strategy)
 
     def get_next_version(self, current: Any, channel: None) -> Any:  # noqa: ARG002
-        """Return the next version of a channel: a number, and of a thread from another checkpointer its own form."""
+        """Return the next version of a channel: a number, and of a thread from another checkpointer its own form.
+
+        A graph asks for one before its first node runs; of a store that was opened read-only it raises
+        `StorageFailure`, before a model is asked whose answer `put` could not keep.
+        """
+        self._db.require_writable()
         if isinstance(current, str):  # the form of LangGraph's own checkpointers, which sorts as text
             return f"{int(current.partition('.')[0]) + 1:032}.{0:016}"
         return 1 if current is None else current + 1
