@@ -257,6 +257,27 @@ def test_what_failed_too_often_rests_until_somebody_asks_for_it(opened: Opener) 
     assert (0, 0, 5) == (hx.status().embeddings_pending, hx.status().embeddings_failed, hx.status().vectors)
 
 
+def broken(texts: Sequence[str]) -> object:
+    """A function that never worked, so that nobody knows how long its vectors are."""
+    raise ZeroDivisionError("nothing to divide")
+
+
+@pytest.mark.parametrize("embedder", [Unsteady(ProviderError("down"), times=99), broken])
+def test_what_fails_each_time_it_is_asked_for_is_failed_from_the_third_try_on(
+    opened: Opener, embedder: object
+) -> None:
+    hx = opened(embedder=embedder)
+    fill(hx, 2)
+
+    counts = []
+    for _ in range(5):
+        with pytest.raises(ProviderError):
+            hx.embed_pending()
+        counts.append((hx.status().embeddings_pending, hx.status().embeddings_failed))
+
+    assert [(2, 0), (2, 0), (0, 2), (0, 2), (0, 2)] == counts
+
+
 def test_the_background_gives_up_after_three_tries_and_says_so(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,9 +307,6 @@ def test_work_that_was_broken_off_can_be_taken_up_again_at_once(opened: Opener, 
 
 
 def test_a_function_with_a_defect_is_a_provider_error_with_its_words(opened: Opener) -> None:
-    def broken(texts: Sequence[str]) -> object:
-        raise ZeroDivisionError("nothing to divide")
-
     hx = opened(embedder=broken)
     fill(hx, 1)
 

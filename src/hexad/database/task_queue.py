@@ -145,8 +145,6 @@ class Tasks:
         return row if row else (0, 0)
 
     def retry_failed(self, kind: str) -> None:
-        """Let failed tasks be tried again."""
+        """Let failed tasks be tried again: once, after which they are failed as before."""
         with self._db.joined() as con:
-            con.execute(
-                "UPDATE tasks SET error = NULL, attempts = 0 WHERE kind = ? AND error IS NOT NULL", (kind,)
-            )
+            con.execute("UPDATE tasks SET error = NULL WHERE kind = ? AND error IS NOT NULL", (kind,))

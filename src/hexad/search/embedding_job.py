@@ -226,15 +226,17 @@ class EmbeddingJob:
             self._stores.tasks.retry_failed(EMBED)
         if self.pending():
             try:
-                dimensions = self.embedder.dimensions
-            except BudgetExceeded as error:  # of an endpoint that has to be asked
+                dimensions = self.embedder.dimensions  # an endpoint or a function has to be asked
+            except BudgetExceeded as error:
                 self._note(error)
                 return 0
+            except ProviderError as error:
+                self._give_back(self._claim(_room(limit), without=()), error)
+                raise
             self._stores.meta.record_embedder(self.embedder.name, dimensions, replace=False)
             check_embedder(self._stores.meta, self.embedder)
         while not stop() and (limit is None or done < limit):
-            room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
-            numbers = self._claim(room, without=tuple(overruns))
+            numbers = self._claim(_room(limit, done), without=tuple(overruns))
             if not numbers and limit is None and (finished := self._finished_by_others(stop)) is not None:
                 done += finished
                 turn.beat()
@@ -452,6 +454,11 @@ class EmbeddingJob:
                 self._stores.tasks.release_or_fail(
                     EMBED, no, owner=self._owner, attempts=ATTEMPTS, error=str(error)
                 )
+
+
+def _room(limit: int | None, done: int = 0) -> int:
+    """Return how many memories are claimed at once."""
+    return BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
 
 
 def mean_of(vectors: Sequence[FloatRow]) -> FloatRow:
