@@ -272,6 +272,7 @@ def test_finished_operations_are_told_to_listeners_without_any_text(hx: Hexad) -
         stop()
     hx.recall("wishes")
 
-    assert ["create_memory", "embed", "search_memory", "create_memory"] == [span.name for span in spans]
+    names = ["upsert_memory", "embed", "embed", "search_memory", "upsert_memory"]
+    assert names == [span.name for span in spans]
     assert "InvalidSpace" == spans[-1].error
     assert "wishes" not in repr(spans)

@@ -80,8 +80,7 @@ def _otel(monkeypatch: pytest.MonkeyPatch):
     provider = sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracer = provider.get_tracer("hexad")
-    exports = [lambda name: telemetry._exported(tracer, name, contents=False)]
-    monkeypatch.setattr(telemetry, "_tracers", exports)
+    monkeypatch.setattr(telemetry, "_exporters", [telemetry.exporter_to(tracer, contents=False)])
     return exporter
 
 

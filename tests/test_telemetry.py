@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
@@ -15,8 +17,14 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLogWriter
+from hexad.core import tracing
+from hexad.testing import HashEmbedder, ScriptedGenerator
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra for tests is not installed")
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 
 PROGRAM = """
 import sys
@@ -48,7 +56,7 @@ def test_the_switch_hands_spans_without_texts_to_the_programs_own_provider(
     said = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(project)], capture_output=True, text=True, check=True
     )
-    assert ["create_memory True", "search_memory True"] * 2 == said.stdout.splitlines()
+    assert ["upsert_memory True", "search_memory True"] * 2 == said.stdout.splitlines()
 
 
 def test_without_the_switch_no_span_is_handed_over(project: Path) -> None:
@@ -120,15 +128,18 @@ def test_spans_have_the_names_of_the_conventions_and_of_the_document(
 
     assert {
         "lexon.memory.remember_raw", "lexon.memory.remember_structured", "lexon.memory.recall_context",
-        "lexon.memory.gc", "create_memory", "update_memory", "delete_memory", "embeddings hashing-256@1", "hexad.context",
+        "lexon.memory.gc", "upsert_memory", "search_memory", "update_memory", "delete_memory", "embeddings hashing-256@1", "hexad.context",
         "hexad.pin",
     } == set(by_name)  # fmt: skip
-    parent, attributes, _ = by_name["create_memory"]
+    parent, attributes, _ = by_name["upsert_memory"]
     assert parent in {"lexon.memory.remember_raw", "lexon.memory.remember_structured"}
     assert {
-        "gen_ai.operation.name": "create_memory",
+        "gen_ai.operation.name": "upsert_memory",
         "gen_ai.memory.record.count": 1,
+        "outcome": "created",
     }.items() <= attributes.items()
+    searches = [span[1] for span in spans if span[0] == "search_memory"]
+    assert ["lexon.memory.recall_context", "hexad.context", "lexon.memory.recall_context"] == searches
     _, attributes, _ = next(span[1:] for span in spans if span[0] == "lexon.memory.recall_context")
     assert {
         "space": "shop",
@@ -154,10 +165,248 @@ def test_contents_are_told_where_the_environment_asks_for_them(
     monkeypatch.setenv("HEXAD_OTEL", "1")
     monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
 
-    told = {name: attributes for name, _, attributes, _ in reversed(exported(project))}
+    spans = exported(project)
+    told = {name: attributes for name, _, attributes, _ in reversed(spans)}
+    asked = [
+        attributes["gen_ai.memory.query.text"] for name, _, attributes, _ in spans if name == "search_memory"
+    ]
 
     assert "kettle" == told["lexon.memory.recall_context"]["topic"]
-    assert "what colour is the kettle?" == told["hexad.context"]["gen_ai.memory.query.text"]
+    assert ["kettle", "what colour is the kettle?", "kettle"] == asked
+
+
+class Watched:
+    """A tracer of OpenTelemetry's SDK: what its sampler was told of each span, and the spans that ended."""
+
+    def __init__(self) -> None:
+        watched = self
+        self.begun: list[tuple[str, str, dict[str, object]]] = []
+        self._ended = InMemorySpanExporter()
+
+        class Recording(Sampler):
+            def should_sample(
+                self, parent_context, trace_id, name, kind=None, attributes=None, links=None, trace_state=None
+            ):
+                watched.begun.append((name, kind.name, dict(attributes or {})))
+                return SamplingResult(Decision.RECORD_AND_SAMPLE, attributes)
+
+            def get_description(self) -> str:
+                return "Recording"
+
+        provider = TracerProvider(sampler=Recording())
+        provider.add_span_processor(SimpleSpanProcessor(self._ended))
+        self.tracer = provider.get_tracer("hexad")
+
+    def take(self) -> list[ReadableSpan]:
+        """The spans that ended since the last time."""
+        spans = list(self._ended.get_finished_spans())
+        self._ended.clear()
+        self.begun.clear()
+        return spans
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    found = Watched()
+    monkeypatch.setattr(tracing, "_exporters", [tracing.exporter_to(found.tracer, contents=False)])
+    return found
+
+
+def attributes_of(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+@pytest.mark.row("L148", "L149")
+def test_each_operation_on_memories_names_the_store_and_the_memory_that_it_is_about(watched: Watched) -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        hx.spaces.create("shop")
+        hx.spaces.set_policy("shop", {"allow_delete": True})
+        watched.take()
+        done = []
+        for operation, count, outcome, call in [
+            ("upsert_memory", 1, "created", lambda: hx.remember("The kettle is red.", space="shop", id="m1")),
+            (
+                "upsert_memory",
+                1,
+                "updated",
+                lambda: hx.remember("The kettle is blue.", space="shop", id="m1"),
+            ),
+            ("upsert_memory", 1, "evidence", lambda: hx.remember("The kettle is blue.", space="shop")),
+            ("update_memory", 1, None, lambda: hx.tag("m1", add=["blue"])),
+            ("delete_memory", 1, None, lambda: hx.forget("m1")),
+            ("update_memory", 1, None, lambda: hx.restore("m1")),
+            ("delete_memory", 1, None, lambda: hx.forget("m1", purge=True)),
+        ]:
+            call()
+            (span,) = watched.take()
+            told = attributes_of(span)
+            done.append(told["gen_ai.memory.store.id"])
+            assert (operation, operation) == (span.name, told["gen_ai.operation.name"])
+            assert ("m1", count) == (told["gen_ai.memory.record.id"], told["gen_ai.memory.record.count"])
+            assert outcome == told.get("outcome")
+            assert "gen_ai.provider.name" not in told
+        hx.remember("The mug is white.", space="shop")
+        hx.remember("The pan is black.", space="shop")
+        watched.take()
+        hx.forget(space="shop", purge=True, confirm=True)
+        (span,) = watched.take()
+
+    assert 2 == attributes_of(span)["gen_ai.memory.record.count"]
+    assert "gen_ai.memory.record.id" not in attributes_of(span)
+    assert 1 == len(set(done))
+    assert str(done[0]).startswith("store_")
+
+
+@pytest.mark.row("L148")
+def test_whatever_searches_memories_has_the_span_of_a_search(watched: Watched) -> None:
+    with hexad.open(":memory:", embedder=HashEmbedder(), background=False) as hx:
+        hx.remember("The kettle is red.", space="shop")
+        hx.embed_pending()
+        agent = hexad.AgentMemory(hx)
+        searches: list[Callable[[], object]] = [
+            lambda: hx.recall("kettle"),
+            lambda: hx.recall("kettle", space="shop", layers=["project"]),
+            lambda: hx.query("kettle"),
+            lambda: hx.context("kettle", wait=True),
+            lambda: agent.before_step([{"role": "user", "content": "Which kettle?"}]),
+            lambda: hx.recall_context("shop", "kettle"),
+            lambda: hx.recall_kind("shop", "note"),
+            lambda: hx.use_context("shop", "kettle").prepend("Boil."),
+        ]
+        for number, search in enumerate(searches):
+            watched.take()
+            search()
+            spans = watched.take()
+            (found,) = [span for span in spans if span.name == "search_memory"]
+            assert number == 6 or attributes_of(found)["gen_ai.memory.record.count"], number
+            assert "gen_ai.memory.store.id" in attributes_of(found)
+            assert 1 == len({span.context.trace_id for span in spans}), (
+                number,
+                [(span.name, span.parent) for span in spans],
+            )
+            assert "kettle" not in str([attributes_of(span) for span in spans])
+
+
+@pytest.mark.row("L148")
+def test_a_sampler_is_told_what_is_known_when_a_span_begins(watched: Watched) -> None:
+    generator = ScriptedGenerator(["{}"] * 9, provider="google@gw.example.com:8443", model="m-1")
+    with hexad.open(":memory:", embedder=HashEmbedder(), generator=generator, background=False) as hx:
+        hx.remember("The kettle is red.", space="shop")
+        hx.embed_pending()
+        hx.recall("kettle", limit=3)
+        with contextlib.suppress(hexad.HexadError):
+            hx.remember_raw("shop", "note", "The mug is blue.")
+        begun = {name: (kind, attributes) for name, kind, attributes in reversed(watched.begun)}
+        spans = {span.name: attributes_of(span) for span in watched.take()}
+
+    kind, attributes = begun["search_memory"]
+    assert ("INTERNAL", "search_memory", 3) == (
+        kind,
+        attributes["gen_ai.operation.name"],
+        attributes["limit"],
+    )
+    assert "gen_ai.memory.store.id" in attributes
+    kind, attributes = begun["embeddings hashing-256@1"]
+    assert {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "hexad",
+        "gen_ai.request.model": "hashing-256@1",
+        "count": 1,
+    } == attributes
+    assert "INTERNAL" == kind
+    assert 256 == spans["embeddings hashing-256@1"]["gen_ai.embeddings.dimension.count"]
+    kind, attributes = begun["chat m-1"]
+    assert {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "gcp.gemini",
+        "server.address": "gw.example.com",
+        "server.port": 8443,
+        "gen_ai.request.model": "m-1",
+    }.items() <= attributes.items()
+    assert "CLIENT" == kind
+
+
+@pytest.mark.parametrize(
+    ("place", "address"),
+    [
+        ("openai@ann:secret@10.0.0.1/v1", {"server.address": "10.0.0.1"}),
+        ("openai@[::1]:80", {"server.address": "::1", "server.port": 80}),
+        ("own@x:y", {}),
+        ("own@[", {}),
+        ("own", {}),
+    ],
+)
+def test_a_providers_address_is_its_host_and_port_and_no_password(
+    watched: Watched, place: str, address: dict[str, object]
+) -> None:
+    with tracing.span("chat", provider=place, model="m"):
+        pass
+
+    (span,) = watched.take()
+    told = {key: value for key, value in attributes_of(span).items() if key.startswith("server.")}
+    assert address == told
+    assert place.partition("@")[0] == attributes_of(span)["gen_ai.provider.name"]
+
+
+SECRET = "sk-live-4f9a8b7c6d5e4f3a"
+
+
+def failing_calls(hx: hexad.Hexad) -> list[tuple[str, str, Callable[[], object]]]:
+    """The span, the error and the call; what fails holds a secret where it can."""
+    return [
+        ("search_memory", "NotFound", lambda: hx.recall(SECRET, space=SECRET)),
+        ("search_memory", "InvalidInput", lambda: hx.recall("x", limit=SECRET)),
+        ("search_memory", "InvalidInput", lambda: hx.recall(5)),
+        ("search_memory", "InvalidInput", lambda: hx.query("x", limit=-1)),
+        ("hexad.context", "NotFound", lambda: hx.context("x", space=SECRET)),
+        ("hexad.context", "InvalidInput", lambda: hx.context("x", max_tokens=SECRET)),
+        ("lexon.memory.recall_context", "NotFound", lambda: hx.recall_context(SECRET, "x")),
+        ("lexon.memory.recall_context", "InvalidInput", lambda: hx.recall_context("shop", "x", limit=SECRET)),
+        ("lexon.memory.recall_kind", "InvalidInput", lambda: hx.recall_kind("shop", "x", limit=SECRET)),
+        ("lexon.memory.use_context", "InvalidInput", lambda: hx.use_context("shop", "x", limit=SECRET)),
+        ("lexon.memory.use_context", "NotFound", lambda: hx.use_context(SECRET, "x").prepend("y")),
+        ("upsert_memory", "InvalidInput", lambda: hx.remember("x", trust=SECRET)),
+        ("upsert_memory", "InvalidMemory", lambda: hx.remember("")),
+        (
+            "lexon.memory.remember_raw",
+            "InvalidInput",
+            lambda: hx.remember_raw("shop", "note", "x", {SECRET: 1}),
+        ),
+        ("lexon.memory.remember_structured", "InvalidMemory", lambda: hx.remember_structured("shop", SECRET)),
+        ("hexad.pin", "NotFound", lambda: hx.pin(SECRET)),
+        ("hexad.pin", "InvalidInput", lambda: hx.pin(SECRET, SECRET, SECRET)),
+        ("update_memory", "InvalidInput", lambda: hx.tag("m1", add=[5])),
+        ("update_memory", "NotFound", lambda: hx.restore(SECRET)),
+        ("delete_memory", "NotFound", lambda: hx.forget(SECRET)),
+        ("delete_memory", "NotFound", lambda: hx.forget(SECRET, purge=True)),
+        ("delete_memory", "InvalidInput", lambda: hx.forget(before=SECRET, purge=True)),
+        ("delete_memory", "AccessDenied", lambda: hx.forget(space="shop", purge=True)),
+        ("lexon.memory.gc", "NotFound", lambda: hx.spaces.gc(SECRET)),
+        ("lexon.memory.gc", "AccessDenied", lambda: hx.spaces.gc("shop")),
+        ("hexad.ingest", "NotFound", lambda: hx.ingest(f"/nowhere/{SECRET}")),
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(failing_calls(None))))  # type: ignore[arg-type]
+def test_an_operation_that_fails_has_a_span_that_says_so_and_nothing_of_what_was_given(
+    watched: Watched, number: int
+) -> None:
+    with hexad.open(":memory:", embedder=None) as hx:
+        hx.remember("The kettle is red.", space="shop", id="m1")
+        name, error, call = failing_calls(hx)[number]
+        watched.take()
+        with pytest.raises(hexad.HexadError):
+            call()
+        spans = watched.take()
+
+    outermost = spans[-1]
+    assert (name, "ERROR", error) == (
+        outermost.name,
+        outermost.status.status_code.name,
+        attributes_of(outermost).get("error.type"),
+    )
+    assert len(spans) == len({span.name for span in spans})
+    assert SECRET not in "".join(span.to_json() for span in spans)
 
 
 @pytest.mark.row("L150", "L151", "L152", "L153", "L154")
@@ -198,7 +447,7 @@ def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
     )
     assert ("1.0", "2.0") == (values["hexad_memory_gc_runs_total"], values["hexad_memory_pin_toggles_total"])
     assert "1.0" == values['hexad_operation_seconds_count{failed="false",operation="search_memory"}']
-    assert "3.0" == values['hexad_operation_seconds_count{failed="false",operation="create_memory"}']
+    assert "3.0" == values['hexad_operation_seconds_count{failed="false",operation="upsert_memory"}']
     assert "7.0" == values["hexad_stream_records_total"]
     assert float(values["hexad_disk_free_bytes"]) > 0
     assert float(values["hexad_store_size_bytes"]) > 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar, Unpack, overload
 
 from hexad.core.arguments import (
     flags_checked,
+    is_whole,
     listed_words,
     parse_choice,
     parse_place,
@@ -23,7 +25,7 @@ from hexad.core.arguments import (
 )
 from hexad.core.clock import Clock, format_time
 from hexad.core.json_types import JSONValue
-from hexad.core.tracing import Value, is_observed, span
+from hexad.core.tracing import Value, before_span, is_observed, span
 from hexad.database.codec import to_micros
 from hexad.database.sqlite_errors import all_failures_translated
 from hexad.errors import Conflict, InvalidInput
@@ -71,6 +73,10 @@ if TYPE_CHECKING:
 
 
 Part = TypeVar("Part")
+
+
+_MOST_TOLD: Final = 1_000_000_000
+"""The largest number of a call that is told before it was looked at: it may be anything yet."""
 
 
 @all_failures_translated
@@ -267,36 +273,37 @@ class Hexad:
         ...     memory.tags, memory.receipt.outcome.value
         (('release',), 'created')
         """
-        draft = Draft(
-            text=text if isinstance(text, str) else "",
-            space=space,
-            kind=kind,
-            path=path,
-            id=id,
-            source_id=source_id,
-            tags=None if tags is None else word_list(tags, "tags"),
-            pinned=pinned,
-            relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
-            importance=importance,
-            confidence=confidence,
-            trust=parse_choice(Trust, trust, "trust"),
-            valid_from=parse_time(valid_from, "valid_from"),
-            valid_to=parse_time(valid_to, "valid_to"),
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            citations=self._cited(citations, cites),
-            data_subjects=None if data_subjects is None else subject_list(data_subjects),
-            derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
-            metadata=metadata,
-            project=project,
-            now=parse_time(freeze_clock, "freeze_clock"),
-        )
-        if isinstance(text, str) and conversation is not None:
-            raise InvalidInput(
-                "conversation is for a list of messages; a single text belongs to none.",
-                argument="conversation",
+        with before_span("upsert_memory"):
+            draft = Draft(
+                text=text if isinstance(text, str) else "",
+                space=space,
+                kind=kind,
+                path=path,
+                id=id,
+                source_id=source_id,
+                tags=None if tags is None else word_list(tags, "tags"),
+                pinned=pinned,
+                relevance=None if relevance is None else parse_choice(Relevance, relevance, "relevance"),
+                importance=importance,
+                confidence=confidence,
+                trust=parse_choice(Trust, trust, "trust"),
+                valid_from=parse_time(valid_from, "valid_from"),
+                valid_to=parse_time(valid_to, "valid_to"),
+                subject=subject,
+                attribute=attribute,
+                value=value,
+                citations=self._cited(citations, cites),
+                data_subjects=None if data_subjects is None else subject_list(data_subjects),
+                derived_from=() if derived_from is None else word_list(derived_from, "derived_from"),
+                metadata=metadata,
+                project=project,
+                now=parse_time(freeze_clock, "freeze_clock"),
             )
+            if isinstance(text, str) and conversation is not None:
+                raise InvalidInput(
+                    "conversation is for a list of messages; a single text belongs to none.",
+                    argument="conversation",
+                )
         self._services.handouts.flush()
         service = self._services.ingest()
         if isinstance(text, str):
@@ -512,39 +519,51 @@ class Hexad:
         ...     [hit.text for hit in hx.recall("when do we deploy?")]
         ['Deploys happen on Tuesday.']
         """
-        spaces = (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
-        for name in spaces or ():
-            self._services.stores.spaces.get(name)
-        options = RecallOptions(
-            filters=Filters(
-                spaces=spaces,
-                kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
-                tags=None if tags is None else slugs(word_list(tags, "tags")),
-                path=parse_text(path, "path"),
-                since=parse_time(since, "since"),
-                until=parse_time(until, "until"),
-                roles=self._services.stores.roles,
-            ),
-            limit=LIMIT if limit is None else limit,
-            whole=limit is None and layers is None and as_of is None,
-            max_tokens=max_tokens,
-            explain=explain,
-            semantic=semantic,
-            rerank=rerank,
-            min_relevance=min_relevance,
-            follow_links=follow_links,
-            association=association,
-            feedback=feedback,
-        )
-        when = parse_time(as_of, "as_of")
-        with span("search_memory", query=query, limit=options.limit) as seen:
+        with self._searching(query, limit=LIMIT if limit is None else limit) as seen:
+            spaces = (
+                (space,) if isinstance(space, str) else None if space is None else word_list(space, "space")
+            )
+            for name in spaces or ():
+                self._services.stores.spaces.get(name)
+            options = RecallOptions(
+                filters=Filters(
+                    spaces=spaces,
+                    kinds=None if kinds is None else tuple(map(slug, word_list(kinds, "kinds"))),
+                    tags=None if tags is None else slugs(word_list(tags, "tags")),
+                    path=parse_text(path, "path"),
+                    since=parse_time(since, "since"),
+                    until=parse_time(until, "until"),
+                    roles=self._services.stores.roles,
+                ),
+                limit=LIMIT if limit is None else limit,
+                whole=limit is None and layers is None and as_of is None,
+                max_tokens=max_tokens,
+                explain=explain,
+                semantic=semantic,
+                rerank=rerank,
+                min_relevance=min_relevance,
+                follow_links=follow_links,
+                association=association,
+                feedback=feedback,
+            )
+            when = parse_time(as_of, "as_of")
             if layers is None and when is None:
                 hits = self._services.search.recaller.recall(query, options)
             else:
                 hits = self._services.contexts().recall(query, options, layers=layers, as_of=when)
             seen["items_returned"] = len(hits)
+            if spaces is not None and len(spaces) == 1:
+                seen["space"] = spaces[0]
         self._services.wake()
         return hits
+
+    def _searching(self, query: object, **known: object) -> AbstractContextManager[dict[str, Value]]:
+        """Return the span of a search with what is known when it begins; before it was looked at it may be anything."""
+        if not is_observed():
+            return self._services.stores.span("search_memory")
+        told = {name: value for name, value in known.items() if is_whole(value, 0, _MOST_TOLD)}
+        words = {"query": query} if isinstance(query, str) else {}
+        return self._services.stores.span("search_memory", **told, **words)
 
     @flags_checked
     def plan(
@@ -617,7 +636,7 @@ class Hexad:
         ...     [block.text for block in hx.context("when do we deploy?").system_items]
         ['Deploys happen on Tuesday.']
         """
-        with span("context", query=task, max_tokens=max_tokens) as seen:
+        with span("context") as seen, self._searching(task, max_tokens=max_tokens) as found:
             context = self._services.contexts().context(
                 task,
                 max_tokens=max_tokens,
@@ -635,6 +654,7 @@ class Hexad:
                 plain=plain,
                 without=without,
             )
+            found["items_returned"] = len(context)
             seen.update(items_returned=len(context), tokens=context.tokens)
         self._services.wake()
         return context
@@ -654,9 +674,12 @@ class Hexad:
         `text` is a sentence, or the query language; `plain` as in `context`, and `plan` says what is understood. Each
         score is the sum of its parts. Raises as `context` does.
         """
-        return self._services.contexts().query(
-            text, limit=limit, layers=layers, deterministic=deterministic, plain=plain
-        )
+        with self._searching(text, limit=limit) as seen:
+            items = self._services.contexts().query(
+                text, limit=limit, layers=layers, deterministic=deterministic, plain=plain
+            )
+            seen["items_returned"] = len(items)
+            return items
 
     def expand(self, what: object, *, max_tokens: int | None = None) -> MemoryItem:
         """Return the whole of what a context showed in short: a block, an item, a hit of a recall, or an id.
@@ -738,9 +761,12 @@ class Hexad:
         Context bundle for 'retries' (1 items):
         • shop/gateway/retries — Retries stop after five.
         """
-        chosen = parse_bundle_options(options, more)
-        with span("recall_context", topic=topic, limit=chosen.limit) as seen:
-            bundle = self._services.bundles().context(space, topic, chosen)
+        with before_span("recall_context"):
+            chosen = parse_bundle_options(options, more)
+        with span("recall_context", limit=chosen.limit, **_topic_of(topic)) as seen:
+            with self._searching(topic, limit=chosen.limit) as found:
+                bundle = self._services.bundles().context(space, topic, chosen)
+                found.update(space=space, items_returned=len(bundle.sections))
             seen.update(space=space, backend=bundle.backend, items_returned=len(bundle.sections))
             seen.update(self._left_to_spend(space))
         self._services.wake()
@@ -751,9 +777,12 @@ class Hexad:
 
         Raises `NotFound` when `space` was never created, `InvalidInput` for an option that cannot be used.
         """
-        chosen = parse_bundle_options(options, more)
+        with before_span("recall_kind"):
+            chosen = parse_bundle_options(options, more)
         with span("recall_kind", limit=chosen.limit) as seen:
-            kind_list = self._services.bundles().kind(space, kind, chosen)
+            with self._searching(None, limit=chosen.limit) as found:
+                kind_list = self._services.bundles().kind(space, kind, chosen)
+                found.update(space=space, items_returned=len(kind_list))
             seen.update(space=space, backend=kind_list.backend, items_returned=len(kind_list))
         self._services.wake()
         return kind_list
@@ -783,17 +812,20 @@ class Hexad:
         ...         "[mem_retries]" in context.prepend("Fix the gateway.")
         True
         """
-        chosen = parse_bundle_options(options, more)
-        check_project(project)
-        check_deadline(deadline_ms)
-        if not callable(topic):
-            check_topic(topic)
+        with before_span("use_context"):
+            chosen = parse_bundle_options(options, more)
+            check_project(project)
+            check_deadline(deadline_ms)
+            if not callable(topic):
+                check_topic(topic)
 
         def recall(about: str) -> ProjectContext:
-            with span("use_context", limit=chosen.limit) as seen:
-                context = self._services.project_contexts().recall(
-                    project, about, chosen, deadline_ms=deadline_ms
-                )
+            with span("use_context", limit=chosen.limit, **_topic_of(about)) as seen:
+                with self._searching(about, limit=chosen.limit) as found:
+                    context = self._services.project_contexts().recall(
+                        project, about, chosen, deadline_ms=deadline_ms
+                    )
+                    found["items_returned"] = len(context.bundle.sections)
                 seen.update(
                     project=project,
                     backend=context.bundle.backend,
@@ -954,14 +986,14 @@ class Hexad:
         return self._set_pin(names, space, pinned=False)
 
     def _set_pin(self, names: tuple[str, ...], space: str | None, *, pinned: bool) -> Memory:
-        if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
-            raise InvalidInput(
-                f"{names!r} does not name one memory; give its id or path, or space and id or path."
-            )
-        if len(names) == 2:
-            space = names[0]
         memories, now = self._services.stores.memories, self._services.clock.now()
         with span("pin", pinned=pinned) as seen:
+            if len(names) not in {1, 2} or (len(names) == 2 and space is not None):
+                raise InvalidInput(
+                    f"{names!r} does not name one memory; give its id or path, or space and id or path."
+                )
+            if len(names) == 2:
+                space = names[0]
 
             def change(no: int) -> None:
                 if is_observed():
@@ -989,7 +1021,8 @@ class Hexad:
         ...     hx.tag(memory.id, add=["Ops Team"], remove=["draft"]).tags
         ('ops-team', 'release')
         """
-        added, removed = word_list(add, "add"), word_list(remove, "remove")
+        with before_span("update_memory"):
+            added, removed = word_list(add, "add"), word_list(remove, "remove")
         now, retagger = self._services.clock.now(), self._services.ingest().retagger
         return self._change(
             id_or_path, space, lambda no: retagger.change(no, add=added, remove=removed, at=now)
@@ -998,8 +1031,16 @@ class Hexad:
     def _change(
         self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
     ) -> Memory:
+        with self._services.stores.span("update_memory") as seen:
+            memory = self._changed(id_or_path, space, change, archived=archived)
+            seen.update(memory=memory.id, count=1)
+            return memory
+
+    def _changed(
+        self, id_or_path: str, space: str | None, change: Callable[[int], object], *, archived: bool = False
+    ) -> Memory:
         memories = self._services.stores.memories
-        with span("update_memory", count=1), self._services.stores.db.transaction():
+        with self._services.stores.db.transaction():
             no = memories.resolve_one(id_or_path, space=space, archived=archived)
             change(no)
             return memories.by_no([no])[no]
@@ -1217,11 +1258,14 @@ class Hexad:
         }  # fmt: skip
         selects = any(value is not None for value in conditions.values())
         if id_or_path is not None and not (selects or purge or dry_run):
-            return self._change(
-                id_or_path,
-                space,
-                lambda no: self._services.catalog.archive(no, at=self._services.clock.now()),
-            )
+            with self._services.stores.span("delete_memory", purge=False) as seen:
+                memory = self._changed(
+                    id_or_path,
+                    space,
+                    lambda no: self._services.catalog.archive(no, at=self._services.clock.now()),
+                )
+                seen.update(memory=memory.id, count=1)
+                return memory
         return self._services.erasure().forget(
             {"id": id_or_path, "space": space, **conditions},
             purge=purge,
@@ -1379,3 +1423,7 @@ class Hexad:
     def status(self) -> StoreStatus:
         """Return versions, durability, sizes, embedder, keys and what waits: what `hexad doctor` prints."""
         return self._services.status()
+
+
+def _topic_of(topic: object) -> dict[str, Value]:
+    return {"topic": topic} if isinstance(topic, str) else {}

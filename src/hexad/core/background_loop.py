@@ -7,6 +7,7 @@ from threading import TIMEOUT_MAX, BoundedSemaphore, Event, Lock, Thread, curren
 from typing import TypeVar
 
 from hexad.core.clock import SystemClock
+from hexad.core.tracing import carried
 
 T = TypeVar("T")
 
@@ -123,10 +124,11 @@ class SideCalls:
         answers: list[T] = []
         errors: list[BaseException] = []
         done = Event()
+        work_here = carried(work)
 
         def run() -> None:
             try:
-                answers.append(work())
+                answers.append(work_here())
             except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
                 errors.append(error)
             finally:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import urlsplit
 
 from hexad.core.arguments import quoted
-from hexad.errors import InvalidInput
+from hexad.errors import HexadError, InvalidInput
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -37,8 +40,11 @@ class Span:
 
 
 Listener = Callable[[Span], None]
+Exporter = Callable[[str, Mapping[str, Value]], AbstractContextManager[Listener]]
+"""Opens a span elsewhere, by its name and what is known when it begins, and is told of it when it ends."""
+_Result = TypeVar("_Result")
 _listeners: list[Listener] = []
-_tracers: list[Callable[[str], AbstractContextManager[Listener]]] = []
+_exporters: list[Exporter] = []
 
 
 def listen(listener: Listener) -> Callable[[], None]:
@@ -57,15 +63,16 @@ _CONTENT: Final = frozenset({"query", "topic"})
 def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
     """Time a block; attributes may be added to the yielded dict until it ends.
 
-    `query` and `topic` are words of somebody: listeners are not told of them.
+    What is known when it begins is given with the name: samplers decide by it. `query` and `topic` are words of
+    somebody: listeners are not told of them.
     """
-    if not _listeners and not _tracers:
+    if not _listeners and not _exporters:
         yield attributes
         return
     start = perf_counter()
     error: str | None = None
     with ExitStack() as exporting:
-        exports = [exporting.enter_context(tracer(name)) for tracer in _tracers]
+        exports = [exporting.enter_context(exporter(name, dict(attributes))) for exporter in _exporters]
         try:
             yield attributes
         except BaseException as raised:
@@ -85,16 +92,35 @@ def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
                     )
 
 
+@contextmanager
+def before_span(name: str) -> Iterator[None]:
+    """Give what refuses an operation's arguments the span of that operation; a block that ends well has none."""
+    try:
+        yield
+    except HexadError:
+        with span(name):
+            raise
+
+
 def is_observed() -> bool:
     """Whether anybody is told of spans: what is worth working out for an attribute."""
-    return bool(_listeners or _tracers)
+    return bool(_listeners or _exporters)
+
+
+def carried(call: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Return what another thread may call so that its spans hang below the one that is open here."""
+    return partial(copy_context().run, call) if _exporters else call
 
 
 # OpenTelemetry ----------------------------------------------------------------------------------------------------
 
 _SCOPE: Final = "hexad"
-_OPERATIONS: Final = frozenset({"create_memory", "search_memory", "update_memory", "delete_memory"})
-"""Operations of the GenAI conventions: the span has their name."""
+HERE: Final = "hexad"
+"""The provider of a model in this process."""
+_OPERATIONS: Final = frozenset({"upsert_memory", "search_memory", "update_memory", "delete_memory"})
+"""Operations of the GenAI conventions: the span has their name. What is written is created, changed or counted as
+known without the caller choosing which; `create_memory` is for those who ask for a new one whatever there is.
+"""
 _MODEL_CALLS: Final = {"chat": "chat", "embed": "embeddings", "rerank": "rerank"}
 """Calls to models: the span has the operation's name and the model's."""
 _DOCUMENT_1: Final = frozenset(
@@ -102,13 +128,18 @@ _DOCUMENT_1: Final = frozenset(
 )
 """Calls that document 1 names (section 7): `lexon.memory.…`."""
 _KEYS: Final = {
-    "provider": "gen_ai.provider.name",
+    "store": "gen_ai.memory.store.id",
+    "memory": "gen_ai.memory.record.id",
     "model": "gen_ai.request.model",
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
+    "dimensions": "gen_ai.embeddings.dimension.count",
     "query": "gen_ai.memory.query.text",
 }
 """Attributes under the names of the GenAI conventions; document 1's have its own: space, topic, backend and so on."""
+_PROVIDERS: Final = {"google": "gcp.gemini"}
+"""Providers whom the conventions call otherwise."""
+_IN_PROCESS: Final = frozenset({HERE, "function"})
 
 
 def attach(*, contents: bool) -> None:
@@ -116,7 +147,7 @@ def attach(*, contents: bool) -> None:
 
     Raises `InvalidInput` when its API is not installed.
     """
-    if _tracers:
+    if _exporters:
         return
     try:
         from opentelemetry import trace
@@ -125,41 +156,72 @@ def attach(*, contents: bool) -> None:
             "otel is switched on, but OpenTelemetry is not installed. "
             "Run `pip install 'hexad[otel]'`, or switch it off (otel, HEXAD_OTEL, LEXON_OTEL)."
         ) from error
-    tracer = trace.get_tracer(_SCOPE)
-    _tracers.append(lambda name: _exported(tracer, name, contents=contents))
+    _exporters.append(exporter_to(trace.get_tracer(_SCOPE), contents=contents))
 
 
-@contextmanager
-def _exported(tracer: Tracer, name: str, *, contents: bool) -> Iterator[Listener]:
-    """Keep a span of OpenTelemetry's open around a block, so that what happens in it hangs below."""
-    from opentelemetry.trace import Status, StatusCode
+def exporter_to(tracer: Tracer, *, contents: bool) -> Exporter:
+    """Return what keeps a span of OpenTelemetry's open around a block, so that what happens in it hangs below."""
+    from opentelemetry.trace import SpanKind, Status, StatusCode
 
-    with tracer.start_as_current_span(
-        _span_name(name), record_exception=False, set_status_on_exception=False
-    ) as exported:
+    @contextmanager
+    def exported(name: str, known: Mapping[str, Value]) -> Iterator[Listener]:
+        begun = _exported_attributes(name, known, contents=contents)
+        is_remote = name in _MODEL_CALLS and known.get("provider") not in _IN_PROCESS
+        with tracer.start_as_current_span(
+            _span_name(name, known),
+            kind=SpanKind.CLIENT if is_remote else SpanKind.INTERNAL,
+            attributes=begun,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as opened:
 
-        def end(span: Span) -> None:
-            told = {k: v for k, v in span.attributes.items() if contents or k not in _CONTENT}
-            exported.set_attributes({_KEYS.get(key, key): value for key, value in told.items()})
-            operation = _MODEL_CALLS.get(name, name)
-            if name in _OPERATIONS or name in _MODEL_CALLS:
-                exported.set_attribute("gen_ai.operation.name", operation)
-            if name in _MODEL_CALLS and "model" in span.attributes:
-                exported.update_name(f"{operation} {span.attributes['model']}")
-            if name in _OPERATIONS and (count := _record_count(span.attributes)) is not None:
-                exported.set_attribute("gen_ai.memory.record.count", count)
-            if span.error is not None:
-                exported.set_attribute("error.type", span.error)
-                exported.set_status(Status(StatusCode.ERROR))
+            def end(span: Span) -> None:
+                told = _exported_attributes(name, span.attributes, contents=contents)
+                opened.set_attributes({key: value for key, value in told.items() if key not in begun})
+                if span.error is not None:
+                    opened.set_attribute("error.type", span.error)
+                    opened.set_status(Status(StatusCode.ERROR))
 
-        yield end
+            yield end
+
+    return exported
 
 
-def _span_name(name: str) -> str:
+def _span_name(name: str, known: Mapping[str, Value]) -> str:
     if name in _DOCUMENT_1:
         return f"lexon.memory.{name}"
-    return name if name in _OPERATIONS else _MODEL_CALLS.get(name, f"hexad.{name}")
+    if name in _MODEL_CALLS:
+        return f"{_MODEL_CALLS[name]} {known['model']}" if "model" in known else _MODEL_CALLS[name]
+    return name if name in _OPERATIONS else f"hexad.{name}"
 
 
-def _record_count(attributes: Mapping[str, Value]) -> Value | None:
-    return attributes.get("items_returned", attributes.get("count"))
+def _exported_attributes(name: str, attributes: Mapping[str, Value], *, contents: bool) -> dict[str, Value]:
+    told = {
+        _KEYS.get(key, key): value
+        for key, value in attributes.items()
+        if key != "provider" and (contents or key not in _CONTENT)
+    }
+    if (provider := attributes.get("provider")) is not None:
+        told |= _provider(str(provider))
+    if name in _MODEL_CALLS or name in _OPERATIONS:
+        told["gen_ai.operation.name"] = _MODEL_CALLS.get(name, name)
+    count = attributes.get("items_returned", attributes.get("count"))
+    if name in _OPERATIONS and count is not None:
+        told["gen_ai.memory.record.count"] = count
+    return told
+
+
+def _provider(provider: str) -> dict[str, Value]:
+    """Return the provider's name, and the address of an endpoint of one's own (`openai@host:port`)."""
+    kind, _, place = provider.partition("@")
+    told: dict[str, Value] = {"gen_ai.provider.name": _PROVIDERS.get(kind, kind)}
+    try:
+        address = urlsplit(f"//{place}")  # without a name and a password before it
+        host, port = address.hostname, address.port
+    except ValueError:  # a generator of one's own may call itself anything
+        return told
+    if host:
+        told["server.address"] = host
+        if port is not None:
+            told["server.port"] = port
+    return told

@@ -24,7 +24,7 @@ from hexad.honeycomb.tables.nodes import NodeText, nodes_of
 from hexad.honeycomb.values import HoneycombEdge, HoneycombRules, JitContext, JitPiece, PieceForm, Safety
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.providers.budgets.metering import query_embedder
+from hexad.providers.budgets.metering import passage_embedder, query_embedder
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.recall.recaller import Recaller
 from hexad.search.service import SearchService
@@ -534,7 +534,7 @@ class NodeSearch:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the vectors of texts; None without an embedder."""
-        return None if self._embedder is None else self._embedder.embed(texts)
+        return None if self._embedder is None else passage_embedder(self._embedder)(texts)
 
     def query_vector(self, query: str) -> list[float] | None:
         """Return the vector of a question; None without an embedder."""

@@ -19,7 +19,7 @@ from hexad.core.clock import Clock
 from hexad.core.erasure import is_masked, masked_item
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
-from hexad.core.tracing import span
+from hexad.core.tracing import before_span, span
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.ingest.imports.read import Linking, Relate, claimed, count_things, read_foreign, repeats, said_of
 from hexad.ingest.passages import item_of, split_item
@@ -146,7 +146,8 @@ class Ingestor:
         written before an error or a kill stay; the next run goes on from there.
         """
         started = self._clock.monotonic()
-        spec = detect(source, kind=options.kind)
+        with before_span("ingest"):
+            spec = detect(source, kind=options.kind)
         with span("ingest", kind=spec.kind.value):
             # What is no export of that system is refused before anything is made for it.
             foreign = (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
+from hexad.core.tracing import Value, is_observed, span
 from hexad.database.connection import Database
-from hexad.database.meta import Meta
+from hexad.database.meta import STORE_ID, Meta
 from hexad.database.task_queue import Tasks
 from hexad.memory.tables.derivations import Derivations
 from hexad.memory.tables.duplicates import NearDuplicates
@@ -42,3 +45,12 @@ class Stores:
         self.origins = Origins(db)
         self.signatures = Signatures(db)
         self.views = Views(db, roles=roles)
+        self._id: str | None = None
+
+    def span(self, name: str, **attributes: Value) -> AbstractContextManager[dict[str, Value]]:
+        """Return the span of an operation on the memories of this store, which it names where anybody is told."""
+        if not is_observed():
+            return span(name, **attributes)
+        if self._id is None:
+            self._id = self.meta.get(STORE_ID)
+        return span(name, **attributes) if self._id is None else span(name, store=self._id, **attributes)

@@ -31,7 +31,7 @@ from hexad.core.erasure import (
     selection_mac,
 )
 from hexad.core.json_types import JSONValue
-from hexad.core.tracing import log, span
+from hexad.core.tracing import log
 from hexad.database.component import Component
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
@@ -115,22 +115,33 @@ class ErasureService:
         progress: Callable[[int], None] | None = None,
     ) -> ErasureReceipt:
         """Archive or purge what is selected; raises as `Hexad.forget` says, before anything is done."""
-        selection = self._resolved(parse_selection(given))
         if dry_run:
+            selection = self._resolved(parse_selection(given))
             self._require_subject(selection.subject)
             return self._trial_receipt(selection, purge=purge)
-        self._db.require_writable()
-        with self._alone(), span("delete_memory"):
-            self._go_on()
-            self._require_subject(selection.subject)
-            kept_places = self._permitted(selection, purge=purge, confirm=confirm)
-            if purge and self._context.actor.is_owner and (stream := self._beyond(selection)) is not None:
-                stream.require_logs()
-            key = secrets.token_bytes(32)
-            begun = self._begin(selection, key, purge=purge)
-            self._memories.removed_files.clear()
-            self._carry(begun, progress)
-            return self._receipt(begun, key, kept_places)
+        with self._stores.span("delete_memory", purge=purge) as told:
+            selection = self._resolved(parse_selection(given))
+            if selection.id is not None:
+                told["memory"] = selection.id
+            self._db.require_writable()
+            with self._alone():
+                receipt = self._forget(selection, progress, purge=purge, confirm=confirm)
+            told["count"] = receipt.count("memories")
+            return receipt
+
+    def _forget(
+        self, selection: Selection, progress: Callable[[int], None] | None, *, purge: bool, confirm: bool
+    ) -> ErasureReceipt:
+        self._go_on()
+        self._require_subject(selection.subject)
+        kept_places = self._permitted(selection, purge=purge, confirm=confirm)
+        if purge and self._context.actor.is_owner and (stream := self._beyond(selection)) is not None:
+            stream.require_logs()
+        key = secrets.token_bytes(32)
+        begun = self._begin(selection, key, purge=purge)
+        self._memories.removed_files.clear()
+        self._carry(begun, progress)
+        return self._receipt(begun, key, kept_places)
 
     def resume(self) -> int:
         """Finish what a killed process began, and what waited for others; returns how much was finished.

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
-from hexad.core.tracing import log, span
+from hexad.core.tracing import log
 from hexad.database.leases import poll
 from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE, Meta
 from hexad.database.task_queue import LINK
@@ -18,7 +18,7 @@ from hexad.errors import BudgetExceeded, Conflict, ProviderError
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
 from hexad.memory.tables.memories import StoredChunk
-from hexad.providers.budgets.metering import EmbedPart, MeteredEmbedder
+from hexad.providers.budgets.metering import EmbedPart, MeteredEmbedder, passage_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.table import NewVector, Vectors
@@ -165,8 +165,6 @@ OTHERS_S: Final = 60.0
 """So long it is waited for others who compute vectors and finish none: a batch takes a second or two."""
 MEASURED_S: Final = 10.0
 """So long is computed before the speed is noted, by which it is told when the rest will be done."""
-_HERE: Final = "hexad"
-"""The provider of a model that runs in this process."""
 _OPERATION: Final = "embed"
 
 
@@ -423,11 +421,10 @@ class EmbeddingJob:
                     if start and turn.stop():
                         return None
                     group = passage_texts[start : start + GROUP_PASSAGES]
-                    with self._span(len(group)):
-                        started = self._clock.monotonic()
-                        rows.extend(self._wanted.known(group, embed))
-                        self._seconds += self._clock.monotonic() - started
-                        self._tokens += sum(min(estimate_tokens(text), BEGINNING_TOKENS) for text in group)
+                    started = self._clock.monotonic()
+                    rows.extend(self._wanted.known(group, embed))
+                    self._seconds += self._clock.monotonic() - started
+                    self._tokens += sum(min(estimate_tokens(text), BEGINNING_TOKENS) for text in group)
                     if start + GROUP_PASSAGES < len(passage_texts):
                         turn.beat()
         except ProviderError as error:
@@ -435,17 +432,11 @@ class EmbeddingJob:
             raise
         return rows
 
-    def _span(self, count: int) -> AbstractContextManager[object]:
-        """Return the span of a call to a model here; one behind an endpoint has its own, with what it used."""
-        if isinstance(self.embedder, MeteredEmbedder):
-            return nullcontext()
-        return span("embed", count=count, provider=_HERE, model=self.embedder.name)
-
     def _charge(self, texts: Sequence[str], space: str | None) -> AbstractContextManager[EmbedPart]:
         """Return what embeds the texts, having set aside what all of them cost: half a memory is of no use."""
         if isinstance(self.embedder, MeteredEmbedder):
             return self.embedder.charged(texts, space=space, operation=_OPERATION)
-        return nullcontext(self.embedder.embed)
+        return nullcontext(passage_embedder(self.embedder))
 
     def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
         log.warning("Embedding failed and will be tried again: %s", error)

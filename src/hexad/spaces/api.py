@@ -16,6 +16,7 @@ from hexad.core.arguments import all_flags_checked, parse_choice, parse_time
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
 from hexad.core.retry import TryAgain, retry
+from hexad.core.tracing import before_span
 from hexad.database.encryption.cipher import EXPORTS
 from hexad.database.encryption.store_files import own_files
 from hexad.database.files import remove_abandoned, unlink
@@ -316,11 +317,12 @@ class SpacesFacade:
         ...     hx.spaces.gc("news").archived, hx.get("n1").status.value
         (1, 'archived')
         """
-        ttl = None if ttl_days is None else parse_policies({"ttl_days": ttl_days}).ttl
-        space = self._stores.spaces.get(name)
-        require_whole(self._context.actor, parse_stored(space.policies), space=name, doing="gc")
-        if not dry_run:
-            self._stores.db.require_writable()
+        with before_span("gc"):
+            ttl = None if ttl_days is None else parse_policies({"ttl_days": ttl_days}).ttl
+            space = self._stores.spaces.get(name)
+            require_whole(self._context.actor, parse_stored(space.policies), space=name, doing="gc")
+            if not dry_run:
+                self._stores.db.require_writable()
         options = GcOptions(ttl=ttl, dry_run=dry_run, purge=purge, progress=progress)
         return self._retention.gc(name, options, at=self._context.clock.now())
 

@@ -137,13 +137,14 @@ class RetentionService:
 
         Raises `NotFound` for a space that is not there, `AccessDenied` when its policy allows no gc.
         """
-        space = self._stores.spaces.get(name)
-        policies = _policies(space, options.ttl)
-        if not options.dry_run:
-            _require(name, policies)
-        judge = _Judge(policies, at=at, purge=options.purge)
-        tally = _Tally()
-        with span("gc", space=name, dry_run=options.dry_run):
+        with span("gc", dry_run=options.dry_run) as told:
+            space = self._stores.spaces.get(name)
+            told["space"] = name
+            policies = _policies(space, options.ttl)
+            if not options.dry_run:
+                _require(name, policies)
+            judge = _Judge(policies, at=at, purge=options.purge)
+            tally = _Tally()
             for batch in self._batches(space, judge, tally):
                 if options.stop():
                     break

@@ -16,7 +16,7 @@ from hexad.core.actor import Actor
 from hexad.core.clock import Clock
 from hexad.core.ids import IdSource
 from hexad.core.retry import TryAgain, retry
-from hexad.core.tracing import span
+from hexad.core.tracing import Value, is_observed
 from hexad.errors import Conflict
 from hexad.ingest.write.enrich import is_plain, new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
@@ -84,18 +84,19 @@ class Pipeline:
         Raises `InvalidMemory`, `InvalidSpace`, `LimitExceeded` or `Conflict`, and what a model's provider raises
         for a draft whose extraction is strict; then nothing was stored.
         """
-        self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         return self.retried(lambda: self._write(drafts))
 
-    @staticmethod
-    def retried(attempt: Callable[[], list[Memory]]) -> list[Memory]:
+    def retried(self, attempt: Callable[[], list[Memory]]) -> list[Memory]:
         """Return what an attempt stores, made anew where `require_current` found its drafts out of date."""
-        with span("create_memory") as told:
+        with self._stores.span("upsert_memory") as told:
             memories = retry(attempt, times=_ATTEMPTS, failure=lambda: Conflict(_RULES_CHANGE))
             told["count"] = len(memories)
+            if is_observed():
+                told.update(_written(memories))
             return memories
 
     def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
+        self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with self._policies.looked_up_once():
             prepared = [self.prepare(draft) for draft in drafts]
         for write in prepared:
@@ -450,3 +451,12 @@ def _waiting(write: PreparedDraft, objection: Objection) -> PreparedDraft:
         "`hx.quarantine`."
     )
     return replace(write, notes=(*write.notes, note))
+
+
+def _written(memories: Sequence[Memory]) -> dict[str, Value]:
+    """Return which memory was written, where it is a single one, and what was done, where that is the same for all."""
+    told: dict[str, Value] = {"memory": memories[0].id} if len(memories) == 1 else {}
+    outcomes = {memory.receipt.outcome.value for memory in memories if memory.receipt is not None}
+    if len(outcomes) == 1:
+        told["outcome"] = outcomes.pop()
+    return told

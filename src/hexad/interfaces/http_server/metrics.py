@@ -137,7 +137,7 @@ class Metrics:
 
     def _ended(self, span: Span) -> None:
         self._operations.labels(span.name, str(span.error is not None).lower()).observe(span.seconds)
-        if span.name == "gc" and not span.attributes["dry_run"]:
+        if span.name == "gc" and span.error is None and not span.attributes["dry_run"]:
             self._gc_runs.inc()
         elif span.name == "pin" and span.error is None and span.attributes.get("changed"):
             self._pins.inc()

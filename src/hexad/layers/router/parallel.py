@@ -13,7 +13,7 @@ from threading import Event, Lock, Thread, current_thread
 from typing import Final, TypeVar
 
 from hexad.core.clock import Clock
-from hexad.core.tracing import log
+from hexad.core.tracing import carried, log
 from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.contract import LayerItems, MemoryItem
@@ -48,7 +48,7 @@ class _Job:
 
     def __init__(self, layer: MemoryLayer, ask: LayerQuestion) -> None:
         self.layer = layer
-        self.ask = ask
+        self.ask = carried(ask)
         self.done = Event()
         self.items: Sequence[MemoryItem] = ()
         self.error: str | None = None

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from hexad.config import Settings
 from hexad.core.arguments import is_number, is_whole
 from hexad.core.clock import Clock
-from hexad.core.tracing import span
+from hexad.core.tracing import HERE, span
 from hexad.database.connection import Database
 from hexad.errors import HexadError, InvalidInput, InvalidSpace, ProviderError
 from hexad.memory.policy import SpaceBudget, parse_space_budget
@@ -302,7 +302,7 @@ class MeteredEmbedder:
             try:
                 with span("embed", provider=provider, model=model, count=len(part)) as told:
                     rows, tokens = self._embedder.embed_measured(part)
-                    told["input_tokens"] = tokens
+                    told.update(input_tokens=tokens, dimensions=rows.shape[1])
             except ProviderError as error:
                 used += self._embedder.estimate_tokens(part) if error.charged else 0
                 raise
@@ -420,4 +420,25 @@ def query_embedder(embedder: Embedder) -> QueryEmbedder:
     """Return what embeds a question, and charges it to the space that was asked where that costs something."""
     if isinstance(embedder, MeteredEmbedder):
         return embedder.embed_query
-    return lambda text, _space: embedder.embed_query(text)
+
+    def embed(text: str, _space: str | None) -> FloatRows:
+        with span("embed", provider=HERE, model=embedder.name, count=1) as told:
+            row = embedder.embed_query(text)
+            told["dimensions"] = len(row)
+            return row
+
+    return embed
+
+
+def passage_embedder(embedder: Embedder) -> EmbedPart:
+    """Return what embeds texts, with a span for each call to the model."""
+    if isinstance(embedder, MeteredEmbedder):
+        return embedder.embed
+
+    def embed(texts: Sequence[str]) -> FloatRows:
+        with span("embed", provider=HERE, model=embedder.name, count=len(texts)) as told:
+            rows = embedder.embed(texts)
+            told["dimensions"] = rows.shape[1]
+            return rows
+
+    return embed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from hexad.core.clock import Clock, SystemClock
+from hexad.core.tracing import carried
 from hexad.errors import ProviderError
 from hexad.providers.generators.base import Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, moved
@@ -307,7 +308,8 @@ class HostedGenerator:
             constrained=prompt.schema is not None and endpoint not in self._unconstrained,
         )
         # A loop of its own in a thread of its own: the caller may be inside one, and loops do not nest.
-        thread = threading.Thread(target=_in_loop, args=(call, outcome), name="hexad-generator", daemon=True)
+        ask = carried(lambda: _in_loop(call, outcome))
+        thread = threading.Thread(target=ask, name="hexad-generator", daemon=True)
         thread.start()
         if not outcome.done.wait(self._access.timeout_s + _GRACE_S):
             raise call.late()

@@ -18,7 +18,7 @@ from hexad.errors import ProviderError
 from hexad.memory.memory import Memory
 from hexad.memory.store import Stores
 from hexad.memory.tables.memories import StoredChunk
-from hexad.providers.budgets.metering import MeteredEmbedder
+from hexad.providers.budgets.metering import MeteredEmbedder, passage_embedder
 from hexad.providers.embedders.base import Embedder
 from hexad.search.embedding_job import BEGINNING_TOKENS, Passage, mean_of, passages
 from hexad.search.fulltext import TextMatch
@@ -60,6 +60,7 @@ class CandidateVectors:
     ) -> None:
         """`everything` hides nothing: a turn's vector hears the turn before it, whoever may see that."""
         self._stores, self._embedder, self._wanted = everything, embedder, wanted
+        self._embed = passage_embedder(embedder)
         self._clock, self._budget_s = clock, budget_ms / 1000
 
     def possible(self) -> bool:
@@ -73,7 +74,7 @@ class CandidateVectors:
 
     def embed(self, texts: Sequence[str]) -> Sequence[NDArray[np.float32]]:
         """Return the vectors of a few short texts, which are kept in memory."""
-        return self._wanted.embed(texts, self._embedder.embed)
+        return self._wanted.embed(texts, self._embed)
 
     def extend(
         self,
@@ -123,7 +124,7 @@ class CandidateVectors:
                 batch, groups = groups[:count], groups[count:]
                 texts = [passage.text for group in batch for passage in group]
                 with budget.spending(sum(_read(passage) for group in batch for passage in group)):
-                    rows = iter(self._wanted.embed(texts, self._embedder.embed))
+                    rows = iter(self._wanted.embed(texts, self._embed))
                 for group in batch:
                     yield group[0], mean_of([next(rows) for _ in group])
                 self._wanted.complete(
