@@ -292,7 +292,7 @@ class Xdb:
 
         Raises `StorageFailure` when the disk refuses; a later call tries again.
         """
-        self._experience.flush()
+        self._experience.acknowledge()
 
     @property
     def experience_log(self) -> ExperienceLog:

@@ -164,7 +164,7 @@ class Experience:
             raise NotFound(
                 f"There is no session {session!r};", remedy="`{sessions()}` lists those that there are."
             )
-        self.flush()
+        self.acknowledge()
         self._sessions.end(number, at=self._clock.now())
         self._open.pop(session, None)
         self.accounts.close(number)
@@ -241,7 +241,7 @@ class Experience:
         for batch in held_together(batches(chunks(rows, self._engine), self.intake)):
             ticks += self.recorder.add_batch(number, batch)
             self.accounts.add(number, int(batch.tokens.sum()))
-        self.flush()
+        self.acknowledge()
         return session, ticks
 
     def _writable_session(self, session_id: str | None) -> tuple[str, int]:
@@ -269,8 +269,15 @@ class Experience:
         """Give out no tick of a session up to this one any more: its context window begins after it."""
         self.recorder.skip(number, through)
 
+    def acknowledge(self) -> None:
+        """Wait until what was recorded is acknowledged, and tagged where the settings say so; `RowsInDoubt` where that
+        of earlier records is not known.
+        """  # fmt: skip
+        self.recorder.acknowledge()
+        self.tag_automatically()
+
     def flush(self) -> None:
-        """Wait until what was recorded is acknowledged, and tagged where the settings say so."""
+        """Do what `acknowledge` does for somebody who asks what was recorded: doubts are left to tell."""
         self.recorder.flush()
         self.tag_automatically()
 

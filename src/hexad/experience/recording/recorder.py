@@ -54,6 +54,7 @@ class _Waiting:
     chars: int = 0
     written: bool = False
     error: StorageFailure | None = None
+    threads: set[int] = field(default_factory=set)  # who recorded them
 
 
 @dataclass(slots=True)
@@ -94,6 +95,8 @@ class Recorder:
         self._log: LogWriter | None = None
         self._doubtful: LogWriter | None = None  # a log that may still show what it failed to write
         self._trouble: StorageFailure | None = None
+        self._doubt: RowsInDoubt | None = None  # until `acknowledge` told it
+        self._doubts: dict[int, RowsInDoubt] = {}  # the same by thread, of those whose records it is about
         self._loop = BackgroundLoop("hexad-recorder", self._pause_after_step, delay_s=GROUP_S)
         self._registered = self._closed = False
 
@@ -101,11 +104,11 @@ class Recorder:
         """Record for a session; return the tick, which is `tick` if given. Under `always` it is on the disk.
 
         Raises `StorageFailure` when the disk refuses; then it was not recorded. After a failure in the background
-        nothing is taken before what waits could be written. `Conflict` when somebody may have been given the tick.
+        nothing is taken before what waits could be written, and where earlier records of this thread are in doubt it
+        says that, once. `Conflict` when somebody may have been given the tick.
         """
         self._require_own_process()
-        if self._trouble is not None:
-            self.flush()
+        self._require_written()
         always = self._durability is StreamDurability.ALWAYS
         with self._lock:
             if tick is not None:
@@ -123,6 +126,7 @@ class Recorder:
             else:
                 batch.steps.append((session, tick, *fields))  # type: ignore[arg-type]  # its time is there
             batch.chars += len(fields.content)
+            batch.threads.add(threading.get_ident())
             waiting = len(batch.steps)
         if always:
             self._write(batch)
@@ -142,8 +146,7 @@ class Recorder:
         background, until what waits could be written.
         """
         self._require_own_process()
-        if self._trouble is not None:
-            self.flush()
+        self._require_written()
         with self._writing:  # while it is held nobody can close the log
             with self._lock:
                 ticks = self._take(session, len(batch))
@@ -239,12 +242,29 @@ class Recorder:
             ticks = self._ticks.get(session)
             return None if ticks is None or not ticks.next else ticks.next - 1
 
-    def flush(self) -> None:
+    def _require_written(self) -> None:
+        """Write what could not be written before, and tell this thread of its records that are in doubt."""
+        if self._trouble is not None:
+            self.flush()
+        if self._doubts:
+            doubt = self._doubts.pop(threading.get_ident(), None)
+            if doubt is not None:
+                raise RowsInDoubt(str(doubt)) from doubt
+
+    def acknowledge(self) -> None:
         """Wait until everything recorded so far is acknowledged: on the disk, or under `os` with the system.
 
-        Raises `StorageFailure` when that cannot be. What was refused is kept, and written by a later flush, unless
-        the message says that it is in doubt.
+        Raises `StorageFailure` when that cannot be. What was refused is kept, and written by a later flush, unless it
+        is `RowsInDoubt`. Of doubts whoever asks first is told, and besides each thread whose records it is about.
         """
+        self.flush()
+        general, self._doubt = self._doubt, None
+        doubt = self._doubts.pop(threading.get_ident(), None) or general
+        if doubt is not None:
+            raise RowsInDoubt(str(doubt)) from doubt
+
+    def flush(self) -> None:
+        """Do what `acknowledge` does for somebody who only reads what was recorded: doubts are left to tell."""
         self._require_own_process()
         with self._lock:
             batch = self._batch
@@ -257,7 +277,7 @@ class Recorder:
         trouble, self._trouble = self._trouble, None
         if trouble is not None:
             with self._lock:
-                if self._batch.steps and not isinstance(trouble, RowsInDoubt):
+                if self._batch.steps:
                     self._trouble = trouble
             raise trouble
 
@@ -306,12 +326,17 @@ class Recorder:
     def _note_refusal(self, batch: _Waiting, error: StorageFailure) -> None:
         if self._durability is StreamDurability.ALWAYS:
             batch.error = error
-            return
-        self._trouble = error
-        if not isinstance(error, RowsInDoubt):
+        elif isinstance(error, RowsInDoubt):
+            # Told apart from other trouble: what is written later, or asked for by somebody else, settles no doubt.
+            log.warning("the stream could not be written: %s", error)
+            self._doubt = error
+            self._doubts.update(dict.fromkeys(batch.threads, error))
+        else:
+            self._trouble = error
             # They have ids that callers know: kept until the disk takes them. Nothing is added meanwhile.
             with self._lock:
                 self._batch.steps[:0] = batch.steps
+                self._batch.threads |= batch.threads
 
     def _pause_after_step(self) -> float:
         """Write what has waited for 20 ms; what could not be written waits still, whatever ends the thread."""
@@ -372,6 +397,8 @@ class Recorder:
                 self._doubtful.close(clean=False)
             if unused:
                 self._sessions.give_back(unused)
+        if self._doubt is not None:
+            raise RowsInDoubt(str(self._doubt)) from self._doubt
 
 
 def _unused(blocks: Iterable[tuple[int, _Ticks]]) -> list[tuple[int, int, int]]:
