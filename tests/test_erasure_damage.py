@@ -10,6 +10,7 @@ import pytest
 
 from hexad import FrozenClock, Hexad, IntegrityError
 from hexad.core.erasure import UNREAD
+from hexad.database.erasure_book import Erasures
 from hexad.experience.erasure.eraser import FILES
 from opener import Opener
 
@@ -89,6 +90,28 @@ def test_what_cannot_be_taken_out_of_a_damaged_segment_is_named_and_goes_once_it
     assert not shared.exists()
     assert 5 == words_in(hx, "two")
     assert [] == hx.check()
+
+
+def test_what_was_taken_out_counts_once_though_the_program_ended_before_it_was_settled(
+    opened: Opener, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hx = opened()
+    (shared,) = recorded(hx, clock, {"one": 20, "two": 5})
+    whole = damage(shared)
+    hx.forget(session="one", purge=True, confirm=True)
+    shared.write_bytes(whole)
+
+    def ended(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(Erasures, "settle", ended)
+        hx.maintain()
+    assert not shared.exists()
+    hx.maintain()
+
+    (erasure,) = hx.erasures()
+    assert (20, ()) == (erasure.count("timesteps"), tuple(erasure.pending))
 
 
 @pytest.mark.parametrize("given", ["before", "tag", "gap"])

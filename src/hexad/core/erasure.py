@@ -28,6 +28,7 @@ MENTIONS: Final = 200
 """Memories, and records besides, that a receipt lists because they name the person."""
 
 
+TIMESTEPS: Final = "timesteps"
 UNREAD: Final = "segments that cannot be read"
 """The place of what waits until these are put back; then the erasure is under way again."""
 
@@ -169,6 +170,12 @@ class Pending:
     reason: str
     work: Mapping[str, JSONValue] = field(default_factory=dict)
     no: int | None = None
+
+    @property
+    def unread(self) -> int:
+        """How many timesteps, which nobody could read, count as erased once this is done."""
+        unread = self.work.get("unread", 0)
+        return unread if isinstance(unread, int) else 0
 
     def to_dict(self) -> dict[str, JSONValue]:
         """Return place and reason as JSON."""

@@ -18,6 +18,7 @@ from typing import Final
 from hexad.core.erasure import (
     MANY,
     MENTIONS,
+    TIMESTEPS,
     UNREAD,
     ErasureReceipt,
     LeftInPlace,
@@ -384,6 +385,7 @@ class ErasureService:
                 with self._db.transaction():
                     if waiting.place == UNREAD:
                         self._erasures.reopen(waiting)
+                    book.erased(TIMESTEPS, waiting.unread)
                     self._erasures.settle(waiting)
                     if erasure_no is None:
                         detail = {"id": book.id, "place": waiting.place}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.erasure import UNREAD, ErasureBook, Pending, Realm, Selection
+from hexad.core.erasure import TIMESTEPS, UNREAD, ErasureBook, Pending, Realm, Selection
 from hexad.core.ids import IdSource
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
@@ -158,7 +158,6 @@ def _ticks_in(log: Frames, columns: Mapping[str, NDArray[np.int64]]) -> dict[int
     return {session: union(ranges) for session, ranges in ranges.items()}
 
 
-ROWS: Final = "timesteps"
 RECORDS: Final = "COLD records"
 EMPTIED: Final = "COLD records left without texts"
 COMPACTIONS: Final = "compactions"
@@ -208,7 +207,7 @@ class RowRemoval:
             ids.update(self._rows.remembered(session.id, None if session.whole else session.touched))
             self._departed.erase(session.number, session.ticks)
             # What is in a file that cannot be read is not erased before that is gone.
-            book.erased(ROWS, count(session.live) - (0 if book.trial else count(session.unread)))
+            book.erased(TIMESTEPS, count(session.live) - (0 if book.trial else count(session.unread)))
             book.erased(RECORDS, self._compressed.delete([reply.no for reply in session.replies]))
             ids |= self._take_compactions(session, book)
             self._take_targets(session, prepared, book)
@@ -575,12 +574,10 @@ class StreamEraser:
         sessions = (
             [int(str(session)) for session in given_sessions] if isinstance(given_sessions, list) else []
         )
-        unread = waiting.work.get("unread", 0)
-        assert isinstance(unread, int)
         rewrite = self._files.take_out() if self._files.has_files_left(sessions) else FileRewrite()
         is_done = not self._files.has_files_left(sessions)
         with self._db.transaction():
-            book.erased(ROWS, unread if is_done else 0, rewrite.bytes)
+            book.erased(TIMESTEPS, 0, rewrite.bytes)  # what nobody could read counts when it is settled, once
         if is_done:
             return True
         reason = "; ".join(sorted(rewrite.held_by)) or _NOT_YET
