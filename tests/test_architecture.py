@@ -53,7 +53,7 @@ WHAT_USERS_HOLD = (
 INNER_ORDERS = {
     "experience": (
         "values", "arguments", "tables", "summaries", "stream", "recording", "query", "events", "tags", "tiers", "context",
-        "documents", "submissions", "evidence", "stream_database", "tagging", "erasure", "experience_log", "api",
+        "documents", "submissions", "evidence", "stream_database", "lost_segments", "tagging", "erasure", "experience_log", "api",
         "service", "component",
     ),
     "honeycomb": (

@@ -245,12 +245,12 @@ QUARANTINE = {
     "reject": "owner",
 }
 STREAM = """
-    activity browse_concepts check_and_compress comment compactions compressed_records context context_manager contract
+    accept_lost_segment activity browse_concepts check_and_compress comment compactions compressed_records context context_manager contract
     create_bud_tag create_entity_tag documents edit_comment end_session experience_log export_submission find_concept
     find_tags flush get_applications_for_timestep get_bud_examples get_buds get_comment get_comments_for_range
     get_compressed_record get_context_state get_context_states get_document get_state get_submission
     get_tags_for_timestep get_timestep get_window get_windows_for_submission get_windows_for_tag list_documents
-    load_concept_pack mark_bud_ready on_input on_output_token pin_window promote_to_bud recall recall_by_concept recall_events recall_surprising
+    load_concept_pack lost_segments mark_bud_ready on_input on_output_token pin_window promote_to_bud recall recall_by_concept recall_events recall_surprising
     record record_many remove_comment remove_document remove_tag request_compaction resolve_submission restore_document
     seal search_documents session session_totals sessions set_contract set_summarizer start_session storage_manager
     submissions submit_graft tag tag_applications tag_index unpin_window untag update_bud_status usage verify_export

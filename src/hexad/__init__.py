@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         DocumentVersion,
         WorkingCopy,
     )
+    from hexad.experience.values.losses import LostSegment, LostTicks
     from hexad.experience.values.pressure import (
         Amount,
         CompressionReport,
@@ -243,6 +244,7 @@ _HOMES: Final = {
     "hexad.experience.values.documents": (
         "CopiesReport", "CopyState", "Document", "DocumentType", "DocumentVersion", "WorkingCopy",
     ),
+    "hexad.experience.values.losses": ("LostSegment", "LostTicks"),
     "hexad.experience.values.pressure": (
         "Amount", "CompressionReport", "CompressionStep", "SessionTotals", "Stopped", "StorageUsage",
     ),
@@ -340,7 +342,8 @@ __all__ = [
     "HoneycombNode", "HoneycombRules", "HoneycombStats", "IdSource", "IngestReport", "IntegrityError",
     "InvalidInput", "InvalidMemory", "InvalidSpace", "InvalidTarget", "JitContext", "JitPiece", "KindList",
     "LayerPlan", "LayerSize", "LearnedChange", "LearningReport", "LedgerBroken", "LeftAlone", "LeftOut",
-    "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd", "Linked", "MaintenanceReport",
+    "LifecycleContract", "LimitExceeded", "LimitSource", "Link", "LinkEnd", "Linked", "LostSegment", "LostTicks",
+    "MaintenanceReport",
     "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality", "MemoryQuery", "Mistake", "NearMemory",
     "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
     "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QualityFinding",

@@ -333,6 +333,7 @@ class Services:
             rules=self.rules(),
             writer=lambda: self.ingest().writer,
             generator_for=self.program.models.generator_for,
+            after_loss=self._after_loss,
         )
         self.experience.set(service)  # the background may ask for it at once
         if self.context.background and service.windows.compactions.pending():
@@ -675,11 +676,17 @@ class Services:
         if (honeycomb := self.honeycomb.loaded) is not None:
             honeycomb.breaker.flush()
         if self.spaces.loaded is not None:
-            from hexad.privacy.ledger_sync import move_to_ledger
+            self._feed_ledger()
 
-            move_to_ledger(
-                self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt
-            )
+    def _feed_ledger(self) -> None:
+        from hexad.privacy.ledger_sync import move_to_ledger
+
+        move_to_ledger(self.stores.meta, self.context.directory, clock=self.clock, crypt=self.context.crypt)
+
+    def _after_loss(self) -> None:
+        """Finish the erasures that waited for a segment that was given up, and let the ledger take the note of it."""
+        self.erasure().resume()
+        self._feed_ledger()
 
     def _note_ledger_key(self) -> None:
         directory, meta = self.context.directory, self.stores.meta

@@ -24,6 +24,7 @@ from hexad.experience.values.documents import (
     RemovedDocument,
     WorkingCopy,
 )
+from hexad.experience.values.losses import LostSegment
 from hexad.experience.values.pressure import CompressionReport, SessionTotals, StorageUsage
 from hexad.experience.values.records import (
     ActivityBucket,
@@ -834,6 +835,8 @@ class AsyncXdb:
     async def check_and_compress(
         self, *, max_storage_bytes: int | None = None, compression_threshold: float | None = None
     ) -> CompressionReport: ...
+    async def accept_lost_segment(self, segment: str, *, confirm: bool = False) -> LostSegment: ...
+    async def lost_segments(self) -> list[LostSegment]: ...
     async def set_contract(self, contract: Mapping[str, object] | str | Path | None) -> LifecycleContract: ...
 
 class AsyncDocumentRepository:

@@ -321,6 +321,8 @@ xdb.compressed_records  GET    /xdb/compressed-records
 xdb.get_compressed_record GET  /xdb/compressed-record
 xdb.check_and_compress  POST   /xdb/check-and-compress
 xdb.usage               GET    /xdb/usage
+xdb.lost_segments       GET    /xdb/lost-segments
+xdb.accept_lost_segment POST   /xdb/accept-lost-segment
 xdb.warm_tokens         GET    /xdb/warm-tokens
 xdb.list_documents      GET    /xdb/documents
 xdb.get_document        GET    /xdb/document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.json_types import JSONValue
@@ -40,6 +40,7 @@ LEDGER_SIZE: Final = "ledger_size"
 LEDGER_ROOT: Final = "ledger_root"
 """The same number, and the hash of the tree of these records."""
 ACCEPTED: Final = "accept_losses"
+ACCEPTED_SEGMENT: Final = "accept_lost_segment"
 """The note that the store goes on without files that are lost."""
 _FILE: Final = "file:"
 """Before the path of a file below the store's folder: how long it is at least."""
@@ -268,6 +269,11 @@ class Meta:
             "SELECT at, what, detail FROM maintenance_log ORDER BY no DESC LIMIT ?", (limit,)
         )
         return [(from_micros(at), what, parse(detail)) for at, what, detail in rows]
+
+    def logged_as(self, what: str) -> list[tuple[datetime, Mapping[str, Any]]]:
+        """Return the notes of maintenance of one kind, the oldest first."""
+        rows = self._db.query("SELECT at, detail FROM maintenance_log WHERE what = ? ORDER BY no", (what,))
+        return [(from_micros(at), parse(detail)) for at, detail in rows]
 
 
 class MaintenanceLog:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 from hexad.core.actor import Actor
 from hexad.core.arguments import (
     all_texts_checked,
+    flags_checked,
     parse_choice,
     parse_offset,
     require_question_length,
@@ -36,6 +37,7 @@ from hexad.experience.context.context_window import NO_SESSION, ContextWindowMan
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.evidence import EvidencePackages
 from hexad.experience.experience_log import ExperienceLog
+from hexad.experience.lost_segments import LostSegments
 from hexad.experience.query.activity import ActivityQuestion
 from hexad.experience.recording.batches import Rows
 from hexad.experience.recording.moments import record_fields
@@ -49,6 +51,7 @@ from hexad.experience.tiers.pinning import PinnedWindows
 from hexad.experience.tiers.storage_manager import StorageManager
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
+from hexad.experience.values.losses import LostSegment
 from hexad.experience.values.names import check_name
 from hexad.experience.values.pressure import CompressionReport, SessionTotals, StorageUsage
 from hexad.experience.values.records import (
@@ -101,12 +104,13 @@ class Xdb:
         tiers: PinnedWindows,
         submissions: Submissions,
         evidence: EvidencePackages,
+        losses: LostSegments,
         actor: Actor,
     ) -> None:
         self._experience, self._tagging, self._documents = experience, tagging, documents
         self._windows, self._storage, self._contracts = context, storage, contracts
         self._tiers, self._submissions, self._evidence = tiers, submissions, evidence
-        self._actor = actor
+        self._losses, self._actor = losses, actor
 
     # Sessions -------------------------------------------------------------------------------------------------------
 
@@ -955,6 +959,24 @@ class Xdb:
         return self._storage.check_and_compress(
             max_storage_bytes=max_storage_bytes, compression_threshold=compression_threshold
         )
+
+    @flags_checked
+    def accept_lost_segment(self, segment: str, *, confirm: bool = False) -> LostSegment:
+        """Give up a segment that is damaged and of which there is no backup: the stream goes on without what it held.
+
+        Its file is removed, erasures that waited for it are finished, the ledger is told who gave up what, and `check`
+        finds no fault with it from then on. `segment` is the file's name or path, as `check` says it. A copy of the
+        file that is put back later is not read.
+
+        Raises `Conflict` for a segment that is as it was sealed, `NotFound` for one that the stream does not have,
+        `AccessDenied` without `confirm` and for anybody but the store's owner, `StorageFailure` for a store that was
+        opened read-only, `StoreLocked` while another process writes the stream's files; then nothing was changed.
+        """
+        return self._losses.accept(segment, confirm=confirm)
+
+    def lost_segments(self) -> list[LostSegment]:
+        """Return the segments that were given up, the oldest first; their text says what is lost in one line."""
+        return self._losses.list()
 
     @property
     def contract(self) -> LifecycleContract:

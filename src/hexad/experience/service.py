@@ -12,6 +12,7 @@ from hexad.experience.context.context_window import ContextWindows
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.erasure.eraser import StreamEraser
 from hexad.experience.evidence import EvidencePackages
+from hexad.experience.lost_segments import LostSegments
 from hexad.experience.stream_database import Experience
 from hexad.experience.submissions import Submissions
 from hexad.experience.summaries import Summarizer
@@ -41,8 +42,11 @@ class ExperienceService:
         rules: RedactionRules,
         writer: Callable[[], MemoryWriter],
         generator_for: Callable[[str | None], MeteredGenerator | None],
+        after_loss: Callable[[], object],
     ) -> None:
-        """`writer` is the write path of memories, loaded when a summary is remembered."""
+        """`writer` is the write path of memories, loaded when a summary is remembered; `after_loss` finishes what
+        waited for a segment that was given up.
+        """  # fmt: skip
         self._context, self._generator_for = context, generator_for
         self.experience = Experience(context, rules=rules)
         experience, actor = self.experience, context.actor
@@ -92,6 +96,7 @@ class ExperienceService:
             tiers=self.tiers,
             submissions=submissions,
             evidence=evidence,
+            losses=LostSegments(context, experience.sealer, settle=after_loss),
             actor=actor,
         )
         self.eraser = StreamEraser(

@@ -494,7 +494,8 @@ class StreamEraser:
             book.pending(
                 UNREAD,
                 f"{names} cannot be read and may hold more of what is to go: that is in it still. Put a backup in its "
-                "place: `hexad maintain` then goes on with the erasure",
+                "place: `hexad maintain` then goes on with the erasure. If there is none, `hexad xdb accept-lost NAME` "
+                "does so without what a segment held",
                 {"segments": [*choice.unsure], "selection": selection.to_dict()},
             )
 

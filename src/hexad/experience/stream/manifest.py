@@ -12,7 +12,7 @@ from hexad.core.lazy import ByteCache
 from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
-from hexad.database.meta import Meta
+from hexad.database.meta import ACCEPTED_SEGMENT, Meta
 from hexad.errors import Conflict, IntegrityError
 from hexad.experience.tables.cold_ranges import DEPARTED
 
@@ -154,6 +154,10 @@ class SegmentManifest:
         """Note that the file of a replaced segment has gone."""
         with self._db.transaction() as con:
             con.execute("DELETE FROM stream_replaced_segments WHERE name = ?", (name,))
+
+    def given_up(self) -> set[str]:
+        """Return the segments that were given up."""
+        return {str(detail["segment"]) for _, detail in self._meta.logged_as(ACCEPTED_SEGMENT)}
 
     def ranges(self, sessions: Collection[int] | None = None) -> dict[str, list[SessionRange]]:
         """Return what each segment holds of which sessions, of these only, by the segment's name."""

@@ -44,6 +44,7 @@ from hexad.experience.stream.segment_files import (
     file_hash,
     leftover,
     side_kinds,
+    without_it,
 )
 from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
 from hexad.experience.values.records import KIND_CODES, StreamReport
@@ -173,7 +174,7 @@ class SegmentUpkeep:
                 dropped += [segment] if path.exists() else []
                 self._rewrite([_Candidate(segment=segment, cold_rows=segment.rows, departed=left)])
             elif not path.exists():
-                problems.append(f"{segment.name} is not there")
+                problems.append(f"{segment.name} is not there. {without_it(segment.name)}")
             elif self._holds(segment, here, problems) and self._is_whole(segment, problems):
                 rows = self._count(segment, left)
                 self._rewrite([_Candidate(segment=segment, cold_rows=rows, departed=left)])
@@ -196,7 +197,7 @@ class SegmentUpkeep:
             path = self._files.directory / segment.name
             problems.append(
                 f"{path} cannot be read, and what it holds of this is in it still; nobody is shown it. Put a backup in "
-                "its place: `hexad maintain` takes it out of that"
+                f"its place: `hexad maintain` takes it out of that. {without_it(segment.name)}"
             )
             return False
 
@@ -241,9 +242,13 @@ class SegmentUpkeep:
             )
             left = written.segment.rows
         for name in names:
-            self._files.remove(name)
-            self._manifest.forget_replaced(name)
+            self.remove(name)
         return sum(candidate.segment.rows for candidate in group) - left
+
+    def remove(self, name: str) -> None:
+        """Remove the files of a segment that was taken out of the stream."""
+        self._files.remove(name)
+        self._manifest.forget_replaced(name)
 
     def _make_sides(self, problems: list[str], stop: Callable[[], bool]) -> None:
         sides = self._manifest.sides()
@@ -372,12 +377,12 @@ class Sealer:
         return self._engine.cipher
 
     @contextlib.contextmanager
-    def exclusively(self) -> Iterator[SegmentUpkeep | None]:
-        """Let this thread alone change the stream's files, logs that others write to aside; None while another process
-        does. What an interrupted run left is removed first.
+    def exclusively(self, *, wait_s: float = 0.0) -> Iterator[SegmentUpkeep | None]:
+        """Let this thread alone change the stream's files, logs that others write to aside; None where another process
+        does, for longer than `wait_s`. What an interrupted run left is removed first.
         """  # fmt: skip
         files.ensure_dir(self.segments, for_data=True)
-        with self._turn, self._lease.held_for() as mine:
+        with self._turn, self._lease.held_for(wait_s=wait_s) as mine:
             if mine:
                 self._sweep()
             yield self._upkeep if mine else None

@@ -284,6 +284,11 @@ def _ranges(cursor: duckdb.DuckDBPyConnection, name: str) -> list[SessionRange]:
     ]
 
 
+def without_it(segment: str) -> str:
+    """Return what to do where there is no backup of a segment."""
+    return f"If there is none, `hexad xdb accept-lost {segment}` goes on without what it held."
+
+
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
@@ -324,10 +329,12 @@ def _damaged_segments(manifest: SegmentManifest, directory: Path) -> Iterator[st
         except FileNotFoundError:
             # Since it was listed, upkeep may have put another one in its place.
             if manifest.has(segment.name):
-                yield f"{path} with {segment.rows:,} timesteps is not there. Put a backup in its place."
+                words = f"{path} with {segment.rows:,} timesteps is not there."
+                yield f"{words} Put a backup in its place. {without_it(segment.name)}"
             continue
         if not whole:
-            yield f"{path} was changed or damaged: it does not match its hash. Put a backup in its place."
+            words = f"{path} was changed or damaged: it does not match its hash."
+            yield f"{words} Put a backup in its place. {without_it(segment.name)}"
     for segment_name, sides in manifest.sides().items():
         for side in sides:
             path = directory / side.name
@@ -347,11 +354,14 @@ def _unknown(
     unknown = [path for path in sorted(directory.glob(f"*{SUFFIX}")) if not manifest.has(path.name)]
     if not unknown:
         return
-    replaced = set(manifest.replaced())
+    replaced, given_up = set(manifest.replaced()), manifest.given_up()
     engine = DuckDbEngine(cipher)
     try:
         for path in unknown:
             if path.name in replaced or leftover(path, engine, manifest, logs) or manifest.has(path.name):
+                continue
+            if path.name in given_up:
+                yield f"{path} was given up, and nothing reads it. Remove it, or move it away."
                 continue
             yield (
                 f"{path} holds what this memory.db does not know of. Put back the memory.db that belongs to it, "

@@ -1,4 +1,4 @@
-"""`hexad xdb usage`, `compress`, `contract`: how much experience takes, and what it may take."""
+"""`hexad xdb usage`, `compress`, `contract`, `accept-lost`: what experience takes, and may; and what is lost."""
 
 from __future__ import annotations
 
@@ -269,3 +269,23 @@ def _contract_lines(contract: LifecycleContract) -> Sequence[str]:
     for name, text in limits:
         lines += hanging(f"{name:<21}  {text}  ({contract.sources[name].value})", indent=0, room=width())
     return lines
+
+
+@click.command("accept-lost", cls=Command)
+@click.argument("segment")
+@click.option("--yes", is_flag=True, help="Do not ask before it is given up.")
+def accept_lost(*, segment: str, yes: bool) -> None:
+    """Give up a damaged SEGMENT of which there is no backup.
+
+    SEGMENT is the name of its file, which `hexad check` says. The stream goes on without what it held: the file is
+    removed, erasures that waited for it are finished, the ledger is told who gave up what, and `hexad check` says it as
+    a note from then on. A segment that is as it was sealed is refused.
+    """
+    confirm(
+        f"Give up segment {clean(segment)} for good?",
+        yes=yes,
+        without="put a backup of the file in its place",
+    )
+    with state().opened() as hx:
+        lost = hx.xdb.accept_lost_segment(segment, confirm=True)
+    show(lost, table=[clean(str(lost))])

@@ -31,6 +31,7 @@ _MODULES: Final = {
 _LAZY: Final = {
     "show": f"{_HERE}.experience.recall:show_",
     **{name: f"{_HERE}.{module}:{name}" for module, names in _MODULES.items() for name in names},
+    "accept-lost": f"{_HERE}.experience.storage:accept_lost",
 }
 
 

@@ -195,6 +195,7 @@ def _examine(*, quick: bool) -> _Diagnosis:
         state().say_above(hx.path)
         status = hx.status()
         damage = [] if quick else hx.check()
+        remarks += [] if quick else map(str, hx.xdb.lost_segments())
     diagnosis = _Diagnosis(status=status, file_system=file_system(Path(status.path)), remarks=remarks)
     if not status.sqlite_safe:
         diagnosis.integrity.append(

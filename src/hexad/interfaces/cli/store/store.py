@@ -125,8 +125,14 @@ def check(ctx: click.Context, *, accept_losses: bool) -> None:
     """
     with state().opened() as hx:
         problems = hx.check(accept_losses=accept_losses)
+        lost = hx.xdb.lost_segments()
         path = hx.path
-    show({"path": str(path), "problems": problems}, table=_check_lines(problems, path))
+    show(
+        {"path": str(path), "problems": problems, "lost": [segment.to_dict() for segment in lost]},
+        table=_check_lines(problems, path),
+    )
+    for segment in lost:
+        note(clean(str(segment)))
     if problems:
         ctx.exit(EXIT_INTEGRITY)
 
