@@ -6,12 +6,16 @@ import contextlib
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
@@ -586,6 +590,66 @@ def test_each_alert_fires_when_its_promise_breaks_and_is_silent_before(tmp_path:
 
     assert set(BROKEN) == set(alerts)
     assert (0, "") == (done.returncode, done.stderr), done.stdout + done.stderr
+
+
+@pytest.mark.row("L154")
+@pytest.mark.skipif(shutil.which("prometheus") is None, reason="Prometheus is not installed")
+def test_prometheus_reads_a_server_with_the_configuration_of_the_page(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    page = (DOCS.parent / "telemetry.md").read_text(encoding="utf-8")
+    config = (DOCS / "prometheus.yml").read_text(encoding="utf-8")
+    assert config[config.index("scrape_configs") :] in page
+    (tmp_path / "project").mkdir()
+    server = start(tmp_path / "project")
+    try:
+        command = [sys.executable, "-m", "hexad", "serve", "token", "add", "--role", "metrics", "--json"]
+        made = subprocess.run(
+            [*command, "-C", str(tmp_path / "project")], capture_output=True, text=True, check=True
+        )
+        shutil.copy(DOCS / "alerts.yml", tmp_path)
+        (tmp_path / "hexad.token").write_text(json.loads(made.stdout)["token"] + "\n")
+        config = config.replace("8765", str(server.port)).replace("30s", "1s")
+        (tmp_path / "prometheus.yml").write_text(config)
+        checked = subprocess.run(
+            ["promtool", "check", "config", str(tmp_path / "prometheus.yml")],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert 0 == checked.returncode, checked.stdout + checked.stderr
+        assert "1" == answer_of_prometheus(tmp_path, 'up{job="hexad"}')
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def answer_of_prometheus(folder: Path, query: str) -> str | None:
+    """The value that a query has once Prometheus has read anything, as it runs with a folder's `prometheus.yml`."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    direct = build_opener(ProxyHandler({}))
+    options = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+    with subprocess.Popen(
+        ["prometheus", *options, f"--web.listen-address={address}", "--log.level=error"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as prometheus:
+        try:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                with contextlib.suppress(OSError, ValueError, KeyError):
+                    asked = f"http://{address}/api/v1/query?{urlencode({'query': query})}"
+                    with direct.open(asked, timeout=10) as reply:
+                        answer = json.load(reply)
+                    if answer["data"]["result"]:
+                        return str(answer["data"]["result"][0]["value"][1])
+                time.sleep(0.2)
+        finally:
+            prometheus.kill()
+    return None
 
 
 def test_a_queue_that_nobody_works_on_grows_old(tmp_path: Path) -> None:
