@@ -303,9 +303,10 @@ def _overheads(folder: Path, times: int) -> list[tuple[str, float, float]]:
 
 def _recall_us(folder: Path, times: int) -> float:
     """Return the median of a recall that nobody listens to, in microseconds of processor time."""
-    with hexad.open(folder, embedder=None, background=False) as hx:
+    with hexad.open(folder, embedder="hashing", background=False) as hx:
         for at in range(500):
             hx.remember(_TEXT.format(at))
+        hx.embed_pending()
         return percentile(
             [_us(lambda at: hx.recall(f"ferry note {at}"), at) for at in range(times)][10:], 0.5
         )
@@ -313,25 +314,24 @@ def _recall_us(folder: Path, times: int) -> float:
 
 def _span_us(folder: Path, times: int, listener: str) -> float:
     """Return what a span costs, in microseconds of processor time; `listener` is who hears of it."""
-    from hexad.core import tracing
-
     if listener == "otel":
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
 
         os.environ["HEXAD_OTEL"] = "1"
         trace.set_tracer_provider(TracerProvider())
-    with hexad.open(folder, embedder=None, background=False):
+    with hexad.open(folder, embedder="hashing", background=False) as hx:
+        stores = hx._services.stores
         begun = time.process_time()
         for _ in range(times):
-            with tracing.span("search_memory", store="x", query="y") as fields:
-                fields["count"] = 1
+            with stores.span("search_memory", limit=10, query="y") as fields:
+                fields["items_returned"] = 1
         return 1e6 * (time.process_time() - begun) / times
 
 
 def _spans_of_a_recall(folder: Path) -> int:
     heard: list[object] = []
-    with hexad.open(folder, embedder=None, background=False) as hx:
+    with hexad.open(folder, embedder="hashing", background=False) as hx:
         hx.recall("ferry note 1")
         stop = hexad.listen(heard.append)
         hx.recall("ferry note 2")
