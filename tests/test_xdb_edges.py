@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import hexad
-from hexad import Hexad, InvalidInput, StorageFailure
+from hexad import Conflict, Hexad, InvalidInput, StorageFailure
 from hexad.database import files
+from hexad.experience import stream_database
 from hexad.experience.recording import recorder
 
 
@@ -382,6 +383,27 @@ def test_blocks_of_ticks_are_kept_for_the_sessions_used_last_alone(opened, monke
     # What had not been used of a block went back: the next record is the next tick.
     assert [1, 2] == [step.tick for step in hx.xdb.recall(session_id="task-3")]
     assert 41 == len(contents(hx))
+
+
+def test_sessions_that_never_end_are_not_kept_in_memory_for_ever(opened, monkeypatch):
+    monkeypatch.setattr(stream_database, "SESSIONS_MOST", 8, raising=False)
+    hx = opened()
+    for number in range(40):
+        hx.xdb.start_session(f"task-{number}", max_context_tokens=100)
+        hx.xdb.record("output", f"first of {number}")
+    experience = hx._services.experience().experience
+
+    assert 8 == len(experience._open)
+    assert 8 == len(experience.accounts.counters)
+    # One that was let go of goes on as before, and its window is compacted all the same.
+    assert "ts-task-3-2" == hx.xdb.record("output", "word " * 60, session_id="task-3")
+    assert 2 == experience.last_tick("task-3")
+    hx.xdb.record("output", "word " * 60, session_id="task-3")
+    hx.maintain()
+    assert hx.xdb.compactions("task-3")
+    hx.xdb.end_session(session_id="task-0")
+    with pytest.raises(Conflict, match="has ended"):
+        hx.xdb.record("output", "late", session_id="task-0")
 
 
 def test_a_session_in_use_keeps_its_block_whatever_else_begins(opened, monkeypatch):

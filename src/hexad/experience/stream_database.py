@@ -24,7 +24,7 @@ from hexad.experience.query.reader import StreamReader
 from hexad.experience.query.totals import session_totals, was_recorded
 from hexad.experience.recording.batches import Rows, batches, chunks, held_together
 from hexad.experience.recording.moments import StreamIntake
-from hexad.experience.recording.recorder import Recorder, RecordFields
+from hexad.experience.recording.recorder import SESSIONS_MOST, Recorder, RecordFields
 from hexad.experience.stream.duckdb_engine import DuckDbEngine
 from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.sealing import SEAL_AGE_S, Sealer
@@ -115,6 +115,7 @@ class Experience:
         self.accounts = WindowAccounts(self.compactions, self.reader, self.recorder, directory / "log")
         self._current, self._wake = threading.local(), context.wake
         self._open: dict[str, int] = {}  # sessions that may be recorded to, with their numbers
+        self._opening = threading.Lock()
 
     # Sessions ---------------------------------------------------------------------------------------------------
 
@@ -148,8 +149,7 @@ class Experience:
             at=self._clock.now(),
         )
         self.recorder.resume(number, self._sessions.get(session_id).last_tick)
-        self._open[session_id] = number
-        self.accounts.open(number)
+        self._go_on_with(session_id, number)
         self._current.id = session_id
         if self._tagger is not None:
             self._wake()
@@ -207,7 +207,7 @@ class Experience:
 
     def last_tick(self, session_id: str) -> int:
         """Return the last tick of this process in the session, else the highest that may have been used."""
-        number = self._open.get(session_id)
+        number = self._open.get(session_id) or self._sessions.number(session_id)
         mine = None if number is None else self.recorder.last_tick(number)
         return self._sessions.get(session_id).last_tick if mine is None else mine
 
@@ -219,9 +219,20 @@ class Experience:
                 raise Conflict(
                     f"Session {session_id!r} has ended;", remedy="`{start_session}` goes on with it."
                 )
-            number = self._open[session_id] = self._sessions.number(session_id) or 0
-            self.accounts.open(number)
+            number = self._sessions.number(session_id) or 0
+            self._go_on_with(session_id, number)
         return number
+
+    def _go_on_with(self, session_id: str, number: int) -> None:
+        """Know a session as one that may be recorded to. Many never end: those that came first are looked up again."""
+        with self._opening:
+            self._open.pop(session_id, None)  # it comes last again
+            self._open[session_id] = number
+            while len(self._open) > SESSIONS_MOST:
+                dropped = self._open.pop(next(iter(self._open)), None)
+                if dropped is not None:
+                    self.accounts.drop(dropped)
+        self.accounts.open(number)
 
     # Recording --------------------------------------------------------------------------------------------------
 

@@ -104,6 +104,10 @@ class WindowAccounts:
         self.counters.pop(number, None)
         self._placed.pop(number, None)
 
+    def drop(self, number: int) -> None:
+        """Let go of the count of a session: `open` begins it anew from the store."""
+        self.counters.pop(number, None)
+
     def forget(self, number: int) -> None:
         """Count a session's window anew when it is looked at next: some of it was erased."""
         counter = self.counters.get(number)
@@ -192,4 +196,6 @@ class WindowAccounts:
         if not placed:
             return 0
         placed[:] = [span for span in placed if span[0] > state.compacted_through]
+        if not placed:
+            self._placed.pop(state.number, None)
         return sum(tokens for _, tokens in placed)
