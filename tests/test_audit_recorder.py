@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hexad import InvalidInput, StorageFailure
+from hexad import InvalidInput, NotFound, StorageFailure
 from hexad.audit import AuditLog, AuditLogWriter, AuditRecorder, HushController
 from opener import Opener
 
@@ -280,3 +280,12 @@ def test_a_ledger_is_begun_in_no_place_that_nobody_named(
         AuditLog(path)
 
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_ledger_whose_parent_folder_is_missing_is_refused_and_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"There is no folder '.*/mistyped' for a ledger; create it"):
+        AuditLogWriter(tmp_path / "mistyped" / "ledger", "being")
+
+    assert [] == [*tmp_path.iterdir()]
+    AuditLogWriter(tmp_path / "ledger", "being").close()
+    assert (tmp_path / "ledger" / "audit.db").exists()

@@ -21,7 +21,7 @@ from hexad.core.erasure import MENTIONS, ErasureReceipt, parse_receipt, parse_se
 from hexad.database import files
 from hexad.database.erasure_book import Erasures
 from hexad.database.secure_delete import empty_log
-from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound, StorageFailure
+from hexad.errors import AccessDenied, Conflict, HexadError, InvalidInput, NotFound, StorageFailure
 from hexad.privacy.memory_eraser import STEP
 from hexad.services import memory_tables
 from opener import Opener
@@ -404,6 +404,55 @@ def test_the_summary_of_a_folder_goes_with_what_it_sums_up_and_comes_back_withou
     assert [] == hx.memories(text="zebrafish", limit=None, status=None)
     assert hx.memories(text="bob")
     assert {} == readable(hx.path, [b"ada.md", b"zebrafish"])
+
+
+def notes_of(hx: Hexad, tmp_path: Path, *folders: str) -> list[Path]:
+    """Ingest folders that have a file and a folder with one each."""
+    paths = [tmp_path / name for name in folders]
+    for path in paths:
+        (path / "people").mkdir(parents=True)
+        (path / "bees.md").write_text(f"# Bees\n\nBees of {path.name}.\n")
+        (path / "people" / "ada.md").write_text(f"# Ada\n\nAda of {path.name}.\n")
+        hx.ingest(path)
+    return paths
+
+
+def test_a_full_path_selects_the_item_or_the_folder_that_it_names(hx: Hexad, tmp_path: Path) -> None:
+    (notes,) = notes_of(hx, tmp_path, "notes")
+
+    dry = hx.forget(source=str(notes / "bees.md"), dry_run=True)
+    assert counts(hx.forget(source="bees.md", dry_run=True)) == counts(dry)
+    assert hx.forget(source=str(notes / "bees.md"), purge=True, confirm=True).count("memories")
+    assert [] == hx.memories(text="bees of notes", status=None)
+    assert hx.memories(text="ada of notes")
+    hx.forget(source=f"{notes / 'people'}/", purge=True, confirm=True)
+    assert [] == hx.memories(text="ada of notes", status=None)
+
+
+def test_a_full_path_that_is_of_no_source_is_refused_with_the_sources(hx: Hexad, tmp_path: Path) -> None:
+    (notes,) = notes_of(hx, tmp_path, "notes")
+
+    for wrong in (notes / "wasps.md", tmp_path / "elsewhere" / "bees.md", Path("~no-such-user/bees.md")):
+        with pytest.raises(NotFound, match="is no source and no item of one") as refused:
+            hx.forget(source=str(wrong), purge=True, confirm=True)
+        assert str(notes) in str(refused.value)
+
+    assert [] == hx.erasures()
+    assert hx.memories(text="bees of notes")
+
+
+def test_a_full_path_whose_item_another_source_has_too_takes_neither(hx: Hexad, tmp_path: Path) -> None:
+    one, other = notes_of(hx, tmp_path, "one", "other")
+
+    with pytest.raises(Conflict, match="another source has an item of that name too"):
+        hx.forget(source=str(one / "bees.md"), purge=True, confirm=True)
+
+    assert hx.memories(text="bees of one")
+    assert hx.memories(text="bees of other")
+    hx.forget(source=str(other), purge=True, confirm=True)
+    hx.forget(source=str(one / "bees.md"), purge=True, confirm=True)
+    assert [] == hx.memories(text="bees of one", status=None)
+    assert hx.memories(text="ada of one")
 
 
 def test_an_erased_item_that_changes_is_a_memory_again(hx: Hexad, tmp_path: Path) -> None:

@@ -208,6 +208,10 @@ def open_with_key(path: Path, *, clock: Clock, create: bool, key: Key, purpose: 
     Raises as `open_ledger` does, and `AccessDenied` and `InvalidInput` as a store that is opened with that key.
     """
     folder, store = _places(path)
+    if create and not folder.parent.is_dir():
+        raise NotFound(
+            f"There is no folder {str(folder.parent)!r} for a ledger; create it, or give another path."
+        )
     if store is None:
         return open_ledger(folder, clock=clock, create=create, crypt=_own_keys(key, folder))
     require_not_emptied(folder / DATABASE, beside=KEYS)

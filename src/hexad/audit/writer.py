@@ -46,7 +46,8 @@ _ROW_KEYS: Final = frozenset(
 class AuditLogWriter:
     """Writes what a model did to the ledger, with every lens and all steering (document 2, sections 5.1 and 9).
 
-    `storage_path` is the ledger's folder or a store's. A record is on the disk when a call returns; several threads
+    `storage_path` is the ledger's folder or a store's. The ledger's is made where it is missing, in one that is there:
+    else `NotFound`. A record is on the disk when a call returns; several threads
     and programs may write to one ledger. Contents are encrypted one by one, so that each can be erased. Secrets are
     taken out of them first, and the personal data that the settings of the store name (`[privacy] pii`): the ledger
     keeps what happened, not what would let somebody in. The ledger of an encrypted store is encrypted as it is, and

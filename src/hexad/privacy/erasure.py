@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -49,7 +49,7 @@ from hexad.database.leases import Lease
 from hexad.database.secure_delete import clear_pages, empty_log
 from hexad.database.sqlite_errors import failures_translated
 from hexad.database.store_context import StoreContext
-from hexad.errors import AccessDenied, HexadError, StorageFailure, StoreLocked
+from hexad.errors import AccessDenied, Conflict, HexadError, NotFound, StorageFailure, StoreLocked
 from hexad.ingest.report import OVERVIEW_ID
 from hexad.ingest.sources.file_place import safe_id
 from hexad.memory.policy import parse_stored
@@ -69,6 +69,7 @@ PAGES: Final = "unused parts of pages"
 COMPLETED: Final = "erasure.completed"
 _LAST: Final = {PAGES: 1, LOG: 2}
 _BUSY: Final = "another process reads or writes it"
+_NAMED, _SHOWN = 5, 300
 _ONLY_PURGED: Final = "only with purge; it cannot be archived"
 _OWNERS: Final = "only the store's owner may erase it"
 
@@ -172,11 +173,44 @@ class ErasureService:
         if selection.id is not None:
             no = stores.memories.resolve_one(selection.id, space=selection.space, archived=True)
             return Selection(id=stores.memories.by_no([no])[no].id)
-        if selection.source is not None and not selection.source.endswith("/"):
-            path = safe_id(Path(selection.source).expanduser().absolute().as_posix())
-            if any(path == source.uri for source in stores.sources.list()):
-                return replace(selection, source=path)
+        if selection.source is not None:
+            return replace(selection, source=self._source_meant(selection.source))
         return selection
+
+    def _source_meant(self, given: str) -> str:
+        """Return the source, or the item of one, that a path on the disk names; anything else as it is given.
+
+        Raises `NotFound` for a full path that is neither, and `Conflict` for one whose item another source has too.
+        """
+        stores, is_full, is_below = self._stores, given.startswith(("/", "~")), given.endswith("/")
+        uris = {source.uri for source in stores.sources.list()}
+        if given in uris or (is_below and not is_full):
+            return given
+        with suppress(RuntimeError):  # a home of somebody who is not there
+            given = f"{Path(given).expanduser()}{'/' * is_below}"
+        path = safe_id(Path(given).absolute().as_posix())
+        if path in uris:
+            return path
+        if not is_full or stores.sources.holding(given):
+            return given
+        for uri in sorted(uris, key=len, reverse=True):
+            item = path.removeprefix(f"{uri.rstrip('/')}/") + "/" * is_below
+            if item == path + "/" * is_below or uri not in (holders := stores.sources.holding(item)):
+                continue
+            if holders != {uri}:
+                raise Conflict(
+                    f"{given[:_SHOWN]!r} is item {item[:_SHOWN]!r} of {uri[:_SHOWN]!r}, and another source has an item "
+                    "of that name too; nothing was changed.",
+                    remedy="The item's name as {source=} takes both; to take one, give its memories' ids.",
+                )
+            return item
+        known = sorted(uris)[:_NAMED] if self._context.actor.is_owner else []
+        names = ", ".join([repr(uri[:_SHOWN]) for uri in known] + ["…"] * (len(uris) > _NAMED))
+        there = f" Sources are {names}." if known else ""
+        raise NotFound(
+            f"{given[:_SHOWN]!r} is no source and no item of one that is there; nothing was changed.",
+            remedy=f"Give the path of what was ingested, or the `source_id` of a memory.{there}",
+        )
 
     def _require_subject(self, subject: str | None) -> None:
         """Raise `NotFound` for a person of whom the actor sees nothing, with the names that are most like theirs."""

@@ -101,6 +101,17 @@ class Sources:
         )
         return row[0] if row else None
 
+    def holding(self, item: str) -> set[str]:
+        """Return the uris of sources with a memory of this item, or of one below where it ends in `/`; "" for none."""
+        seen, roles = seen_sql("m", self._roles)
+        past = item[:-1] + "0" if item.endswith("/") else item  # what follows all that begin with it
+        rows = self._db.query(
+            "SELECT DISTINCT coalesce(src.uri, '') FROM memories m LEFT JOIN sources src ON src.no = m.source_no"
+            f" WHERE (m.source_id = ?1 OR (m.source_id >= ?1 AND m.source_id < ?2)){seen}",
+            (item, past, *roles),
+        )
+        return {row[0] for row in rows}
+
     def next_run(self, source_no: int) -> int:
         """Return a number for this run that is higher than every earlier one's."""
         row = self._db.query_one(
