@@ -55,6 +55,13 @@ def uncertain(token: Mapping[str, Any]) -> dict[str, float]:
     return {"uncertain": entropy / math.log(len(shares)) if len(shares) > 1 else 0.0}
 
 
+def finite(text: str) -> float:
+    """Return a number; NaN would be passed by no doubt, and nothing ever steered."""
+    if not math.isfinite(value := float(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
 def main() -> None:
     """Ask once, and say what was recorded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -62,7 +69,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--store", default=".", help="a folder; the store is in .hexad below it")
-    parser.add_argument("--steer-at", type=float, default=0.9, help="of 0 to 1; default: 0.9")
+    parser.add_argument("--steer-at", type=finite, default=0.9, help="of 0 to 1; default: 0.9")
     given = parser.parse_args()
 
     def steer(activations: Mapping[str, float]) -> list[dict[str, Any]]:

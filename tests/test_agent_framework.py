@@ -147,3 +147,11 @@ def test_anything_but_an_open_store_and_a_name_that_all_share_are_refused(hx: He
         HexadContextProvider("a folder")
     with pytest.raises(InvalidInput, match="default"):
         HexadContextProvider(hx, user="default")
+
+
+@pytest.mark.parametrize("context", [None, "x", 5, {}])
+def test_what_is_no_context_of_a_run_is_named(hx: Hexad, context: Any) -> None:
+    provider = HexadContextProvider(hx)
+    for step in (provider.before_run, provider.after_run):
+        with pytest.raises(InvalidInput, match=r"context = .* must be the framework's SessionContext"):
+            asyncio.run(step(agent=None, session=AgentSession(), context=context, state={}))

@@ -457,10 +457,20 @@ def test_items_as_the_sdk_gives_them_are_read_too(hx: Hexad) -> None:
     }
 
 
-@pytest.mark.parametrize("item", [{"type": "telemetry"}, {"type": 3}, {"text": "Hello."}, {}, object()])
+@pytest.mark.parametrize("item", [{"type": "telemetry"}, {"type": 3}, {"text": "Hi."}, {}, object()])
 def test_what_is_neither_a_message_nor_an_item_is_named(hx: Hexad, item: object) -> None:
     with pytest.raises(hexad.InvalidMemory, match=r"messages\[1\]"):
         AgentMemory(hx).after_step([user("Hello."), item])
+
+    assert 0 == hx.count()
+
+
+@pytest.mark.parametrize("wrong", [{"name": 5}, {"arguments": 5}, {"arguments": object()}])
+def test_a_call_of_another_form_is_named(hx: Hexad, wrong: dict[str, object]) -> None:
+    with pytest.raises(hexad.InvalidMemory, match=rf"The {next(iter(wrong))} of a function_call must not be"):
+        AgentMemory(hx).after_step([{**CALL, **wrong}])
+    with pytest.raises(hexad.InvalidMemory, match="The output of a function_call_output must not be 5"):
+        AgentMemory(hx).after_step([{**RESULT, "output": 5}])
 
     assert 0 == hx.count()
 

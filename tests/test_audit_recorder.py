@@ -254,7 +254,7 @@ def test_a_controller_of_what_cannot_be_called_is_refused(given: dict[str, Any],
         HushController(**given)
 
 
-@pytest.mark.parametrize("directives", ["no", [3], {"directive": "calm"}, None, 5])
+@pytest.mark.parametrize("directives", ["no", [3], {"directive": "calm"}, None, 5, [{}], [""]])
 def test_what_is_no_directive_is_named_and_not_recorded(writer: AuditLogWriter, directives: Any) -> None:
     controller = HushController(writer, evaluate=SEEN.__getitem__, steer=lambda _activations: directives)
     blind = HushController(writer, evaluate=lambda _state: "calm")  # type: ignore[arg-type, return-value]

@@ -190,3 +190,43 @@ def test_a_store_without_an_embedder_searches_words() -> None:
         keep(memory, "The kitchen is painted green.")
 
         assert "pier four" in memory.recall("the ferry's pier", depth="shallow")[0].record.content
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda storage: storage.save(None), "records = None cannot be used"),
+        (lambda storage: storage.save(["x"]), "records has 'x'"),
+        (lambda storage: storage.update(None), "records has None"),
+        (lambda storage: storage.embed("x"), "texts = 'x' must be a list"),
+        (lambda storage: storage.embed([None]), "texts hold None"),
+        (lambda storage: storage.delete(5), "scope_prefix must be a string, not 5"),
+        (lambda storage: storage.delete([]), r"scope_prefix must be a string, not \[\]"),
+        (lambda storage: storage.delete(categories=""), "categories = '' must be a list"),
+        (lambda storage: storage.delete(categories=0), "categories = 0 cannot be used"),
+        (lambda storage: storage.delete(record_ids="r"), "record_ids = 'r' must be a list"),
+        (lambda storage: storage.delete(record_ids=[5]), "record_ids hold 5"),
+        (lambda storage: storage.delete(older_than="2026"), "older_than = '2026' must be a datetime"),
+        (lambda storage: storage.delete(metadata_filter=[]), r"metadata_filter = \[\] must be a dictionary"),
+        (lambda storage: storage.reset(0), "scope_prefix must be a string, not 0"),
+        (lambda storage: storage.search(None), "query_embedding = None must be a list of numbers"),
+        (lambda storage: storage.search("x"), "query_embedding = 'x' must be a list of numbers"),
+        (lambda storage: storage.search([float("nan")]), r"query_embedding = \[nan\] must be"),
+        (lambda storage: storage.search([0.1], limit="x"), "limit = 'x' must be a whole number"),
+        (lambda storage: storage.search([0.1], min_score="x"), "min_score = 'x' must be a number"),
+        (lambda storage: storage.search([0.1], 5), "scope_prefix must be a string, not 5"),
+        (lambda storage: storage.get_record(""), "record_id = '' must be a name"),
+        (lambda storage: storage.get_record(None), "record_id = None must be a name"),
+        (lambda storage: storage.list_records(limit=None), "limit = None is not a whole number"),
+        (lambda storage: storage.list_records(offset=-1), "offset = -1 is not a whole number"),
+        (lambda storage: storage.get_scope_info(None), "scope = None must be a string"),
+    ],
+)
+def test_wrong_values_are_named_and_nothing_is_deleted(hx: Hexad, call: Any, named: str) -> None:
+    storage = HexadStorage(hx)
+    storage.save([MemoryRecord(id="r", content="Green tea.", scope="/a")])
+
+    with pytest.raises(hexad.InvalidInput, match=named):
+        call(storage)
+
+    assert 1 == storage.count()

@@ -263,3 +263,28 @@ def test_what_is_no_event_no_entry_and_no_session_is_named(hx: Hexad, wrong: Any
         asyncio.run(service.search_memory(app_name=APP, user_id="ada", query=5))
 
     assert 0 == hx.count(status=None)
+
+
+@pytest.mark.parametrize("metadata", ["x", 5, [None], object()])
+def test_metadata_that_are_none_are_named(hx: Hexad, metadata: Any) -> None:
+    entry = MemoryEntry(content=Content(parts=[Part(text="The gate is blue.")]))
+    with pytest.raises(InvalidInput, match=r"custom_metadata = .* must be a dictionary"):
+        asyncio.run(
+            HexadMemoryService(hx).add_memory(
+                app_name=APP, user_id="ada", memories=[entry], custom_metadata=metadata
+            )
+        )
+
+    assert 0 == hx.count()
+
+
+@pytest.mark.parametrize("memory_id", ["", " ", [], 5])
+def test_a_memory_of_no_id_is_not_taken_for_deleted(hx: Hexad, memory_id: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"memory_id = .* must be a name"):
+        asyncio.run(HexadMemoryService(hx).delete_memory(app_name=APP, user_id="ada", memory_id=memory_id))
+
+
+@pytest.mark.parametrize("query", [None, 5, []])
+def test_a_query_that_is_no_text_is_named(hx: Hexad, query: Any) -> None:
+    with pytest.raises(InvalidInput, match="query must be a string, not"):
+        asyncio.run(HexadMemoryService(hx).search_memory(app_name=APP, user_id="ada", query=query))

@@ -430,3 +430,31 @@ def test_a_collection_has_a_name(hx: Hexad, kind: Callable, collection: object) 
 def test_a_conversation_in_no_space_is_refused_before_anything_is_said(hx: Hexad, space: object) -> None:
     with pytest.raises(hexad.InvalidInput, match="Invalid space"):
         HexadChatMessageHistory(hx, "s", space=space)
+
+
+@pytest.mark.parametrize("kind", [HexadVectorStore, HexadCache, HexadByteStore])
+def test_a_closed_store_is_refused_where_an_adapter_is_made(opened, kind: Callable) -> None:
+    hx = opened()
+    hx.close()
+    with pytest.raises(hexad.InvalidInput, match="is closed; open it again"):
+        kind(hx)
+    with pytest.raises(hexad.InvalidInput, match="is closed; open it again"):
+        HexadChatMessageHistory(hx, "monday")
+
+
+@pytest.mark.parametrize("space", [[], ["a"], {}, object(), 5, "", "a b"])
+def test_documents_in_no_space_are_refused_where_the_vector_store_is_made(hx: Hexad, space: object) -> None:
+    with pytest.raises(hexad.InvalidSpace, match="Invalid space"):
+        HexadVectorStore(hx, space=space)
+
+
+@pytest.mark.parametrize("documents", [None, "tea", [None], ["tea"], 5])
+def test_what_is_no_document_is_named(hx: Hexad, documents: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"documents (=|has) "):
+        HexadVectorStore(hx).add_documents(documents)
+
+
+@pytest.mark.parametrize("user", ["", " ", 5])
+def test_a_user_of_no_name_is_refused_where_a_history_is_made(hx: Hexad, user: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"user = .* must be a name"):
+        HexadChatMessageHistory(hx, "s", space="notes", user=user)

@@ -326,6 +326,15 @@ def test_what_is_no_checkpoint_is_named_and_not_stored(
         (lambda saver: saver.put_writes(_written(), ["ab"], "1"), "writes has 'ab'; give pairs"),
         (lambda saver: saver.put_writes(_written(), [(3, 4)], "1"), r"writes has \(3, 4\); give pairs"),
         (lambda saver: saver.put_writes(_written(), [], None), "task_id = None names nothing"),
+        (lambda saver: saver.put_writes(_written(), [], "1", []), r"task_path = \[\] must be a string"),
+        (lambda saver: saver.delete_thread(["a"]), r"thread_id = \['a'\] names nothing"),
+        (lambda saver: saver.get_tuple(thread([])), r"config = .* names no thread"),
+        (lambda saver: saver.get_tuple(_written(checkpoint_id=["1"])), r"checkpoint_id = \['1'\]"),
+        (lambda saver: saver.get_tuple(_written(checkpoint_ns=5)), "checkpoint_ns = 5"),
+        (
+            lambda saver: saver.put(thread("a"), empty_checkpoint(), {"of": object()}, {}),
+            "metadata cannot be stored as JSON",
+        ),
     ],
 )
 def test_what_names_no_thread_and_what_is_no_write_is_refused(hx: Hexad, call: Any, named: str) -> None:
@@ -339,8 +348,8 @@ def test_what_names_no_thread_and_what_is_no_write_is_refused(hx: Hexad, call: A
     assert before == [*saver.list(None)]
 
 
-def _written() -> Any:
-    return {"configurable": {"thread_id": "a", "checkpoint_id": "1"}}
+def _written(**more: Any) -> Any:
+    return {"configurable": {"thread_id": "a", "checkpoint_id": "1", **more}}
 
 
 @pytest.mark.parametrize("serde", ["x", "", 3, object()])

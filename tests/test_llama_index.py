@@ -150,3 +150,31 @@ def test_anything_but_an_open_store_and_a_name_that_all_share_are_refused(hx: He
         HexadMemoryBlock("a folder")
     with pytest.raises(InvalidInput, match="user"):
         HexadMemoryBlock(hx, user="project")
+
+
+@pytest.mark.parametrize("messages", ["x", ["x"], [None], 5, {"role": "user"}])
+def test_what_is_no_message_is_named(hx: Hexad, messages: Any) -> None:
+    block = HexadMemoryBlock(hx)
+    for call in (block.aget, block.aput):
+        with pytest.raises(InvalidInput, match=r"messages (=|has) "):
+            asyncio.run(call(messages))
+    with pytest.raises(InvalidInput, match="messages = None"):
+        asyncio.run(block.aput(None))  # type: ignore[arg-type]
+
+    assert 0 == hx.count()
+
+
+@pytest.mark.parametrize("session", ["", " ", 5, [], {}])
+def test_a_conversation_of_no_name_is_refused(hx: Hexad, session: Any) -> None:
+    block, said = HexadMemoryBlock(hx), [ChatMessage(role="user", content="Hello.")]
+    for call in (block.aget, block.aput):
+        with pytest.raises(InvalidInput, match=r"session_id = .* must be a name"):
+            asyncio.run(call(said, session_id=session))
+
+    assert 0 == hx.count()
+
+
+@pytest.mark.parametrize(("content", "many"), [(5, 1), ([], 1), ("text", None), ("text", "x")])
+def test_what_cannot_be_shortened_is_named(hx: Hexad, content: Any, many: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"content must be|tokens_to_truncate = "):
+        asyncio.run(HexadMemoryBlock(hx).atruncate(content, many))

@@ -244,3 +244,17 @@ def test_a_user_after_whom_no_space_can_be_called_names_the_remedy(hx: hexad.Hex
         HexadSession(hx, "s", user=user, space="people").add_items([{"role": "user", "content": "One."}])
     )
     assert {"people"} == {space.name for space in hx.spaces.list()}
+
+
+@pytest.mark.parametrize("settings", ["", "x", 5, {"limit": 3}])
+def test_settings_that_are_none_are_named(hx: hexad.Hexad, settings: Any) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"session_settings = .* must be the SDK's"):
+        HexadSession(hx, "s", session_settings=settings)
+
+
+@pytest.mark.parametrize("kind", ["", " "])
+def test_an_item_of_no_type_is_named_and_not_stored(hx: hexad.Hexad, kind: str) -> None:
+    with pytest.raises(hexad.InvalidInput, match="give items with a `type`"):
+        asyncio.run(HexadSession(hx, "s").add_items([{"type": kind, "role": "user", "content": "x"}]))
+
+    assert 0 == hx.count()

@@ -202,3 +202,50 @@ def test_a_session_that_is_erased_is_gone_and_a_fork_begins_after_it(hx: Hexad) 
         wait(store.read_entry("no-such"))
     with pytest.raises(InvalidInput, match="must be an open store"):
         HexadConversationStore("folder")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [None, "", " ", 5, [], b"x"])
+def test_a_conversation_of_no_name_is_refused_where_it_is_asked_for(hx: Hexad, name: Any) -> None:
+    store = HexadConversationStore(hx)
+    said(store, "The valve V7 leaks.")
+
+    for call in (
+        lambda: store.load(name),
+        lambda: store.read_record(name),
+        lambda: store.delete_record(name, expected_revision="1"),
+        lambda: store.fork(name, at=1, new_conversation_id="what-if"),
+    ):
+        with pytest.raises(InvalidInput, match=r"conversation_id = .* must be a name"):
+            wait(call())
+    with pytest.raises(InvalidInput, match=r"entry_id = .* must be a name"):
+        wait(store.read_entry(name))
+    if name is not None:  # which has the framework give it a name
+        with pytest.raises(InvalidInput, match=r"conversation_id = .* must be a name"):
+            wait(store.fork("monday", at=1, new_conversation_id=name))
+
+    assert ["monday"] == [record.conversation_id for record in wait(store.read_records())]
+
+
+def test_bounds_records_and_scopes_that_are_none_are_named(hx: Hexad) -> None:
+    store = HexadConversationStore(hx)
+    said(store, "The valve V7 leaks.")
+    record = wait(store.read_record("monday"))
+    assert record is not None
+
+    for call, named in (
+        (lambda: store.read_records(limit="x"), "limit = 'x' is not a whole number"),  # type: ignore[arg-type]
+        (lambda: store.read_records(limit=-1), "limit = -1 is not a whole number"),
+        (lambda: store.read_records(scope=" "), "scope = ' ' must be a name"),
+        (lambda: store.read_history(record.head_id, limit="x"), "limit = 'x' is not a whole number"),  # type: ignore[arg-type]
+        (lambda: store.write_record(None, expected_revision=None), "record has None"),  # type: ignore[arg-type]
+        (
+            lambda: store.write_record(record, new_entries=["x"], expected_revision=record.revision),  # type: ignore[list-item]
+            "new_entries has 'x'",
+        ),
+    ):
+        with pytest.raises(InvalidInput, match=named):
+            wait(call())
+    with pytest.raises(InvalidInput, match="user = ' ' must be a name"):
+        HexadConversationStore(hx, space="notes", user=" ")
+
+    assert record == wait(store.read_record("monday"))

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import hexad
 from hexad.audit import AuditLog
 from llm_server import Asked, Say, llm_server
@@ -92,3 +94,14 @@ def test_a_model_that_nobody_runs_is_said_in_a_line(tmp_path: Path) -> None:
     assert 1 == done.returncode
     assert done.stderr.startswith("URLError: "), done.stderr
     assert 1 == len(done.stderr.splitlines()), done.stderr
+
+
+@pytest.mark.parametrize("level", ["nan", "inf", "much"])
+def test_a_level_that_no_doubt_can_pass_is_refused_before_anything_is_recorded(
+    tmp_path: Path, level: str
+) -> None:
+    done = ran("http://127.0.0.1:1", tmp_path, "--steer-at", level)
+
+    assert 2 == done.returncode
+    assert "argument --steer-at" in done.stderr
+    assert [] == [*tmp_path.iterdir()]

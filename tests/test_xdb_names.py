@@ -98,3 +98,11 @@ def test_a_question_about_a_secret_is_only_a_question(xdb) -> None:
     assert [] == xdb.recall(event_id=SECRET) == xdb.recall(concepts=[SECRET])
     with pytest.raises(NotFound):
         xdb.recall(session_id="never")
+
+
+@pytest.mark.parametrize("name", [" ", "\t\n", "\u2003"])
+def test_a_session_of_a_blank_name_is_refused_and_not_begun(hx: Hexad, name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"session_id = .* is blank"):
+        hx.xdb.start_session(name)
+
+    assert [] == hx.xdb.sessions()

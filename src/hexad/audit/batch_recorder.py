@@ -230,9 +230,9 @@ class HushController(Generic[State]):
                 argument="evaluate",
             )
         directives = self._steer(activations)
-        if isinstance(directives, str | bytes | Mapping) or not _are_mappings(directives):
+        if isinstance(directives, str | bytes | Mapping) or not _are_directives(directives):
             raise InvalidInput(
-                f"`steer` gave {quoted(directives)}; it must give a list of directives, each a mapping.",
+                f"`steer` gave {quoted(directives)}; it must give a list of directives, mappings that say something.",
                 argument="steer",
             )
         self.active_directives = directives
@@ -248,5 +248,6 @@ class HushController(Generic[State]):
         return self.active_directives
 
 
-def _are_mappings(values: object) -> bool:
-    return isinstance(values, Sequence) and all(isinstance(value, Mapping) for value in values)
+def _are_directives(values: object) -> bool:
+    """Whether these are directives: an empty one steers nothing, and a record of it would say that something did."""
+    return isinstance(values, Sequence) and all(isinstance(value, Mapping) and value for value in values)

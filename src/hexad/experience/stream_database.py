@@ -132,7 +132,12 @@ class Experience:
         Its window, whether it compacts by itself, and whose data it is stay as they are where they are None.
         """
         self._db.require_writable()
-        if self.intake.name(session_id, "session_id") == ALL_SESSIONS:
+        if not self.intake.name(session_id, "session_id").strip():
+            raise InvalidInput(
+                f"session_id = {session_id!r} is blank; give a name by which somebody finds it again.",
+                argument="session_id",
+            )
+        if session_id == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
         if compaction is not None and not isinstance(compaction, bool):
             raise InvalidInput(

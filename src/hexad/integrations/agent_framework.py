@@ -67,6 +67,7 @@ class HexadContextProvider(ContextProvider):
     ) -> None:
         """Put what is known of the last message before it."""
         conversation = _session_id(session)
+        _require_context(context)
         said = context.get_messages(exclude_sources={self.source_id}, include_input=True)
         messages = list(_spoken([*await _loaded_later(agent, session, context), *said]))
         if not messages:
@@ -85,6 +86,7 @@ class HexadContextProvider(ContextProvider):
     ) -> None:
         """Store what was said in the run that ended."""
         conversation = _session_id(session)
+        _require_context(context)
         answered = context.response.messages if context.response is not None else []
         if said := list(_spoken([*context.input_messages, *answered])):
             await in_thread(lambda: self._memory_of(conversation).after_step(said, added=True))
@@ -108,6 +110,13 @@ def _session_id(session: AgentSession) -> str:
             argument="session",
         )
     return session_id
+
+
+def _require_context(context: object) -> None:
+    if not callable(getattr(context, "get_messages", None)):
+        raise InvalidInput(
+            f"context = {quoted(context)} must be the framework's SessionContext.", argument="context"
+        )
 
 
 async def _loaded_later(

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from hashlib import blake2b
-from math import hypot
+from math import hypot, isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.arguments import (
+    is_real,
+    is_whole,
+    parse_name,
+    parse_text,
+    parse_whole,
+    quoted,
+    value_list,
+    word_list,
+)
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
 from hexad.integrations.records import FrameworkRecord, Records
@@ -58,6 +69,7 @@ class HexadStorage:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the vectors by which this storage knows texts: those of the store's embedder where it has one."""
+        texts = word_list(texts, "texts")
         embedder = self._records.hx._services.search.embedder
         rows = map(_hashed, texts) if embedder is None else embedder.embed([*texts])
         vectors = [[float(number) for number in row] for row in rows]
@@ -73,7 +85,14 @@ class HexadStorage:
 
     def save(self, records: list[MemoryRecord]) -> None:
         """Store records durably, all or none; one whose id is there takes its place."""
-        self._records.write({record.id: self._written(record) for record in records}.values())
+        listed = value_list(records, "records", of="records")
+        for record in listed:
+            if not isinstance(record, MemoryRecord):
+                raise InvalidInput(
+                    f"records has {quoted(record)}; give records of CrewAI, such as MemoryRecord(content='…').",
+                    argument="records",
+                )
+        self._records.write({record.id: self._written(record) for record in listed}.values())
 
     def update(self, record: MemoryRecord) -> None:
         """Store a record in the place of the one of its id."""
@@ -88,6 +107,13 @@ class HexadStorage:
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
         """Archive the records that are all of this, and return how many; without any condition, all."""
+        if older_than is not None and not isinstance(older_than, datetime):
+            raise InvalidInput(
+                f"older_than = {quoted(older_than)} must be a datetime.", argument="older_than"
+            )
+        _require_conditions(categories, metadata_filter)
+        if record_ids is not None:
+            record_ids = [*word_list(record_ids, "record_ids")]
         before = None if older_than is None else _time(older_than)
         chosen = [
             record.id
@@ -115,6 +141,16 @@ class HexadStorage:
         min_score: float = 0.0,
     ) -> list[tuple[MemoryRecord, float]]:
         """Return what answers best, with scores from 0 to 1, best first; nothing that has nothing in common."""
+        if not _is_vector(query_embedding):
+            raise InvalidInput(
+                f"query_embedding = {quoted(query_embedding)} must be a list of numbers.",
+                argument="query_embedding",
+            )
+        if not is_whole(limit):
+            raise InvalidInput(f"limit = {quoted(limit)} must be a whole number.", argument="limit")
+        if not is_real(min_score):
+            raise InvalidInput(f"min_score = {quoted(min_score)} must be a number.", argument="min_score")
+        _require_conditions(categories, metadata_filter)
         text = self._texts.get(_key(query_embedding))
         found = (
             self._nearest(query_embedding, scope_prefix)
@@ -130,7 +166,7 @@ class HexadStorage:
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """Return the record of this id, None where there is none."""
-        own = self._id(record_id)
+        own = self._id(parse_name(record_id, "record_id"))
         memory = self._records.get([own]).get(own)
         return None if memory is None else self._read(memory)
 
@@ -138,11 +174,15 @@ class HexadStorage:
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
         """Return the records of a scope, the newest first."""
+        parse_whole(limit, "limit", least=0)
+        parse_whole(offset, "offset", least=0)
         records = sorted(self._list(scope_prefix), key=lambda record: _time(record.created_at), reverse=True)
         return records[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
         """Return what there is in a scope and below it."""
+        if not isinstance(scope, str):
+            raise InvalidInput(f"scope = {quoted(scope)} must be a string, such as '/'.", argument="scope")
         records = [*self._list(scope)]
         times = sorted((record.created_at for record in records), key=_time)
         return ScopeInfo(
@@ -276,7 +316,26 @@ def _hashed(text: str) -> list[float]:
     return [number / hypot(*row) for number in row]
 
 
+def _is_vector(values: object) -> bool:
+    """Whether these are numbers, NumPy's too."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        return False
+    return all(isinstance(value, Real) and isfinite(value) for value in values)
+
+
+def _require_conditions(categories: object, metadata: object) -> None:
+    """Raise `InvalidInput` for conditions that are none: what is blank would pass for no condition at all."""
+    if categories is not None:
+        word_list(categories, "categories")  # type: ignore[arg-type]  # what is no list is refused there
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InvalidInput(
+            f"metadata_filter = {quoted(metadata)} must be a dictionary of values.",
+            argument="metadata_filter",
+        )
+
+
 def _parts(scope: str | None) -> list[str]:
+    parse_text(scope, "scope_prefix")
     return [part for part in (scope or "").split("/") if part]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hexad.core.arguments import parse_name, parse_text, quoted, value_list
+from hexad.core.arguments import parse_name, quoted, value_list
 from hexad.core.prompt_fence import defused
 from hexad.errors import AccessDenied, InvalidInput, NotFound
 from hexad.ingest.messages import TURN, parse_messages
@@ -86,12 +86,19 @@ class HexadMemoryService(BaseMemoryService):
         parse_name(user_id, "user_id")
         listed = value_list(memories, "memories", of="entries")
         _require_of(MemoryEntry, listed, "memories")
+        if custom_metadata is not None and not isinstance(custom_metadata, Mapping):
+            raise InvalidInput(
+                f"custom_metadata = {quoted(custom_metadata)} must be a dictionary.",
+                argument="custom_metadata",
+            )
         await in_thread(lambda: self._store_entries(app_name, user_id, listed, custom_metadata or {}))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return what best answers a query, best first; nothing where nothing is relevant."""
         parse_name(user_id, "user_id")
-        if not (parse_text(query, "query") or "").strip():
+        if not isinstance(query, str):
+            raise InvalidInput(f"query must be a string, not {quoted(query)}.", argument="query")
+        if not query.strip():
             return SearchMemoryResponse()
         return await in_thread(lambda: self._search(app_name, user_id, query))
 
@@ -101,8 +108,9 @@ class HexadMemoryService(BaseMemoryService):
         An id that is unknown changes nothing. Raises `AccessDenied` for a memory that is not the user's.
         """
         parse_name(user_id, "user_id")
-        if memory_id:
-            await in_thread(lambda: self._archive(app_name, user_id, memory_id))
+        if memory_id is not None:
+            own = parse_name(memory_id, "memory_id")
+            await in_thread(lambda: self._archive(app_name, user_id, own))
 
     # In a thread ------------------------------------------------------------------------------------------------
 

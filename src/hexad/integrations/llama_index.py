@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hexad.core.arguments import is_whole, parse_name, parse_text, quoted, value_list
+from hexad.errors import InvalidInput
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
 from hexad.integrations.open_store import require_open_store
 
@@ -71,9 +73,18 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         """Return what is known of the last message, as text; nothing where there is nothing."""
-        self._asked = list(messages or [])
-        self._in = block_kwargs.get(_SESSION)
+        self._asked = [] if messages is None else _listed(messages)
+        self._in = _session(block_kwargs.get(_SESSION))
         return await asyncio.to_thread(self._known, self._asked, self.max_tokens, self._in)
+
+    async def aput(
+        self,
+        messages: list[ChatMessage],
+        from_short_term_memory: bool = False,
+        session_id: str | None = None,
+    ) -> None:
+        """Store turns, durably; those of a conversation that is named, or each of its own."""
+        await super().aput(_listed(messages), from_short_term_memory, _session(session_id))
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         """Store turns, durably."""
@@ -86,8 +97,13 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Return a context that is shorter by that many tokens; None where hardly anything would be left."""
-        if not content:
+        if parse_text(content, "content") is None or not content:
             return None
+        if not is_whole(tokens_to_truncate):
+            raise InvalidInput(
+                f"tokens_to_truncate = {quoted(tokens_to_truncate)} must be a whole number.",
+                argument="tokens_to_truncate",
+            )
         count = self.tokenizer_fn or get_tokenizer()
         room, shorter = self.max_tokens, content
         wanted = len(count(content)) - tokens_to_truncate
@@ -117,6 +133,23 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
             )
             self._memories[name] = storing_memory_of(memory, "HexadMemoryBlock")
         return self._memories[name]
+
+
+def _listed(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return messages; raises `InvalidInput` for what is none of LlamaIndex's."""
+    listed = [*value_list(messages, "messages", of="messages")]
+    for message in listed:
+        if not isinstance(message, ChatMessage):
+            raise InvalidInput(
+                f"messages has {quoted(message)}; give messages of LlamaIndex, such as "
+                "ChatMessage(role='user', content='…').",
+                argument="messages",
+            )
+    return listed
+
+
+def _session(session_id: str | None) -> str | None:
+    return None if session_id is None else parse_name(session_id, _SESSION)
 
 
 def _spoken(message: ChatMessage) -> dict[str, Any] | None:

@@ -16,12 +16,15 @@ _T = TypeVar("_T")
 
 
 def require_open_store(store: object, *, by: str) -> Hexad:
-    """Return `store`, which is an open one; raises `InvalidInput` for anything else, `hexad.connect` among it."""
+    """Return `store`, which is an open one; raises `InvalidInput` for anything else, `hexad.connect` and a closed store
+    among it.
+    """  # fmt: skip
     if not isinstance(store, Hexad):
         raise InvalidInput(
             f"store = {quoted(store)} must be an open store, as `hexad.open` returns it: {by} writes to its database.",
             argument="store",
         )
+    store._services.db.require_open()
     return store
 
 

@@ -57,6 +57,11 @@ class HexadSession(SessionABC):
         self._turns = Turns(
             store, session_id, space=space, user=user, field="openai_agents", by="HexadSession"
         )
+        if session_settings is not None and not isinstance(session_settings, SessionSettings):
+            raise InvalidInput(
+                f"session_settings = {quoted(session_settings)} must be the SDK's SessionSettings, or None.",
+                argument="session_settings",
+            )
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
 
@@ -98,7 +103,7 @@ def _said(item: TResponseInputItem) -> Said:
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
     kind = content.get("type", "message")
-    if not isinstance(kind, str) or (kind == "message" and not _is_message(content)):
+    if not isinstance(kind, str) or not kind.strip() or (kind == "message" and not _is_message(content)):
         raise InvalidInput(
             f"items has {quoted(item)}; give items with a `type`, or messages with a `role` "
             f"({', '.join(_ROLES)}) and a `content`.",

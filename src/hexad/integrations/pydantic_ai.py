@@ -10,8 +10,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.arguments import parse_name, parse_text
-from hexad.errors import Conflict, NotFound
+from hexad.core.arguments import parse_name, parse_whole, quoted, value_list
+from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.ingest.messages import TURN
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
 from hexad.integrations.open_store import in_thread, require_open_store
@@ -83,6 +83,8 @@ class HexadMemory(AbstractCapability[Any]):
         Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open.
         """
         require_open_store(self.store, by="HexadMemory")
+        if self.id is not None:
+            parse_name(self.id, "id")
         self._made("capability")
 
     async def for_run(self, ctx: RunContext[Any]) -> HexadMemory:
@@ -185,7 +187,7 @@ class HexadConversationStore(ConversationStore):
         both.
         """
         self._hx = require_open_store(store, by="HexadConversationStore")
-        self._space, self._user = DEFAULT_SPACE, parse_text(user, "user")
+        self._space, self._user = DEFAULT_SPACE, None if user is None else parse_name(user, "user")
         there = {made.name for made in self._hx.spaces.list()}
         self._space = space_for(
             self._user, space, shared=lambda: self._conversations() if DEFAULT_SPACE in there else ()
@@ -202,6 +204,9 @@ class HexadConversationStore(ConversationStore):
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
         """Return the conversations of a scope, or all, the last saved first."""
+        if scope is not None:
+            parse_name(scope, "scope")
+        _require_limit(limit)
         records = await in_thread(self._records)
         chosen = [record for record in records if scope is None or record.scope == scope]
         return sorted(chosen, key=lambda record: record.updated_at, reverse=True)[:limit]
@@ -217,7 +222,17 @@ class HexadConversationStore(ConversationStore):
 
         Raises `ConversationConflict` where somebody else changed the conversation, and then changes nothing.
         """
-        await in_thread(lambda: self._write(record, new_entries, expected_revision))
+        entries = value_list(new_entries, "new_entries", of="entries")
+        for name, kind, given in (
+            ("record", ConversationRecord, [record]),
+            ("new_entries", ConversationEntry, entries),
+        ):
+            for each in given:
+                if not isinstance(each, kind):
+                    raise InvalidInput(
+                        f"{name} has {quoted(each)}; give the framework's {kind.__name__}.", argument=name
+                    )
+        await in_thread(lambda: self._write(record, entries, expected_revision))
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
         """Archive a conversation and those of its messages that no fork of it has.
@@ -238,11 +253,13 @@ class HexadConversationStore(ConversationStore):
 
         It begins after a message that was erased.
         """
+        _require_limit(limit)
         return await in_thread(lambda: self._history(head_id, limit))
 
     # In a thread ------------------------------------------------------------------------------------------------
 
     def _id(self, kind: str, name: str) -> str:
+        parse_name(name, "entry_id" if kind == TURN else "conversation_id")
         named = json.dumps([self._space, _FIELD, name]).encode()
         return f"{kind}_{blake2b(named, digest_size=16).hexdigest()}"
 
@@ -375,6 +392,11 @@ class HexadConversationStore(ConversationStore):
             for head in (record.head_id, *record.branches)
             for entry in self._history(head)
         }
+
+
+def _require_limit(limit: int | None) -> None:
+    if limit is not None:
+        parse_whole(limit, "limit", least=0)
 
 
 def _entry(memory: Memory) -> ConversationEntry:

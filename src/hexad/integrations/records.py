@@ -22,7 +22,7 @@ from hexad.memory.memory import Memory, Status, Trust
 from hexad.memory.query import Filters
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.search.vectors.table import Vectors
-from hexad.text.paths import PATH_LIMIT
+from hexad.text.paths import PATH_LIMIT, validate_space
 
 if TYPE_CHECKING:
     from hexad.providers.embedders.rows import FloatRows
@@ -50,7 +50,7 @@ class Records:
 
     def __init__(self, store: object, *, space: str, kind: str, field: str, trust: str, by: str) -> None:
         self.hx: Hexad = require_open_store(store, by=by)
-        self._space, self._kind, self._field = space, kind, field
+        self._space, self._kind, self._field = validate_space(space), kind, field
         self._trust = parse_choice(Trust, trust, "trust")
         self._has_new = False
         services = self.hx._services

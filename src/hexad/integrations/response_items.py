@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hexad.core.arguments import quoted
+from hexad.errors import InvalidMemory
+
 _NOT_SAID: Final = frozenset(
     {
         "reasoning",
@@ -24,6 +27,13 @@ _NOT_SAID: Final = frozenset(
 """Types of items that nobody said to anybody: a model's thoughts, and what programs tell each other."""
 _CALL: Final = "_call"
 _OUTPUT: Final = "_output"
+_FORMS: Final[Mapping[str, tuple[type, ...]]] = {
+    "name": (str,),
+    "arguments": (str, Mapping),
+    "input": (str,),
+    "output": (str, list, tuple, Mapping),
+}
+"""Forms of the fields that are read, of items that programs put together themselves."""
 _OUTPUTS: Final = ("output", "outputs", "results", "result")
 
 
@@ -40,16 +50,23 @@ def is_item(entry: Mapping[str, Any]) -> bool:
 def message_of(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an item as a message of a chat model: a call is the model's, an output its tool's.
 
-    What nobody said is a message that says nothing.
+    What nobody said is a message that says nothing. Raises `InvalidMemory` for a name, arguments or output of another
+    form than the items have.
     """
     kind = str(item["type"])
+    for name, forms in _FORMS.items():
+        given = item.get(name)
+        if given is not None and not isinstance(given, forms):
+            raise InvalidMemory(
+                f"The {name} of a {kind} must not be {quoted(given)}; give what the API gave."
+            )
     if kind in _NOT_SAID:
         return {"role": "assistant", "content": ""}
-    given = output_text(next((item[name] for name in _OUTPUTS if item.get(name)), None))
+    said = output_text(next((item[name] for name in _OUTPUTS if item.get(name)), None))
     if kind.endswith(_OUTPUT):
-        return {"role": "tool", "content": given}
-    if given:  # a tool that runs where the model does: its call and what came of it are one item
-        return {"role": "tool", "content": f"{call_text(item)}\n{given}"}
+        return {"role": "tool", "content": said}
+    if said:  # a tool that runs where the model does: its call and what came of it are one item
+        return {"role": "tool", "content": f"{call_text(item)}\n{said}"}
     return {"role": "assistant", "content": call_text(item)}
 
 

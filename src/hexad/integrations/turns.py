@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from uuid import uuid4
 
-from hexad.core.arguments import parse_name, parse_text, quoted
+from hexad.core.arguments import parse_name, quoted
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.messages import TURN
@@ -77,7 +77,7 @@ class Turns:
         """
         self._hx = require_open_store(store, by=by)
         self._session, self._field = parse_name(session_id, "session_id"), field
-        self._subjects = None if (user := parse_text(user, "user")) is None else (user,)
+        self._subjects = None if user is None else (parse_name(user, "user"),)
         self._space = DEFAULT_SPACE
         self._space = space_for(user, space, shared=lambda: self._shown(1))
 

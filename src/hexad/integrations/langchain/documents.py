@@ -78,6 +78,18 @@ class HexadVectorStore(VectorStore):
         )
         return names
 
+    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        """Store documents in one transaction and return their ids; one whose id is there takes its place."""
+        listed = value_list(documents, "documents", of="documents")
+        for document in listed:
+            if not isinstance(document, Document):
+                raise InvalidInput(
+                    f"documents has {quoted(document)}; give documents of LangChain, such as "
+                    "Document(page_content='…').",
+                    argument="documents",
+                )
+        return super().add_documents([*listed], **kwargs)
+
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool | None:  # noqa: ARG002
         """Archive the documents of these ids, all of the collection where none are given; returns True."""
         if ids is None:

@@ -116,6 +116,10 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
                 values[channel] = packed
         encoding, head = self.serde.dumps_typed({**checkpoint, "channel_values": small})
         noted = get_serializable_checkpoint_metadata(config, metadata)
+        try:
+            written = json.dumps(noted)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(f"metadata cannot be stored as JSON: {error}.", argument="metadata") from error
         run = noted.get("run_id")
         self._checkpoints.put(
             StoredCheckpoint(
@@ -125,7 +129,7 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
                 encoding=encoding,
                 head=head,
                 values=values,
-                metadata=json.dumps(noted),
+                metadata=written,
             )
         )
         return _config(config["configurable"]["thread_id"], namespace, checkpoint["id"])
@@ -146,6 +150,8 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         if checkpoint_id is None:
             raise InvalidInput("The config of writes must have a checkpoint_id.", argument="config")
         task = _id("task_id", task_id)
+        if not isinstance(task_path, str):
+            raise InvalidInput(f"task_path = {quoted(task_path)} must be a string.", argument="task_path")
         listed = value_list(writes, "writes", of="pairs of a channel and a value")
         for write in listed:
             if not isinstance(write, tuple | list) or len(write) != 2 or not isinstance(write[0], str):
@@ -443,7 +449,9 @@ def _is_config(given: object) -> bool:
 
 def _named(thread_id: object) -> bool:
     """Whether this is an id: a text, or what LangGraph makes one of, such as a number or a UUID."""
-    return thread_id is not None and bool(str(thread_id).strip())
+    if isinstance(thread_id, str):
+        return bool(thread_id.strip())
+    return thread_id is not None and not isinstance(thread_id, bool | float | Collection)
 
 
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
@@ -454,11 +462,13 @@ def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
             argument="config",
         )
     configurable = config["configurable"]
-    return (
-        str(configurable["thread_id"]),
-        str(configurable.get("checkpoint_ns") or ""),
-        get_checkpoint_id(config) or None,
-    )
+    namespace, checkpoint_id = configurable.get("checkpoint_ns") or "", get_checkpoint_id(config) or None
+    for name, given in (("checkpoint_ns", namespace), ("checkpoint_id", checkpoint_id)):
+        if given is not None and not isinstance(given, str):
+            raise InvalidInput(
+                f"config has {name} = {quoted(given)}, which must be a string.", argument="config"
+            )
+    return str(configurable["thread_id"]), namespace, checkpoint_id
 
 
 def _config(thread_id: object, namespace: str, checkpoint_id: str) -> RunnableConfig:

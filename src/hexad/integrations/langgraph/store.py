@@ -23,7 +23,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from hexad.core.arguments import is_number, is_whole, quoted, value_list
+from hexad.core.arguments import is_number, is_whole, parse_text, quoted, value_list
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
@@ -251,10 +251,18 @@ def _require_usable(op: Op) -> None:
     if isinstance(op, GetOp | PutOp) and not (isinstance(op.key, str) and op.key.strip()):
         raise InvalidInput(f"key = {quoted(op.key)} must be a string that is not blank.", argument="key")
     for name in ("limit", "offset", "max_depth"):
-        number = getattr(op, name, None)
-        if number is not None and not is_whole(number, 0):
+        number = getattr(op, name, 0)
+        if not (is_whole(number, 0) or (number is None and name == "max_depth")):
             raise InvalidInput(
                 f"{name} = {quoted(number)} must be a whole number, at least 0.", argument=name
+            )
+    parse_text(getattr(op, "query", None), "query")
+    for condition in getattr(op, "match_conditions", None) or ():
+        if not isinstance(condition.path, tuple | list):
+            raise InvalidInput(
+                f"{condition.match_type} = {quoted(condition.path)} must be a tuple of names, such as "
+                "('users', '*').",
+                argument=str(condition.match_type),
             )
     wanted = getattr(op, "filter", None)
     if wanted is not None:
