@@ -6,7 +6,7 @@ The rules know English. A question, a doubt, a condition and what somebody else 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -62,8 +62,6 @@ _DECISION = lazy_pattern(
     r"|\b(?:it (?:is|was) (?:decided|settled|agreed)) (?:to|that|on)\b"
     r"|\bthe (?:\w+ )?decision (?:is|was(?: made)?|has been made)\b.{0,40}\b(?:to|that|for|against)\b"
     r"|\b(?:is|was|are) (?:our|my) (?:\w+ )?choice\b|\b(?:our|my) (?:\w+ )?choice (?:is|was|fell on)\b"
-    r"|(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah|well|oh"
-    r"|wow)\b)\w[\w.+#-]*(?: \w[\w.+#-]*)? it is\W*$"
     r"|^\W*(?:ok(?:ay)?,? |so,? |then,? |alright,? )?(?:going|sticking) (?:with|for) (?!(?:the flow|it|this"
     r"|that|you|my|a|an|the)\b)"
     r"|^\W*(?:chose|picked|selected|opted for|settled on|switched to|migrated to|went with) .{2,80}\b(?:because"
@@ -73,6 +71,10 @@ _DECISION = lazy_pattern(
     rf"|\b(?:the|our) plan is (?:now )?to (?:{_CHOOSE}|use) (?!(?:it|this|that|these|those|them)\b)\S"
     r"|^\W*(?:ok(?:ay)?,? |then,? )?(?:please )?make it (?-i:[A-Z])[\w.+#-]*(?:,? please)?\W*$"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
+)
+_IT_IS = lazy_pattern(
+    r"(?i)(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah|well|oh"
+    r"|wow)\b)\w[\w.+#-]*(?: \w[\w.+#-]*)? it is\W*$"
 )
 _CONVENTION = lazy_pattern(
     r"(?i)^\W*(?:convention|rule)\s*:|\b(?:our|the|by) (?:convention|rule|house style)\b"
@@ -232,15 +234,29 @@ def statements(text: str) -> Iterator[Statement]:
             yield Statement(what, sentence)
 
 
+class WordedPattern(NamedTuple):
+    """A pattern, and words of which one stands in every text in which it finds something.
+
+    To look for a word first takes a tenth of the time of a pattern that has many forms.
+    """
+
+    pattern: re.Pattern[str]
+    words: frozenset[str]
+
+    def search(self, plain: str, words: Collection[str] | None) -> re.Match[str] | None:
+        """Return what the pattern finds first in a text of these words; None for words that are not known."""
+        if words is not None and self.words.isdisjoint(words):
+            return None
+        return self.pattern.search(plain)
+
+
 def is_doubtful(sentence: str) -> bool:
     """Whether a sentence asks, doubts, supposes, quotes, or tells what somebody else said: it binds nobody."""
     plain = sentence.replace("’", "'").rstrip()
-    return (
-        plain.endswith(("?", "？"))
-        or _QUOTED.match(plain) is not None
-        or _DOUBT.search(plain) is not None
-        or _HEARSAY.search(plain) is not None
-    )
+    if plain.endswith(("?", "？")) or _QUOTED.match(plain) is not None:
+        return True
+    words = words_in(plain)
+    return _DOUBTS.search(plain, words) is not None or _SAID_BY_OTHERS.search(plain, words) is not None
 
 
 def commitment_of(sentence: str) -> Commitment | None:
@@ -248,27 +264,32 @@ def commitment_of(sentence: str) -> Commitment | None:
     if is_doubtful(sentence):
         return None
     plain = _plain(sentence)
-    if _PASSING.search(plain) is not None:
+    words = words_in(plain)
+    if _PASSES.search(plain, words) is not None:
         return None
-    what = next((what for what, rule in _RULES if rule.search(plain)), None)
-    return _about_a_project(plain) if what is None else what
+    what = next((what for what, rule in _RULES if rule.search(plain, words)), None)
+    return _about_a_project(plain, words) if what is None else what
 
 
-def _about_a_project(plain: str) -> Commitment | None:
+def words_in(plain: str) -> set[str] | None:
+    """Return the words of a text in lower case; None where a letter may be another one's other case."""
+    return set(_WORD.findall(plain.lower())) if plain.isascii() else None
+
+
+def _about_a_project(plain: str, words: Collection[str] | None) -> Commitment | None:
     """Return what a sentence commits to that would say nothing outside of a project: "Tests go next to the code"."""
-    about = (
-        not plain.isascii() or not _PROJECT_BEGINNINGS.isdisjoint(_WORD.findall(plain.lower()))
-    ) and _PROJECT.search(plain) is not None
-    if (own := _OWN_WAY.search(plain)) is not None and (about or own["sure"] is not None):
+    about = (words is None or not _PROJECT_BEGINNINGS.isdisjoint(words)) and _PROJECT.search(
+        plain
+    ) is not None
+    if (own := _OWN.search(plain, words)) is not None and (about or own["sure"] is not None):
         return Commitment.PREFERENCE
-    if _SOON.search(plain):
+    chosen = _WE_CHOOSE.search(plain)
+    chooses = chosen is not None and bool(about or chosen["named"] or chosen["what"])
+    settles = chooses or _SETTLED.search(plain) is not None
+    if not (about or settles) or _SOON.search(plain):
         return None
-    if (chosen := _WE_CHOOSE.search(plain)) is not None and (about or chosen["named"] or chosen["what"]):
+    if settles:
         return Commitment.DECISION
-    if _SETTLED.search(plain):
-        return Commitment.DECISION
-    if not about:
-        return None
     if (subject := _IT_WILL_BE.search(plain)) is not None:
         return (
             Commitment.DECISION if _PROJECT.search(plain, *subject.span("who")) or " our " in plain else None
@@ -298,10 +319,63 @@ _PASSING: Final = lazy_pattern(
     r"|\bprefer not to (?:say|answer|talk|discuss|go)\b"
 )
 
-_RULES: Final = (
-    (Commitment.DECISION, _DECISION),
-    (Commitment.CONVENTION, _CONVENTION),
-    (Commitment.TODO, _TODO),
-    (Commitment.PREFERENCE, _CHOICE),
-    (Commitment.PREFERENCE, _LIKING),
+
+def _rule(pattern: re.Pattern[str], words: str) -> WordedPattern:
+    return WordedPattern(pattern, frozenset(words.split()))
+
+
+_DOUBTS: Final = _rule(
+    _DOUBT,
+    "maybe perhaps might could should shall if whether sure think guess wonder imagine suppose say decide decided"
+    " agree agreed undecided once",
 )
+_SAID_BY_OTHERS: Final = _rule(_HEARSAY, "say says said claim claims")
+_PASSES: Final = _rule(_PASSING, "let prefer")
+_OWN: Final = _rule(
+    _OWN_WAY,
+    "go default usual standard preferred remember call stop like always usually generally normally mostly only",
+)
+_RULES: Final = (
+    (
+        Commitment.DECISION,
+        _rule(
+            _DECISION,
+            "decision decided agreed settled resolved chose opted went standardised standardized ruled elected"
+            " selected chosen picked adopted switched moved migrated rejected dropped choice let plan make"
+            " go going stick sticking stay staying settle settling switch switching move moving migrate migrating"
+            " adopt adopting standardise standardize standardising standardizing build building drop dropping"
+            " default defaulting use using",
+        ),
+    ),
+    (Commitment.DECISION, _rule(_IT_IS, "it")),
+    (
+        Commitment.CONVENTION,
+        _rule(
+            _CONVENTION,
+            "convention rule house always never ever from forward project repo repository codebase use prefer avoid"
+            " stick keep all every each",
+        ),
+    ),
+    (
+        Commitment.TODO,
+        _rule(
+            _TODO,
+            "todo fixme follow followup next action reminder open left still later tomorrow afterwards another"
+            " remains forget remind yet",
+        ),
+    ),
+    (
+        Commitment.PREFERENCE,
+        _rule(
+            _CHOICE,
+            "preference want like works work rather prefer favor favour hate dislike stand bear enjoy care always"
+            " usually generally normally typically mostly only",
+        ),
+    ),
+    (
+        Commitment.PREFERENCE,
+        _rule(_LIKING, "favorite favourite like love enjoy adore fan fond keen partial"),
+    ),
+)
+RULES: Final = (_DOUBTS, _SAID_BY_OTHERS, _PASSES, _OWN, *(rule for _, rule in _RULES))
+"""All rules that look for words first."""

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.text import commitments
 from hexad.text.commitments import SENTENCE_CHARS_LIMIT, statements
 
@@ -137,3 +140,18 @@ def test_every_form_of_a_word_of_a_project_is_found_by_its_first_word(form: str)
     for text in (form.replace("(?:es)?", "es").replace("?", ""), re.sub(r"\(\?:es\)\?|.\?", "", form)):
         assert commitments._PROJECT.fullmatch(text)
         assert not commitments._PROJECT_BEGINNINGS.isdisjoint(commitments._WORD.findall(text))
+
+
+@pytest.mark.parametrize("rule", commitments.RULES, ids=lambda rule: " ".join(sorted(rule.words)[:3]))
+def test_what_a_pattern_finds_has_one_of_its_words(rule: commitments.WordedPattern) -> None:
+    pattern = re.compile(rule.pattern.pattern)
+
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.from_regex(pattern, alphabet=st.characters(max_codepoint=127)))
+    def looked_for(text: str) -> None:
+        mine, there = pattern.search(text), rule.search(text, commitments.words_in(text))
+        assert mine is not None
+        assert there is not None
+        assert mine.span() == there.span()
+
+    looked_for()
