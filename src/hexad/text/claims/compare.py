@@ -204,16 +204,15 @@ def _turned(was: Claim, now: Claim) -> Update | None:
 
 
 def _other_value(was: Claim, now: Claim) -> Update | None:
-    mine, theirs = _stems(was.value), _stems(now.value)
-    if was.words == now.words or _same_value(was.value, now.value) or not _comparable(was.value, now.value):
+    if was.words == now.words or _is_participle(was.value[0]) != _is_participle(now.value[0]):
         return None
-    if _is_participle(was.value[0]) != _is_participle(now.value[0]):
+    if not _comparable(was.value, now.value) or _same_value(was.value, now.value):
         return None
     if not _related(was, now):
         if not (now.changes and stem(was.verb) == stem(now.verb) and was.topic == now.topic and was.topic):
             return None
         return Update(UpdateReason.VALUE, WEAK)
-    common = mine & theirs
+    common = _stems(was.value) & _stems(now.value)
     known = now.words | (now.around if now.pronoun else frozenset())
     only_was = _uncovered(was.topic, known)
     only_now = _uncovered(now.topic - english.CHANGE, was.words)
@@ -247,10 +246,10 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
 
 def _same_words(was: Claim, now: Claim) -> Update | None:
     """Whether two clauses are one but for a value: what differs stands behind the verb, and is no more than that."""
+    if was.inverse or now.inverse or _first_stem(was) != _first_stem(now):
+        return None
     mine = [token for token in was.tokens if token.low not in _SAID_OF_TIME]
     theirs = [token for token in now.tokens if token.low not in _SAID_OF_TIME]
-    if was.inverse or now.inverse:
-        return None
     at = 0
     while at < min(len(mine), len(theirs)) and mine[at].stem == theirs[at].stem:
         at += 1
@@ -285,6 +284,10 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
     return Update(UpdateReason.VALUE, 0.95 if now.changes else 0.85)
 
 
+def _first_stem(claim: Claim) -> str:
+    return next((token.stem for token in claim.tokens if token.low not in _SAID_OF_TIME), "")
+
+
 _SAID_OF_TIME: Final = english.ADVERBS | {"the", "a", "an", ",", "new", "old"}
 _FINITE: Final = english.BE | english.HAVE | english.DO | english.MODALS
 _LINKS: Final = _FINITE | english.PREPOSITIONS | english.CONJUNCTIONS | {":", "="}
@@ -294,8 +297,21 @@ def _words_of(stems: frozenset[str]) -> frozenset[str]:
     return frozenset(stem for stem in stems if not stem[0].isdigit())
 
 
+_ALIKE_LEAST: Final = 4
+
+
 def _uncovered(words: frozenset[str], known: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in words - known if not any(_alike(word, other) for other in known))
+    """Return the words that are not known, nor the beginning of a known one, nor begin with one."""
+    left = words - known
+    if not left:
+        return left
+    others = tuple(other for other in known if len(other) >= _ALIKE_LEAST)
+    return frozenset(
+        word
+        for word in left
+        if len(word) < _ALIKE_LEAST
+        or not (word.startswith(others) or any(other.startswith(word) for other in others))
+    )
 
 
 def _stems(value: Sequence[Token]) -> frozenset[str]:
@@ -314,12 +330,6 @@ def _same_value(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:
     if was <= now or now <= was:
         return True
     return not _uncovered(was, now)
-
-
-def _alike(word: str, other: str) -> bool:
-    return word == other or (
-        min(len(word), len(other)) >= 4 and (word.startswith(other) or other.startswith(word))
-    )
 
 
 def _comparable(mine: Sequence[Token], theirs: Sequence[Token]) -> bool:

@@ -21,8 +21,8 @@ CLAIMS_LIMIT: Final = 12
 _LABELLED_LINES: Final = 3
 """In a longer text a label says something of what stands above it."""
 _TOKEN: Final = re.compile(
-    r"(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
-    r"|(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
+    r"(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
+    r"|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
 )
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
@@ -140,17 +140,32 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 2 and word.endswith("e") else word
 
 
+def _ready() -> dict[str, Token]:
+    """Return the small words that say nothing by themselves as tokens, as they are written within and at the beginning
+    of a sentence: every other word of a text is one of them.
+    """
+    ready: dict[str, Token] = {}
+    for low in _CLOSED - english.NUMBERS:
+        if low.isascii() and low.isalpha():
+            for written in (low, low.capitalize()):
+                ready[written] = Token(written, low, stem(low))
+    return {written: token for written, token in ready.items() if written not in _LETTERS}
+
+
+_LETTERS: Final = frozenset({"A", "May"})
+"""What may be the name of something, of a team or a month, where it does not begin a text."""
+_READY: Final = _ready()
+
+
 def tokens_of(text: str) -> list[Token]:
     """Return the words, numbers and marks of a text."""
     tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        number, unit, word, arrow, mark = match.groups()
-        if number:
-            plain = number.lstrip("$€£")
-            plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain
-            unit = (unit or ("" if number[0].isdigit() else number[0])).lower()
-            tokens.append(Token(number, plain, plain, number=plain, unit=unit))
-        elif word:
+    for word, number, unit, arrow, mark in _TOKEN.findall(text):
+        if word:
+            ready = _READY.get(word)
+            if ready is not None:
+                tokens.append(ready)
+                continue
             word = word.replace("’", "'")
             low = word.lower()
             short = _ABBREVIATED.search(word) if "'" in word else None
@@ -164,10 +179,15 @@ def tokens_of(text: str) -> list[Token]:
             elif low in english.NUMBERS:
                 tokens.append(Token(word, low, low, number=low))
             else:
-                low += "." if tokens and word in {"A", "May"} else ""  # team A, the month
+                low += "." if tokens and word in _LETTERS else ""  # team A, the month
                 tokens.append(Token(word, low, stem(low)))
+        elif number:
+            plain = number.lstrip("$€£")
+            plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain
+            unit = (unit or ("" if number[0].isdigit() else number[0])).lower()
+            tokens.append(Token(number, plain, plain, number=plain, unit=unit))
         else:
-            mark = "→" if arrow else match[0].strip() or "-"
+            mark = "→" if arrow else mark.strip() or "-"
             tokens.append(Token(mark, mark, mark))
     return tokens
 
@@ -197,13 +217,13 @@ def claims(text: str) -> tuple[Claim, ...]:
         if _QUOTED.search(sentence):
             continue
         tokens = tokens_of(sentence)
-        opening = [token.low for token in tokens[:4]]
+        opening = tokens[:4]
         speaker, rest = _without_speaker(sentence)
         if rest != sentence:
             sentence, tokens = rest, tokens_of(rest)
         if tokens and tokens[0].low in english.CONDITIONS:
             continue
-        corrects = any(low in english.CORRECTIONS for low in [*opening, *(token.low for token in tokens[:4])])
+        corrects = not english.CORRECTIONS.isdisjoint([token.low for token in (*opening, *tokens[:4])])
         for clause in _clauses(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
             said = frozenset(token.stem for token in clause if token.content)
@@ -258,6 +278,8 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 _DASHES: Final = frozenset({"—", "–", "-", "|", "/"})
 _LABEL_WORDS: Final = 4
+_PARTS: Final = frozenset({"(", ",", "and", "but", "so", "means"})
+"""Before what another clause may begin."""
 _SHORT: Final = 7
 _PHRASE_WORDS: Final = 4
 
@@ -265,6 +287,8 @@ _PHRASE_WORDS: Final = 4
 def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bool:
     """Whether the clause so far ends at a token, because another one begins behind it."""
     low = tokens[at].low
+    if low not in _PARTS:
+        return False
     following = tokens[at + 1].low if at + 1 < len(tokens) else ""
     if low == "(":
         return _former_at(tokens, at + 1) is None if at + 1 < len(tokens) else True
@@ -317,7 +341,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     if claim is None:
         return None
     gone = ended and bool(there & _EXISTS) and not there & english.PREPOSITIONS
-    return claim._replace(ended=ended, gone=gone, around=opening)
+    return claim._replace(ended=ended, gone=gone, around=opening) if ended or opening else claim
 
 
 def _without_opening(head: list[Token]) -> list[Token]:
@@ -665,6 +689,10 @@ def _dates(before: str, words: Sequence[Token]) -> bool:
 # What is over ---------------------------------------------------------------------------------------------------
 
 _SPAN: Final = 5
+_LEADS_TO_FORMER: Final = english.ENDING | {
+    "from", "instead", "rather", "no", "away", "rid", "not", "n't", "was", "were", "formerly", "previously", "ex",
+    "replaces", "replacing", "used", "off", "up", "replaced",
+}  # fmt: skip
 
 
 def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[Token, ...]]]:
@@ -702,6 +730,8 @@ def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[To
 def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
     """Return up to where a phrase that introduces what is over stays, and where that begins; None where none does."""
     low = clause[at].low
+    if low not in _LEADS_TO_FORMER:
+        return None
     following = clause[at + 1].low if at + 1 < len(clause) else ""
     later = [token.low for token in clause[at + 1 :]]
     before = clause[at - 1].low if at else ""
