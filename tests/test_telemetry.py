@@ -21,6 +21,7 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLogWriter
+from hexad.config import captures_contents
 from hexad.core import tracing
 from hexad.testing import HashEmbedder, ScriptedGenerator
 
@@ -265,6 +266,7 @@ def test_each_operation_on_memories_names_the_store_and_the_memory_that_it_is_ab
 def test_whatever_searches_memories_has_the_span_of_a_search(watched: Watched) -> None:
     with hexad.open(":memory:", embedder=HashEmbedder(), background=False) as hx:
         hx.remember("The kettle is red.", space="shop")
+        hx.governance.decide("Buy a red kettle", rationale="It is quick.")
         hx.embed_pending()
         agent = hexad.AgentMemory(hx)
         searches: list[Callable[[], object]] = [
@@ -276,6 +278,8 @@ def test_whatever_searches_memories_has_the_span_of_a_search(watched: Watched) -
             lambda: hx.recall_context("shop", "kettle"),
             lambda: hx.recall_kind("shop", "note"),
             lambda: hx.use_context("shop", "kettle").prepend("Boil."),
+            lambda: hx.governance.why("the red kettle"),
+            lambda: hx.governance.query("kettle"),
         ]
         for number, search in enumerate(searches):
             watched.take()
@@ -387,6 +391,10 @@ def failing_calls(hx: hexad.Hexad) -> list[tuple[str, str, Callable[[], object]]
         ("delete_memory", "AccessDenied", lambda: hx.forget(space="shop", purge=True)),
         ("lexon.memory.gc", "NotFound", lambda: hx.spaces.gc(SECRET)),
         ("lexon.memory.gc", "AccessDenied", lambda: hx.spaces.gc("shop")),
+        ("upsert_memory", "NotFound", lambda: hx.governance.supersede(SECRET, "x", rationale="y")),
+        ("update_memory", "NotFound", lambda: hx.quarantine.release(SECRET, why="x")),
+        ("update_memory", "InvalidInput", lambda: hx.quarantine.reject("m1", why="")),
+        ("update_memory", "NotFound", lambda: hx.facts.reviewed(SECRET)),
         ("hexad.ingest", "NotFound", lambda: hx.ingest(f"/nowhere/{SECRET}")),
     ]
 
@@ -411,6 +419,18 @@ def test_an_operation_that_fails_has_a_span_that_says_so_and_nothing_of_what_was
     )
     assert len(spans) == len({span.name for span in spans})
     assert SECRET not in "".join(span.to_json() for span in spans)
+
+
+@pytest.mark.parametrize(
+    ("value", "contents"),
+    [
+        ("true", True), ("1", True), ("SPAN_ONLY", True), ("span_and_event", True),
+        ("", False), ("false", False), ("EVENT_ONLY", False), ("NO_CONTENT", False),
+    ],
+)  # fmt: skip
+def test_contents_are_in_spans_where_the_variable_says_spans(value: str, contents: bool) -> None:
+    environ = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": value}
+    assert contents == captures_contents(environ)
 
 
 @pytest.mark.row("L150", "L151", "L152", "L153", "L154")

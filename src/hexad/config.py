@@ -607,10 +607,13 @@ class AssistantFolders:
 
 
 def captures_contents(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether the variable of OpenTelemetry's GenAI conventions asks for the words of questions in spans."""
+    """Whether the variable of OpenTelemetry's GenAI conventions asks for the words of questions in spans.
+
+    Its older values are `true` and `false`; of the newer ones `SPAN_ONLY` and `SPAN_AND_EVENT` are about spans.
+    """
     environ = os.environ if environ is None else environ
     asked = environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "")
-    return asked.strip().lower() in ("true", "1")
+    return asked.strip().lower() in ("true", "1", "span_only", "span_and_event")
 
 
 def assistant_folders(environ: Mapping[str, str] | None = None) -> AssistantFolders:

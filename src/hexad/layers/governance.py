@@ -19,6 +19,7 @@ from hexad.core.arguments import (
     word_list,
 )
 from hexad.core.json_types import JSONValue
+from hexad.core.tracing import before_span
 from hexad.database.sqlite_errors import all_failures_translated
 from hexad.database.store_context import StoreContext
 from hexad.errors import Conflict, InvalidInput, NotFound
@@ -186,7 +187,8 @@ class GovernanceFacade:
         cited = tuple(Citation(path=link) for link in said.links if "://" not in link)
         writer, at = self._writer(), self._context.clock.now()
         with self._stores.db.transaction():
-            old = None if supersedes is None else self._replaceable(supersedes)
+            with before_span("upsert_memory"):
+                old = None if supersedes is None else self._replaceable(supersedes)
             if old is not None:
                 draft = self._as_hidden(draft, old, inherits_space=inherits_space)
             memory = writer.write(
@@ -395,7 +397,11 @@ class GovernanceFacade:
             semantic=None,
             follow_links=False,
         )
-        hits = self._recaller.recall(check_query(text, "text"), options)
+        with before_span("search_memory"):
+            text = check_query(text, "text")
+        with self._stores.span("search_memory", query=text, limit=limit) as told:
+            hits = self._recaller.recall(text, options)
+            told["items_returned"] = len(hits)
         decisions = self._decisions.of_memories([hit.id for hit in hits])
         return [decisions[hit.id] for hit in hits if hit.id in decisions]
 

@@ -135,6 +135,12 @@ class QuarantineFacade:
     def _judge(
         self, memory_id: str, verdict: str, *, why: str, by: str | None, overrule: bool = False
     ) -> Memory:
+        with self._stores.span("update_memory") as told:
+            memory = self._judged(memory_id, verdict, why=why, by=by, overrule=overrule)
+            told.update(memory=memory.id, count=1)
+            return memory
+
+    def _judged(self, memory_id: str, verdict: str, *, why: str, by: str | None, overrule: bool) -> Memory:
         self._require()
         for name, text in (("why", why), ("by", by)):
             if text is None and name == "by":

@@ -177,10 +177,12 @@ class FactsFacade:
 
     def reviewed(self, id_or_path: str, *, space: str | None = None) -> Memory:
         """Say that a memory that was marked still holds, and return it. Raises `NotFound` as `Hexad.get` does."""
-        with self._stores.db.transaction():
+        with self._stores.span("update_memory") as told, self._stores.db.transaction():
             no = self._stores.memories.resolve_one(id_or_path, space=space)
             self._facts.reviewed(no)
-            return self._stores.memories.by_no([no])[no]
+            memory = self._stores.memories.by_no([no])[no]
+            told.update(memory=memory.id, count=1)
+            return memory
 
     def declare(self, attribute: str, *, many: bool = True) -> None:
         """Say that an attribute holds several values at once, or with `many=False` that it holds one again.
