@@ -257,6 +257,7 @@ def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
         (lambda store: store.list_namespaces(prefix="users"), "prefix = 'users' must be a tuple"),
         (lambda store: store.list_namespaces(suffix={"a": 1}), "suffix = {'a': 1} must be a tuple"),
         (lambda store: store.batch(None), "ops = None cannot be used"),
+        (lambda store: asyncio.run(store.abatch(None)), "ops = None cannot be used"),
         (lambda store: store.list_namespaces(max_depth="x"), "max_depth = 'x' must be a whole number"),
     ],
 )

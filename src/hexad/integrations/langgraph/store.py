@@ -114,7 +114,7 @@ class HexadStore(BaseStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """As `batch`, on a thread of its own."""
-        return await to_thread(self.batch, list(ops))
+        return await to_thread(self.batch, value_list(ops, "ops", of="operations"))
 
     def sweep_ttl(self) -> int:
         """Archive the items whose lifetime is over, and return how many; no read gives them before that either."""
