@@ -119,6 +119,8 @@ def _space_problem(name: str) -> str | None:
     """Return what is wrong with a space's name and what to do about it, or None."""
     if not name:
         return "the name is empty; give one, such as 'default'."
+    if name.isascii() and name.isalnum() and len(name) <= SPACE_NAME_LIMIT and name.upper() not in _DEVICES:
+        return None
     if len(name) > SPACE_NAME_LIMIT:
         return f"the name has {len(name)} characters; the limit is {SPACE_NAME_LIMIT}: shorten it."
     for at, character in enumerate(name):

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, cast
 
 from hexad.core.json_types import JSONValue
@@ -188,7 +188,7 @@ class Redactor:
 
         def mask_secret(name: str) -> str:
             # A person may be known by an address: without it, nothing about them could be found again.
-            redacted = redact(name, rules=replace(rules, pii=frozenset(), patterns=()), salt=self._salt())
+            redacted = redact(name, rules=_of_names(rules), salt=self._salt())
             found_flags.extend(redacted.flags)
             return redacted.text
 
@@ -317,10 +317,11 @@ def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str
     if masked != text:
         return masked
     if name and text:
-        pair = f"{json.dumps(name)}: {json.dumps(text)}"
+        quoted_name = json.dumps(name)
+        pair = f"{quoted_name}: {json.dumps(text)}"
         masked = mask(pair)
-        match = _PLACEHOLDER.search(masked, len(json.dumps(name)))
-        if masked != pair and match is not None:
+        match = _PLACEHOLDER.search(masked, len(quoted_name)) if masked != pair else None
+        if match is not None:
             return match[0]
     return value
 
@@ -389,8 +390,14 @@ def _line_starts(text: str) -> list[int]:
 
 def _secret_in(name: str | None, rules: RedactionRules) -> str | None:
     """Return the rule by which a name holds a secret; addresses and numbers of people may be names."""
-    findings = find(name, rules=replace(rules, pii=frozenset(), patterns=())) if name else []
+    findings = find(name, rules=_of_names(rules)) if name else []
     return findings[0].rule if findings else None
+
+
+@lru_cache(maxsize=64)
+def _of_names(rules: RedactionRules) -> RedactionRules:
+    """Return the rules without those for personal data: a person may be known by an address."""
+    return replace(rules, pii=frozenset(), patterns=())
 
 
 _REMEMBERED: Final = 256

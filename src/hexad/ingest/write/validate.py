@@ -117,7 +117,7 @@ def _check_summaries(draft: Draft) -> None:
 
 def check_json(name: str, value: object) -> None:
     """Raise `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it."""
-    if value is None:
+    if value is None or _is_flat(value):
         return
     key = _odd_key(value)
     if key is not None:
@@ -141,6 +141,27 @@ def check_json(name: str, value: object) -> None:
             f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it.",
             argument=name,
         )
+
+
+def _is_flat(value: object) -> bool:
+    """Whether it is a small object of short texts, of which nothing has to be looked at further."""
+    return (
+        type(value) is dict
+        and len(value) <= _FLAT_NAMES
+        and all(
+            type(name) is str
+            and type(item) is str
+            and len(name) + len(item) <= _FLAT_CHARACTERS
+            and name.isascii()
+            and item.isascii()
+            for name, item in value.items()
+        )
+    )
+
+
+_FLAT_NAMES: Final = 16
+_FLAT_CHARACTERS: Final = 500
+"""So many of so many, each written in six bytes, are less than is kept."""
 
 
 def _inside(value: object) -> Iterable[object]:

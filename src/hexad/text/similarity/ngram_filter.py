@@ -26,6 +26,8 @@ _FULL: Final = _PLACES * 9 // 10
 _FIRST, _SECOND, _THIRD, _WORD = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0xFFFFFFFF
 _SHIFT: Final = 16  # the upper half of a product is the well mixed one; 16 bits are all places
 _NONE: Final = 0x110000  # stands for "no character" in a pair or a single one: no code point is that large
+_PARTS: Final = tuple(tuple(code * factor for code in range(128)) for factor in (_FIRST, _SECOND, _THIRD))
+"""What each character of ASCII adds to a hash as the first, second and third of three."""
 _TO_DIGITS: Final = bytes(48 + (value & 1) for value in range(256))
 
 
@@ -66,7 +68,11 @@ def may_hold(signature: bytes, needle: str) -> bool:
 def _places(text: str) -> Collection[int]:
     if text.isascii():
         points = text.encode("ascii")
-        return _hashed(set(zip(points, points[1:], points[2:], strict=False)))
+        firsts, seconds, thirds = _PARTS
+        return {
+            (firsts[first] + seconds[second] + thirds[third] & _WORD) >> _SHIFT
+            for first, second, third in zip(points, points[1:], points[2:], strict=False)
+        }
     wide = memoryview(text.encode("utf-32-le", "surrogatepass")).cast("I").tolist()
     grams = set(zip(wide, wide[1:], wide[2:], strict=False))
     pairs = set(pairwise(wide))
