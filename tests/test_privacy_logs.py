@@ -242,7 +242,7 @@ def wrong_calls(hx: Hexad):
 
 
 @pytest.mark.row("A133")
-def test_no_error_repeats_a_whole_text_or_a_key(hx, tmp_path, monkeypatch):
+def test_no_error_and_no_span_repeats_a_whole_text_or_a_key(hx, tmp_path, monkeypatch, heard):
     monkeypatch.chdir(tmp_path)
     hx.remember("x")
     leaks = []

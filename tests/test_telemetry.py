@@ -227,30 +227,33 @@ def test_each_operation_on_memories_names_the_store_and_the_memory_that_it_is_ab
         hx.spaces.create("shop")
         hx.spaces.set_policy("shop", {"allow_delete": True})
         watched.take()
-        done = []
-        for operation, count, outcome, call in [
-            ("upsert_memory", 1, "created", lambda: hx.remember("The kettle is red.", space="shop", id="m1")),
-            (
-                "upsert_memory",
-                1,
-                "updated",
-                lambda: hx.remember("The kettle is blue.", space="shop", id="m1"),
-            ),
-            ("upsert_memory", 1, "evidence", lambda: hx.remember("The kettle is blue.", space="shop")),
-            ("update_memory", 1, None, lambda: hx.tag("m1", add=["blue"])),
-            ("delete_memory", 1, None, lambda: hx.forget("m1")),
-            ("update_memory", 1, None, lambda: hx.restore("m1")),
-            ("delete_memory", 1, None, lambda: hx.forget("m1", purge=True)),
+        id = hx.remember("The kettle is red.", space="shop", source_id="kettle").id
+        (span,) = watched.take()
+        assert "created" == attributes_of(span)["outcome"]
+        done = [attributes_of(span)["gen_ai.memory.store.id"]]
+
+        def change() -> object:
+            return hx.remember("The kettle is blue.", space="shop", source_id="kettle")
+
+        for operation, outcome, call in [
+            ("upsert_memory", "updated", change),
+            ("upsert_memory", "unchanged", change),
+            ("update_memory", None, lambda: hx.tag(id, add=["blue"])),
+            ("delete_memory", None, lambda: hx.forget(id)),
+            ("update_memory", None, lambda: hx.restore(id)),
+            ("delete_memory", None, lambda: hx.forget(id, purge=True)),
         ]:
             call()
             (span,) = watched.take()
             told = attributes_of(span)
             done.append(told["gen_ai.memory.store.id"])
             assert (operation, operation) == (span.name, told["gen_ai.operation.name"])
-            assert ("m1", count) == (told["gen_ai.memory.record.id"], told["gen_ai.memory.record.count"])
+            assert (id, 1) == (told["gen_ai.memory.record.id"], told["gen_ai.memory.record.count"])
             assert outcome == told.get("outcome")
             assert "gen_ai.provider.name" not in told
         hx.remember("The mug is white.", space="shop")
+        hx.remember("The mug is white.", space="shop")
+        assert ["created", "evidence"] == [attributes_of(span)["outcome"] for span in watched.take()]
         hx.remember("The pan is black.", space="shop")
         watched.take()
         hx.forget(space="shop", purge=True, confirm=True)
@@ -260,6 +263,24 @@ def test_each_operation_on_memories_names_the_store_and_the_memory_that_it_is_ab
     assert "gen_ai.memory.record.id" not in attributes_of(span)
     assert 1 == len(set(done))
     assert str(done[0]).startswith("store_")
+
+
+@pytest.mark.parametrize("contents", [False, True])
+def test_an_id_that_a_caller_made_up_is_content(watched: Watched, contents: bool) -> None:
+    tracing._exporters[:] = [tracing.exporter_to(watched.tracer, contents=contents)]
+    heard: list[hexad.Span] = []
+    stop = hexad.listen(heard.append)
+    try:
+        with hexad.open(":memory:", embedder=None) as hx:
+            hx.remember("The kettle is red.", id="ann@example.org")
+            hx.tag("ann@example.org", add=["red"])
+            hx.forget("ann@example.org", purge=True, confirm=True)
+    finally:
+        stop()
+
+    told = ["ann@example.org"] * 3 if contents else [None] * 3
+    assert told == [attributes_of(span).get("gen_ai.memory.record.id") for span in watched.take()]
+    assert "ann@" not in str(heard)
 
 
 @pytest.mark.row("L148")

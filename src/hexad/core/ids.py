@@ -23,6 +23,8 @@ _SHORT_END: Final = (
 )
 _MEMORY_ID: Final = re.compile(rf"\bmem_[{_ALPHABET}]{{18}}(?={_SHORT_END}(?![0-9A-Za-z_]))")
 
+_GENERATED: Final = re.compile(rf"mem_[{_ALPHABET}]{{26}}")
+
 _PREFIXES: Final = (
     "bud comment compaction compressed-[a-z]+ dec doc erasure fb session store ta tag ts window".split()
 )
@@ -42,6 +44,15 @@ def is_reserved(name: str) -> bool:
     False
     """
     return _RESERVED.fullmatch(name) is not None
+
+
+def is_generated(memory_id: str) -> bool:
+    """Whether an id of a memory has the form of those that a store makes.
+
+    >>> is_generated("mem_01M6Q2FD002PAS6V7RGGCVNDVV"), is_generated("ann@example.org")
+    (True, False)
+    """
+    return _GENERATED.fullmatch(memory_id) is not None
 
 
 def with_short_ids(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
 from hexad.core.arguments import quoted
+from hexad.core.ids import is_generated
 from hexad.errors import HexadError, InvalidInput
 
 if TYPE_CHECKING:
@@ -59,12 +60,17 @@ _CONTENT: Final = frozenset({"query", "topic"})
 """Attributes that are words of somebody: told to OpenTelemetry alone, where `attach` was asked for contents."""
 
 
+def _is_content(key: str, value: Value) -> bool:
+    """Whether an attribute may hold words of somebody; an id of a memory does unless the store made it."""
+    return key in _CONTENT or (key == "memory" and not is_generated(str(value)))
+
+
 @contextmanager
 def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
     """Time a block; attributes may be added to the yielded dict until it ends.
 
-    What is known when it begins is given with the name: samplers decide by it. `query` and `topic` are words of
-    somebody: listeners are not told of them.
+    What is known when it begins is given with the name: samplers decide by it. `query`, `topic` and
+    a `memory` that a caller named are words of somebody: listeners are not told of them.
     """
     if not _listeners and not _exporters:
         yield attributes
@@ -80,7 +86,7 @@ def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
             raise
         finally:
             whole = Span(name=name, seconds=perf_counter() - start, attributes=dict(attributes), error=error)
-            ended = replace(whole, attributes={k: v for k, v in attributes.items() if k not in _CONTENT})
+            ended = replace(whole, attributes={k: v for k, v in attributes.items() if not _is_content(k, v)})
             for export in exports:
                 export(whole)
             for listener in tuple(_listeners):
@@ -199,7 +205,7 @@ def _exported_attributes(name: str, attributes: Mapping[str, Value], *, contents
     told = {
         _KEYS.get(key, key): value
         for key, value in attributes.items()
-        if key != "provider" and (contents or key not in _CONTENT)
+        if key != "provider" and (contents or not _is_content(key, value))
     }
     if (provider := attributes.get("provider")) is not None:
         told |= _provider(str(provider))

@@ -99,5 +99,5 @@ def resolve_backend(
         return parse_backend(name), None
     except InvalidSpace:
         note = f"Unknown backend {name!r}: ordered by 'basic' instead; known are {', '.join(Backend)}."
-        log.warning("%s", note)
+        log.warning("Unknown backend: ordered by 'basic' instead; the notes of the answer name it.")
         return Backend.BASIC, note
