@@ -113,6 +113,13 @@ def test_a_search_by_marginal_relevance_leaves_out_what_says_the_same() -> None:
         assert [] == HexadVectorStore(hx, collection="empty").max_marginal_relevance_search(ask)
 
 
+def test_a_vector_store_is_made_of_documents(hx: Hexad) -> None:
+    given = Document(page_content="The ferry leaves at noon.", id="1", metadata={"page": 3})
+    documents = HexadVectorStore.from_documents([given], store=hx, collection="town")
+
+    assert [given] == documents.similarity_search("ferry")
+
+
 def test_a_search_that_needs_vectors_names_what_does_without(hx: Hexad) -> None:
     documents = HexadVectorStore(hx)
     with hexad.open(":memory:", embedder=None, background=False) as without:
@@ -452,6 +459,8 @@ def test_documents_in_no_space_are_refused_where_the_vector_store_is_made(hx: He
 def test_what_is_no_document_is_named(hx: Hexad, documents: object) -> None:
     with pytest.raises(hexad.InvalidInput, match=r"documents (=|has) "):
         HexadVectorStore(hx).add_documents(documents)
+    with pytest.raises(hexad.InvalidInput, match=r"documents (=|has) "):
+        HexadVectorStore.from_documents(documents, store=hx)
 
 
 @pytest.mark.parametrize("user", ["", " ", 5])

@@ -14,7 +14,14 @@ from hexad import Hexad
 
 pytest.importorskip("langgraph", reason="the extra `langgraph` is not installed")
 
-from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
+from langgraph.store.base import (
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    MatchCondition,
+    PutOp,
+    SearchOp,
+)
 
 from hexad.integrations.langgraph import HexadStore
 from hexad.providers.embedders.hashing import HashEmbedder
@@ -256,6 +263,12 @@ def test_a_store_refuses_fields_and_lifetimes_that_are_none(hx: Hexad) -> None:
         (lambda store: store.list_namespaces(limit=None), "limit = None must be a whole number"),
         (lambda store: store.list_namespaces(prefix="users"), "prefix = 'users' must be a tuple"),
         (lambda store: store.list_namespaces(suffix={"a": 1}), "suffix = {'a': 1} must be a tuple"),
+        (lambda store: store.batch([ListNamespacesOp("users")]), "match_conditions = 'users' cannot be used"),
+        (lambda store: store.batch([ListNamespacesOp(["users"])]), "match_conditions has 'users'"),
+        (
+            lambda store: store.batch([ListNamespacesOp([MatchCondition("middle", ("a",))])]),
+            "match_conditions has MatchCondition.* prefix or suffix",
+        ),
         (lambda store: store.batch(None), "ops = None cannot be used"),
         (lambda store: asyncio.run(store.abatch(None)), "ops = None cannot be used"),
         (lambda store: store.list_namespaces(max_depth="x"), "max_depth = 'x' must be a whole number"),

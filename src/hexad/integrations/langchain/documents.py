@@ -80,15 +80,7 @@ class HexadVectorStore(VectorStore):
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Store documents in one transaction and return their ids; one whose id is there takes its place."""
-        listed = value_list(documents, "documents", of="documents")
-        for document in listed:
-            if not isinstance(document, Document):
-                raise InvalidInput(
-                    f"documents has {quoted(document)}; give documents of LangChain, such as "
-                    "Document(page_content='…').",
-                    argument="documents",
-                )
-        return super().add_documents([*listed], **kwargs)
+        return super().add_documents(_documents(documents), **kwargs)
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool | None:  # noqa: ARG002
         """Archive the documents of these ids, all of the collection where none are given; returns True."""
@@ -182,6 +174,13 @@ class HexadVectorStore(VectorStore):
         return self.similarity_search_with_score(query, k, **kwargs)
 
     @classmethod
+    def from_documents(
+        cls, documents: list[Document], embedding: Embeddings | None = None, **kwargs: Any
+    ) -> HexadVectorStore:
+        """Return a vector store with these documents, as `from_texts` does of texts."""
+        return super().from_documents(_documents(documents), cast(Embeddings, embedding), **kwargs)
+
+    @classmethod
     def from_texts(
         cls,
         texts: list[str],
@@ -213,6 +212,19 @@ class HexadVectorStore(VectorStore):
             id=str(content[_ID]),
             metadata=dict(cast(Mapping[str, Any], content[_METADATA])),
         )
+
+
+def _documents(documents: Iterable[Document]) -> list[Document]:
+    """Return documents; raises `InvalidInput` for what is none of LangChain's."""
+    listed = [*value_list(documents, "documents", of="documents")]
+    for document in listed:
+        if not isinstance(document, Document):
+            raise InvalidInput(
+                f"documents has {quoted(document)}; give documents of LangChain, such as "
+                "Document(page_content='…').",
+                argument="documents",
+            )
+    return listed
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

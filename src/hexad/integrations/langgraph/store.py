@@ -257,7 +257,16 @@ def _require_usable(op: Op) -> None:
                 f"{name} = {quoted(number)} must be a whole number, at least 0.", argument=name
             )
     parse_text(getattr(op, "query", None), "query")
-    for condition in getattr(op, "match_conditions", None) or ():
+    conditions = getattr(op, "match_conditions", None)
+    for condition in (
+        () if conditions is None else value_list(conditions, "match_conditions", of="conditions")
+    ):
+        if not isinstance(condition, MatchCondition) or condition.match_type not in ("prefix", "suffix"):
+            raise InvalidInput(
+                f"match_conditions has {quoted(condition)}; give LangGraph's MatchCondition of the type prefix or "
+                "suffix.",
+                argument="match_conditions",
+            )
         if not isinstance(condition.path, tuple | list):
             raise InvalidInput(
                 f"{condition.match_type} = {quoted(condition.path)} must be a tuple of names, such as "
