@@ -17,7 +17,7 @@ from hexad import Hexad
 from hexad.audit import check_export
 from hexad.audit.archive_file import FORM, LINE_BYTES_LIMIT, ArchiveFile
 from hexad.spaces.files.fields import TAGS_LIMIT
-from hexad.spaces.files.reader import LONGEST_TEXT_BYTES
+from hexad.spaces.files.reader import BYTES_A_CONTAINER, CONTAINERS_FREE, LONGEST_TEXT_BYTES, load_json
 from opener import Opener
 
 ABOVE_BYTES = 300 << 20
@@ -143,6 +143,37 @@ else:
 """,
         tmp_path / "bomb.json",
     )
+
+
+@pytest.mark.parametrize("what", ["{}", "[]", '{"a":1}'])
+def test_millions_of_small_objects_in_a_space_file_are_refused_within_its_memory(
+    tmp_path: Path, what: str
+) -> None:
+    (tmp_path / "bomb.json").write_text(
+        '{"name": "bomb", "objects": [' + f"{what}," * 5_000_000 + f"{what}]}}"
+    )
+    in_a_child(
+        """
+try:
+    hx.spaces.read_file(sys.argv[1])
+except hexad.InvalidSpace as error:
+    assert "5,000,002 objects and lists" in str(error) or "5,000,003 objects and lists" in str(error), error
+else:
+    raise AssertionError("it was read")
+""",
+        tmp_path / "bomb.json",
+    )
+
+
+def test_brackets_in_texts_are_none_of_a_space_files_objects(tmp_path: Path) -> None:
+    raw = 'if (a[0] == "{") { b = [[\\]]; } ' * 3_000
+    objects = [{"id": f"o{number}", "raw": f"{number} {raw}"} for number in range(80)]
+    document = json.dumps({"name": "code", "objects": objects})
+    brackets = document.count("{") + document.count("[")
+    assert brackets > CONTAINERS_FREE + len(document) // BYTES_A_CONTAINER
+    (tmp_path / "code.json").write_text(document)
+
+    assert json.loads(document) == load_json(tmp_path / "code.json")
 
 
 def test_a_memory_with_100_000_tags_is_refused(opened: Opener, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ DEPTH_LIMIT: Final = 64
 """How deep objects and lists may stand in each other."""
 LONGEST_TEXT_BYTES: Final = 16 << 20
 """Most bytes of a space file between two quotation marks: the longest memory with every character escaped has less."""
+CONTAINERS_FREE, BYTES_A_CONTAINER = 1_000_000, 100
+"""So many objects and lists a file may have, and one more for so many of its bytes: empty ones take 24 times that."""
+_CONTAINER: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|([{\[])', re.DOTALL)
 _QUOTE: Final = re.compile(rb'(?:^|[^\\])(?:\\\\)*+"')
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _LETS_IN: Final = frozenset({*PROTECTION, "allow_delete", "auto_pin", "env_allow", "model_may_pin"})
@@ -70,6 +73,7 @@ def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
     if size > LONGEST_TEXT_BYTES:
         _refuse_endless_text(file, own)
     data = own.read(file)
+    _refuse_many_containers(file, data)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -88,6 +92,16 @@ def _refuse_endless_text(file: Path, own: StoreFiles) -> None:
         since = 0 if _QUOTE.search(piece) else since + len(piece)
         if since > LONGEST_TEXT_BYTES:
             _refuse(file, f"one text or list of numbers in it has more than {LONGEST_TEXT_BYTES:,} bytes")
+
+
+def _refuse_many_containers(file: Path, data: bytes) -> None:
+    """Refuse a file of next to nothing but objects and lists, which would take many times its size."""
+    most = CONTAINERS_FREE + len(data) // BYTES_A_CONTAINER
+    if data.count(b"{") + data.count(b"[") <= most:
+        return
+    count = sum(found.lastindex is not None for found in _CONTAINER.finditer(data))  # not those in texts
+    if count > most:
+        _refuse(file, f"it has {count:,} objects and lists; a file of its size has at most {most:,}")
 
 
 def read_json(text: str) -> object:
