@@ -52,6 +52,30 @@ def test_what_grows_misses_its_budget(soak: ModuleType, growth: dict[str, float]
     assert [missed] == [name for name, met in lived(soak, **growth).items() if met is False]
 
 
+def test_the_warm_up_lasts_until_the_caches_are_full_and_half_of_the_time_at_most(soak: ModuleType) -> None:
+    def rounds_of(full_at: int) -> int:
+        whole = soak.Soak()
+        for number in range(400):
+            whole.samples.append(
+                soak.Sample(
+                    3.0 * number, 400.0, 50, 8, 1_500.0, 8.0, 150, 400, 3.5, min(number, full_at) / 10
+                )
+            )
+        return int(whole.warm_up())
+
+    assert [100, 149, 200] == [rounds_of(full_at) for full_at in (20, 150, 390)]
+
+
+def test_handles_that_come_and_go_are_not_taken_for_lost_ones(soak: ModuleType) -> None:
+    whole = soak.Soak()
+    for number in range(400):
+        handles = 50 + (number % 3 if number > 300 else 0)
+        whole.samples.append(soak.Sample(3.0 * number, 400.0, handles, 8, 1_500.0, 8.0, 150, 400, 3.5))
+        whole.kinds.append({"recall": 1_500.0})
+
+    assert False not in {figure.met for figure in whole.report().figures}
+
+
 def test_a_slope_knows_how_certain_it_is(soak: ModuleType) -> None:
     certain, chance = (
         soak.Slope.of([0, 1, 2, 3], [10, 11, 12, 13]),
