@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: demo test check format bench mutants frameworks simulate stress soak capabilities release clean
+.PHONY: demo test check format bench mutants frameworks upstream simulate stress soak capabilities release clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Hexad needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -48,6 +48,9 @@ frameworks:  ## The public suites of frameworks, in environments of their own: t
 	$(PYTHON) -m venv build/crewai
 	build/crewai/bin/python -m pip install --quiet --disable-pip-version-check -e '.[crewai]' hypothesis pytest pytest-timeout
 	build/crewai/bin/python -m pytest -p no:xdist tests/test_crewai.py "tests/unit/docs/test_examples.py::test_the_examples_of_a_page_run_as_they_are_shown[crewai.md]" $(ARGS)
+
+upstream:  ## The tests that frameworks have for their own memories, over our adapters; ANTHROPIC_SDK=, CREWAI=: folders of their sources
+	ANTHROPIC_SDK="$(ANTHROPIC_SDK)" CREWAI="$(CREWAI)" $(PYTHON) tests/upstream $(ARGS)
 
 simulate: $(STAMP)  ## 10,000 lives of stores over a simulated clock, disk and scheduler, with seeds of their own: a night
 	$(BIN)/python tests/simulation --runs 10000 $(ARGS)

@@ -1,0 +1,11 @@
+"""The command; see `upstream`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from upstream.run import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
