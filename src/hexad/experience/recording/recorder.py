@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import get_ident
 from typing import Final, NamedTuple
 
 from hexad.config import StreamDurability
@@ -108,7 +109,8 @@ class Recorder:
         says that, once. `Conflict` when somebody may have been given the tick.
         """
         self._require_own_process()
-        self._require_written()
+        if self._trouble is not None or self._doubts:
+            self._require_written()
         always = self._durability is StreamDurability.ALWAYS
         with self._lock:
             if tick is not None:
@@ -126,7 +128,7 @@ class Recorder:
             else:
                 batch.steps.append((session, tick, *fields))  # type: ignore[arg-type]  # its time is there
             batch.chars += len(fields.content)
-            batch.threads.add(threading.get_ident())
+            batch.threads.add(get_ident())
             waiting = len(batch.steps)
         if always:
             self._write(batch)
@@ -247,7 +249,7 @@ class Recorder:
         if self._trouble is not None:
             self.flush()
         if self._doubts:
-            doubt = self._doubts.pop(threading.get_ident(), None)
+            doubt = self._doubts.pop(get_ident(), None)
             if doubt is not None:
                 raise RowsInDoubt(str(doubt)) from doubt
 
@@ -259,7 +261,7 @@ class Recorder:
         """
         self.flush()
         general, self._doubt = self._doubt, None
-        doubt = self._doubts.pop(threading.get_ident(), None) or general
+        doubt = self._doubts.pop(get_ident(), None) or general
         if doubt is not None:
             raise RowsInDoubt(str(doubt)) from doubt
 
