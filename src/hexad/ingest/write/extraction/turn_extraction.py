@@ -36,6 +36,7 @@ _MATERIAL: Final = lazy_pattern(
 
 _QUOTED: Final = lazy_pattern(
     r"[\"“«](?P<double>[^\"”»]{2,1500})[\"”»]|„(?P<low>[^“”]{2,1500})[“”]"
+    r"|[「『](?P<corner>[^」』]{2,1500})[」』]|`(?P<code>[^`\n]{2,1500})`"
     r"|(?<!\w)['‘](?=\w)(?P<single>(?:[^'’\n]|(?<=\w)['’](?=\w)){2,1500})['’](?!\w)"
 )
 _IN_PERSON: Final = lazy_pattern(r"(?i)(?:i|i'm|we|my|our|let's|never|always|please|don't)\b")
@@ -141,7 +142,7 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
 
 def _without_sentence(quotation: re.Match[str]) -> str:
     """Return blanks as long as a quoted sentence; a quoted name, or the title of a book, as it is."""
-    inner = (quotation["double"] or quotation["low"] or quotation["single"]).strip()
+    inner = (quotation[str(quotation.lastgroup)]).strip()
     is_sentence = len(inner.split()) >= _WORDS_OF_A_SENTENCE and (
         inner.endswith((".", "!", "?", "…", ",")) or _IN_PERSON.match(inner.replace("’", "'")) is not None
     )

@@ -82,3 +82,21 @@ def test_names_in_quotation_marks_stay_and_a_correction_takes_the_place(
     text: str, lasting: list[str]
 ) -> None:
     assert lasting == [each.text for each in extracts(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The sign in the hall says 「I always take the stairs.」 in red.",
+        "The heading was 『We decided to close the harbour.』 that day.",
+        "It prints `We decided to use port eighty.` and stops.",
+    ],
+)
+def test_a_sentence_in_corner_brackets_or_set_as_code_is_not_the_users_own(text):
+    assert [] == list(extracts(text))
+
+
+def test_a_name_set_as_code_stays():
+    (found,) = extracts("We decided to use `uv sync --frozen` for the setup.")
+
+    assert "We decided to use `uv sync --frozen` for the setup." == found.text
