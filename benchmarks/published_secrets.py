@@ -1,4 +1,4 @@
-"""Published test data of secret scanners and translations of programs, read as samples for `secret_scanners`.
+"""Published test data of secret scanners, read as samples for `secret_scanners`.
 
 Nothing of it is kept here: each function takes a folder in which somebody has unpacked a repository or a package. A
 source belongs to one half as a whole, by the hash of its name, so that what was learned of one file of it is not judged
@@ -8,11 +8,9 @@ on the next.
 from __future__ import annotations
 
 import ast
-import gettext
 import gzip
 import hashlib
 import json
-import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +20,7 @@ import yaml
 
 from benchmarks.halves import DEVELOPMENT, UNSEEN
 
-UNSEEN_PROGRAMS: Final = frozenset({"mediawiki", "krfb", "cacti", "gnome-user-share"})
+UNSEEN_PROGRAMS: Final = frozenset({"qBittorrent", "friendica", "Elgg", "mailman2-python3"})
 """Programs whose translations belong to the unseen half; those of every other program may be looked at."""
 LANGUAGES: Final = frozenset(
     "ar bg bn ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nb nl pl pt ro ru sk sl sr sv th tr uk vi"
@@ -104,7 +102,7 @@ def gitleaks_negatives(folder: Path) -> Iterator[Text]:
     """Yield the texts in which a rule of gitleaks must find nothing."""
     for file in sorted((folder / "cmd/generate/config/rules").glob("*.go")):
         for text in go_strings(file.read_text(encoding="utf-8"), "fps"):
-            yield Text("negatives", f"gitleaks/{file.stem}", text)
+            yield Text("negatives", f"{folder.name}/{file.stem}", text)
 
 
 # -- detect-secrets: the cases of its plugins' tests ----------------------------------------------------------------
@@ -160,111 +158,12 @@ def bare_tokens(folder: Path) -> Iterator[Text]:
                     yield Text("tokens", f"{folder.name}/{file.stem}", token, token)
 
 
-# -- Translations of programs: messages that tell somebody a password, and messages that speak of passwords ---------
-
-_SPEAKS = re.compile(r"passw|passphrase|passcode|\bPIN\b|secret code|access code", re.IGNORECASE)
-_TELLS: Final = (
-    # The place of the password, in what programs write in English.
-    re.compile(r"password(?::\s*| to log in[^.]*?\bis (?:<\w+>)?| \"| was set to \"| is (?:<\w+>)?|</\w+> \"<\w+>)(?P<slot>%\d?\$?s|\$\d)"
-               r"|password of user %s to (?P<last>%s)|with password \"?(?P<with>%s|\$\d)|Generated password <\w+>(?P<first>%s)"
-               r"|\bwas set to \"(?P<set>\$\d)|password : (?P<word>@PASSWORD@)", re.IGNORECASE),
-)  # fmt: skip
-_PLACE = re.compile(r"%(?:\d\$)?[sd@]|\$\d|@[A-Z]{2,}@|\{\w*\}|%\{\w+\}|%\d")
-_MARKUP = re.compile(
-    r"\{\{[^{}|]*\|[^{}]*?([^{}|]*)\}\}|\{\{[^{}]*\}\}|</?\w+[^<>]*>|'{2,}|\[\[[^\]|]*\|([^\]]*)\]\]"
-)
-_NAMES: Final = ("anouk", "kwame", "mirela", "tomasz", "yuki", "Wiki", "intranet", "203.0.113.9")
-
-
-def password(random_: random.Random) -> str:
-    """Return a password as people choose and generators make them; one in eight is a plain word with a number."""
-    word = random_.choice(
-        "harvest lantern pelican granite marmot cobalt thistle meridian saffron walrus".split()
-    )
-    other = random_.choice("bridge cloud forest kettle river stone tiger violin winter candle".split())
-    digits = "".join(random_.choice("0123456789") for _ in range(random_.randint(2, 4)))
-    alphabet = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-    drawn = "".join(random_.choice(alphabet) for _ in range(random_.randint(9, 14)))
-    return random_.choice(
-        [f"{word}{digits}", f"{word.title()}{other.title()}{digits}!", f"{word}-{other}-{digits}", drawn, drawn, drawn,
-         f"{word[:3]}{digits}#{other.title()}", f"{word.title()}_{digits}{random_.choice('!?$*')}"]
-    )  # fmt: skip
-
-
-def _message(source: str, language: str, english: str, message: str) -> Iterator[Text]:
-    """Yield a translated message with a password where its English tells one, or as a harmless text that tells none."""
-    if not message or len(message) > 1_500:
-        return
-    random_ = random.Random(source + message)
-    told = next(filter(None, (pattern.search(english) for pattern in _TELLS)), None)
-    value = password(random_)
-    if told is None:
-        if _SPEAKS.search(english) and not re.search(r"\$\{|\bhash|key\b", english):
-            text = _filled(message, None, "", random_)
-            yield Text("harmless", source, text, language=language)
-        return
-    group = told.lastgroup or ""
-    places, own = _PLACE.findall(english), _PLACE.findall(message)
-    at = next(i for i, m in enumerate(_PLACE.finditer(english)) if m.start() == told.start(group))
-    slot = places[at]
-    if len(own) != len(places) or sorted(own) != sorted(places):
-        return
-    # Without numbers the order is the same in every language.
-    number = own.index(slot) if places.count(slot) == 1 else at
-    yield Text("spoken", source, _filled(message, number, value, random_), value, language=language)
-
-
 def rule_negatives(folder: Path) -> Iterator[Text]:
     """Yield the examples that a rule of Nosey Parker or Kingfisher must not match."""
     for file in sorted(folder.glob("**/rules/*.yml")):
         for rule in yaml.safe_load(file.read_text(encoding="utf-8")).get("rules", ()):
             for example in rule.get("negative_examples") or ():
                 yield Text("negatives", f"{folder.name}/{file.stem}", example)
-
-
-def _language(name: str) -> str:
-    """Return the code of a language from the name of a file or folder: `pt_BR.mo`, `admin-zh-hans`."""
-    codes = re.findall(r"(?<![a-zA-Z])[a-z]{2,3}(?![a-zA-Z])", name)
-    return next((code for code in codes if code in LANGUAGES), codes[0] if codes else "?")
-
-
-def _filled(message: str, number: int | None, value: str, random_: random.Random) -> str:
-    parts, last = [], 0
-    for at, place in enumerate(_PLACE.finditer(message)):
-        parts += [message[last : place.start()], value if at == number else random_.choice(_NAMES)]
-        last = place.end()
-    return _MARKUP.sub(lambda match: match[1] or match[2] or "", "".join([*parts, message[last:]])).strip()
-
-
-def translations(folder: Path) -> Iterator[Text]:
-    """Yield what the translations under `folder` say of passwords; its name is the name of the source."""
-    for file in sorted(folder.glob("**/*.mo")):
-        with file.open("rb") as opened:
-            try:
-                catalog: dict[Any, str] = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]
-            except (OSError, UnicodeDecodeError, ValueError):
-                continue
-        place = file.name if folder.name == "wordpress-l10n" else file.parents[1].name
-        for key, message in sorted(catalog.items(), key=repr):
-            english = key[0] if isinstance(key, tuple) else key
-            if _SPEAKS.search(english) and message != english:
-                yield from _message(folder.name, _language(place), english, message)
-    for file in sorted(folder.glob("**/i18n/**/en.json")):
-        english_of = json.loads(file.read_text(encoding="utf-8"))
-        spoken_of = {k: v for k, v in english_of.items() if isinstance(v, str) and _SPEAKS.search(v)}
-        for other in sorted(file.parent.glob("*.json")) if spoken_of else ():
-            if other.stem in ("en", "qqq") or other.stem.startswith("en-"):
-                continue
-            messages = json.loads(other.read_text(encoding="utf-8"))
-            for key, english in spoken_of.items():
-                if messages.get(key, english) != english:
-                    yield from _message(folder.name, _language(other.stem), english, messages[key])
-    for file in sorted(folder.glob("**/lang/en/password.txt")):
-        english = file.read_text(encoding="utf-8")
-        for other in sorted(file.parents[1].glob("*/password.txt")):
-            if other != file:
-                message = other.read_text(encoding="utf-8")
-                yield from _message(folder.name, _language(other.parent.name), english, message)
 
 
 # -- CredSweeper: what its own scanner finds in its samples of documents --------------------------------------------

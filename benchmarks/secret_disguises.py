@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote
 
-from benchmarks.published_secrets import Text, password
+from benchmarks.published_messages import password
+from benchmarks.published_secrets import Text
 from benchmarks.redaction_samples import ALNUM, UPPER36, Maker
 
 Disguise = Callable[[str, str], tuple[str, list[str]]]

@@ -3,10 +3,11 @@
     python -m benchmarks.secret_scanners --gitleaks DIR --tests DIR --rules DIR --rules DIR --samples DIR \\
         --messages DIR --messages DIR --files DIR --detect-secrets PYTHON --credsweeper PYTHON [--half unseen] [--show]
 
-Each DIR is what somebody unpacked: `--gitleaks` the repository of gitleaks, `--tests` that of detect-secrets, `--rules`
-those of Nosey Parker and Kingfisher, `--samples` that of CredSweeper, `--messages` packages of programs with their
-translations, `--files` ordinary files. PYTHON is the interpreter of an environment with the peer. A text counts as found
-or flagged by a peer when the peer reports anything in it; by Hexad only when nothing of the secret is left.
+Each DIR is what somebody unpacked: `--gitleaks` the repository of gitleaks or of a project with its kind of tests,
+`--tests` that of detect-secrets, `--rules` those of Nosey Parker and Kingfisher, `--samples` that of CredSweeper,
+`--detectors` a folder of detectors in Go (those of TruffleHog, of Veles), `--snapshots` secretlint, `--messages` programs
+with their translations, `--files` ordinary files. PYTHON is the interpreter of an environment with the peer. A text
+counts as found or flagged by a peer when the peer reports anything in it; by Hexad only when nothing of the secret is left.
 
 The texts belong to two halves by where they are from (`published_secrets`): rules are made with the development half
 only, and `--show` shows no other.
@@ -26,6 +27,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.halves import DEVELOPMENT, HALVES
+from benchmarks.published_messages import translations
+from benchmarks.published_rules import detector_tokens, snapshots
 from benchmarks.published_secrets import (
     LANGUAGES,
     Text,
@@ -36,7 +39,6 @@ from benchmarks.published_secrets import (
     gitleaks_negatives,
     ordinary_files,
     rule_negatives,
-    translations,
 )
 from benchmarks.secret_disguises import disguised
 from hexad.redaction.policy import project_rules
@@ -61,7 +63,9 @@ def group_of(text: Text) -> str:
     """Return the line of the table that a text belongs to."""
     if text.kind in ("spoken", "harmless"):
         return text.kind if text.language in LANGUAGES else f"{text.kind}, other languages"
-    return f"{text.kind} of {text.source.split('/')[0]}" if text.kind == "negatives" else text.kind
+    return (
+        f"{text.kind} of {text.source.split('/')[0]}" if text.kind in ("negatives", "tokens") else text.kind
+    )
 
 
 def hexad_hits(texts: Sequence[Text]) -> set[int]:
@@ -135,6 +139,8 @@ def gathered(args: argparse.Namespace) -> dict[tuple[str, str], list[Text]]:
         (rule_negatives, args.rules),
         (credsweeper_negatives, args.samples),
         (credsweeper_pairs, args.samples),
+        (detector_tokens, args.detectors),
+        (snapshots, args.snapshots),
         (translations, args.messages),
     ):
         for folder in folders:
@@ -151,7 +157,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in ("gitleaks", "tests", "rules", "samples", "messages", "files"):
+    for name in ("gitleaks", "tests", "rules", "samples", "detectors", "snapshots", "messages", "files"):
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
     parser.add_argument("--file-count", type=int, default=3_000)
     parser.add_argument("--detect-secrets", type=Path, help="Python of an environment with detect-secrets")
