@@ -27,7 +27,8 @@ from hexad.redaction.secrets.blocks import (
     find_kubernetes_secrets,
     find_password_hashes,
 )
-from hexad.redaction.secrets.known_formats import find_prefixed, find_shapes
+from hexad.redaction.secrets.drawn_tokens import find_drawn
+from hexad.redaction.secrets.known_formats import find_shapes
 from hexad.redaction.secrets.readings import encoded, readings
 from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
@@ -166,7 +167,7 @@ def _secret_spans(
     lowered = _lowered(text)
     return [
         *find_shapes(text),
-        *(find_prefixed(text) if has_runs else ()),
+        *(find_drawn(text) if has_runs else ()),
         *find_key_blocks(text),
         *find_url_passwords(text),
         *find_header_secrets(text, lowered),

@@ -8,6 +8,7 @@ from enum import Enum
 from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import NameClass
+from hexad.redaction.secrets.randomness import random_score
 from hexad.text.search_terms import STOP_WORDS
 
 
@@ -69,6 +70,8 @@ _PLAIN_WORDS = lazy_pattern(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{
 def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:
     """Tell whether `value`, assigned to `name` and written in `style`, is to be taken for a secret."""
     if len(value) < 3 or values.is_placeholder(value) or value.lower() in name.lower():
+        return False
+    if kind is not NameClass.PASSWORD and values.is_typed_row(value):
         return False
     if style is not Style.QUOTED and _is_code(value, style):
         return False
@@ -195,7 +198,7 @@ def _accepts_token(value: str, style: Style) -> bool:
             return False
         if values.is_wordy(value) and not values.has_digit(value):
             return False
-        return len(value) >= 6 and (values.has_digit(value) or len(value) >= 20)
+        return len(value) >= 6 and (values.has_digit(value) or len(value) >= 20) and not _is_named(value)
     if values.is_wordy(value) or (style is Style.ARGUMENT and value.endswith(_NAMED_ENDS)):
         return False
     if style is Style.PROSE and values.has_digit(value) and not value.islower() and not value.isupper():
@@ -203,6 +206,13 @@ def _accepts_token(value: str, style: Style) -> bool:
     if style in (Style.PROSE, Style.LOOSE):
         return values.looks_random(value, min_chars=16) or _is_machine_made(value, style)
     return values.looks_random(value, min_chars=10) or _is_machine_made(value, style)
+
+
+def _is_named(value: str) -> bool:
+    """Tell whether `value` is words and numbers that nobody drew: `lsv2_pt_short`."""
+    letters = "".join(filter(str.isalnum, value))
+    drawn = values.is_hex(letters.lower()) or random_score(letters) >= 0
+    return len(letters) >= 10 and letters.isascii() and not value.isalnum() and not drawn
 
 
 def _accepts_weak(value: str, style: Style, name: str) -> bool:

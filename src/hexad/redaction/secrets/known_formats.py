@@ -143,6 +143,7 @@ duffel-token duffel_{test|live}_<e:43>
 dynatrace-token {dt0c01|dt0s01}.<a:24>.<a:64>
 easypost-api-key {EZAK|EZTK}<a:54>
 elevenlabs-api-key sk_<h:48>
+endorlabs-key endr+<a:16>
 figma-token figd_<w:40+>
 firecrawl-key fc-<h:32>
 fireworks-api-key fw_<a:22-40>?
@@ -162,6 +163,7 @@ gitlab-token {gldt|glrtr|glwt|glft|glffct|glsoat}-<w:20+>
 gitlab-token {glimt-<w:25+>|glagent-<w:50+>|gloas-<w:64+>|glptt-<h:40>|glcbt-<a:1-5>_<w:20+>|GR1348941<w:20+>}
 gocardless-token live_<e:40>?
 google-api-key AIza<w:35>
+google-api-key AQ.Ab8<w:30+>
 google-oauth-secret GOCSPX-<w:24-36>
 google-oauth-token {ya29.<w:24+>|1//0<w:36+>}
 grafana-token {glsa_<a:32>_<H:8>|glc_<s:32+>|eyJrIjoi<s:60+>}
@@ -281,7 +283,11 @@ zuplo-key zpka_<h:32>_<h:8>
 azure-client-secret <q:3><d:1>Q~<q:31-34>
 azure-ai-key <a:52>JQQJ9<a:27>
 azure-devops-token <a:76>AZDO<a:4>
-new-relic-license-key <l:36>NRAL
+azure-key <b:76>{APIM|ACDb|+ASt|+ABa|+AMC}<b:6>==
+azure-key <b:33>{AzCa|AIoT|+ASb|+AEh|+ARm|AZEG}<b:6>=
+azure-key <b:44>AzFu<b:6>==
+azure-key <b:42>{AzSe<b:6>|+ACR<b:6>}
+new-relic-license-key <a:36>NRAL
 telegram-bot-token <d:8-10>:AA<w:32-33>
 facebook-app-token <d:15-16>|<w:27-40>
 """
@@ -307,17 +313,10 @@ _SPECIAL: Final = (
 )
 _RUN: Final = re.compile(r"\S{13}")
 """What every template holds; a text without it is not looked at."""
+_LONG_RUN: Final = re.compile(r"\S{36}")
+"""What every template without a head holds."""
 _MASK: Final = re.compile(r"[_.-]?(?:\.{3}|\u2026|\*{3}|#{3})")
 """What stands behind the beginning of a token whose rest somebody left out."""
-_PREFIXED: Final = (
-    r"(?<![A-Za-z0-9+/=_.@#%~-])(?P<head>[A-Za-z][A-Za-z0-9]{1,15}+(?:[_.-][A-Za-z0-9]{1,12}){0,3}?)"
-    r"[_.-](?P<body>[A-Za-z0-9]{20,256}+)(?![A-Za-z0-9+/=.@-])"
-)
-_SAYING: Final = frozenset(
-    "access api apikey auth key live pat priv private prod rk sat secret sk svc tok token".split()
-)
-"""Of which words, in front of a random rest, a token says what it is; ids of messages and customers say none."""
-_PUBLIC: Final = frozenset("pk pub public publishable".split())
 _RETRY_LIMIT: Final = 8
 """How many rejected starts inside one run of characters are looked at before the run is skipped."""
 
@@ -405,22 +404,8 @@ def find_shapes(text: str) -> Iterator[SecretSpan]:
             run_end = max(run_end, match.end())
             if rejected > _RETRY_LIMIT:
                 at = run_end
-    yield from _find_headless(text)
-
-
-def find_prefixed(text: str) -> Iterator[SecretSpan]:
-    """Yield the tokens of formats that no table has: words that say what it is, and a rest that a machine drew."""
-    for match in _compiled(_PREFIXED, True).finditer(text):
-        body = match["body"]
-        if (
-            not _SAYING.isdisjoint(words := re.split(r"[_.-]", match["head"].lower()))
-            and _PUBLIC.isdisjoint(words)
-            and not (body.islower() or body.isupper())
-            and values.looks_random(body[:128], min_chars=20)
-            and sum(map(str.isdigit, body)) >= 3
-            and not values.is_token_filler(body)
-        ):
-            yield SecretSpan("token", match.start(), match.end(), FROM_SHAPE)
+    if _LONG_RUN.search(text) is not None:
+        yield from _find_headless(text)
 
 
 @cache
@@ -433,6 +418,10 @@ def _headless() -> tuple[tuple[str, int, int, _Shape], ...]:
         ("Q~", 4, 4),
         ("JQQJ9", 52, 52),
         ("AZDO", 76, 76),
+        *((mark, 76, 76) for mark in ("APIM", "ACDb", "+ASt", "+ABa", "+AMC")),
+        *((mark, 33, 33) for mark in ("AzCa", "AIoT", "+ASb", "+AEh", "+ARm", "AZEG")),
+        ("AzFu", 44, 44),
+        *((mark, 42, 42) for mark in ("AzSe", "+ACR")),
         ("NRAL", 36, 36),
         (":AA", 8, 10),
         ("|", 15, 16),

@@ -171,6 +171,11 @@ def encoded(text: str) -> Iterator[tuple[int, int, str]]:
                 break
 
 
+def is_written_text(run: str) -> bool:
+    """Tell whether a run of characters is the base64 or base32 of a text, and so no key."""
+    return any(_is_text(decode(run[:BLOB_LIMIT])) for decode in _decoders(run))
+
+
 def _decoders(run: str) -> Iterator[Callable[[str], bytes]]:
     if _compiled(_HEX).fullmatch(run):
         yield bytes.fromhex

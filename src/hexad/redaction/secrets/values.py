@@ -11,6 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 from hexad.core.lazy import lazy_pattern
+from hexad.redaction.secrets.randomness import random_score
 
 _RUN = lazy_pattern(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 _WORD = lazy_pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
@@ -41,11 +42,12 @@ _CONSONANTS = lazy_pattern(r"[bcdfghjklmnpqrstvwxz]{5}|[BCDFGHJKLMNPQRSTVWXZ]{6}
 _FILLER = lazy_pattern(
     r"x{4}|\.{3}|\u2026|\*{3}|_{4}|your|example|placeholder|change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)"
     r"|insert[-_ ]|(?:token|key|string|secret|password)[-_ ]?here|redacted|dummy|fixme|todo"
-    r"|fill[-_ ]?(?:me|in)|put[-_ ]|goes[-_ ]?here|<|>",
+    r"|fill[-_ ]?(?:me|in)|put[-_ ]|goes[-_ ]?here|<|>"
+    r"|(?:sua|minha)[-_ ]?chave|(?:tu|su)[-_ ](?:clave|token)|votre[-_ ]|(?:dein|ihr)e?[-_ ]",
     re.IGNORECASE,
 )
 _REFERENCE = lazy_pattern(
-    r"[$%@]\(|\$[A-Za-z_{]|\$\{|\{\$|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"]*\}|%\(|%[sdvqr]$"
+    r"[$%@]\(|\$[A-Za-z_{]|\$\{|\{\$|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"|@]*\}|%\(|%[sdvqr]$"
     r"|%[A-Za-z_]\w*%$|<[^>]*>|@[A-Za-z_]+@$|__\w+__$"
     r"|&[a-z]+;|(?i:enc\[|vault:|op://|arn:|ssm:|env:|file:|secret://|data:|aws_kms|!vault|\$ANSIBLE)"
 )
@@ -122,6 +124,22 @@ _NEVER: Final = frozenset(
     env basic bearer oauth oauth2 jwt int bool object any unknown auto current-password new-password
     """.split()
 )
+
+
+def is_typed_row(value: str) -> bool:
+    """Tell whether `value` ends in what a hand types where a secret would stand: `abcdef123456`, `a1b2c3d4e5f6`.
+
+    Most of its last characters follow the one before, or the one before that, in the alphabet or among the digits, or
+    repeat it; of drawn characters one in ten does.
+    """
+    row = [ord(char) for char in value[-64:].lower() if char.isalnum()][-24:]
+    if len(row) < 12:
+        return False
+    following = sum(
+        row[at] - row[at - 1] in (0, 1, -9) or (at > 1 and row[at] - row[at - 2] in (1, -9))
+        for at in range(1, len(row))
+    )
+    return following >= 0.6 * (len(row) - 1)
 
 
 def has_digit(value: str) -> bool:
@@ -284,7 +302,24 @@ def looks_random(value: str, *, min_chars: int = 16) -> bool:
 
 def looks_odd(value: str) -> bool:
     """Tell whether the letters of `value` are no words: five consonants in a row, or cases mixed inside a word."""
-    return _CONSONANTS.search(value) is not None or looks_random(value, min_chars=8)
+    return _CONSONANTS.search(value) is not None or looks_random(value, min_chars=8) or is_scrambled(value)
+
+
+_SCRAMBLED_SCORE: Final = 4.0
+"""Of a hundred names in camel case, one reaches it; of a hundred drawn strings of letters, 95."""
+
+
+def is_scrambled(value: str) -> bool:
+    """Tell whether `value` is eight ASCII letters or more, and digits, whose cases are mixed as in no word or name."""
+    return (
+        8 <= len(value) <= 64
+        and value.isalnum()
+        and value.isascii()
+        and not value.islower()
+        and not value.isupper()
+        and not value[1:].islower()
+        and random_score(value) > _SCRAMBLED_SCORE
+    )
 
 
 def looks_chosen(value: str, *, min_chars: int = 6) -> bool:

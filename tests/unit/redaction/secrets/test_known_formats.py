@@ -14,13 +14,14 @@ from hexad.redaction.secrets.assignments import (
     provider_rule,
 )
 from hexad.redaction.secrets.blocks import is_env_path
+from hexad.redaction.secrets.drawn_tokens import find_drawn
 from hexad.redaction.secrets.known_formats import (
+    _LONG_RUN,
     _RUN,
     _compiled,
     _shapes,
     compile_template,
     expand_choices,
-    find_prefixed,
     find_shapes,
     literal_head,
 )
@@ -132,14 +133,14 @@ def test_a_token_of_a_known_format_is_found_by_itself(rule: str, token: str) -> 
 def test_a_token_of_an_unknown_format_says_what_it_is_and_an_id_does_not() -> None:
     token = f"acme_live_{DRAWN[:28]}"
 
-    assert [("token", 0, len(token))] == [span[:3] for span in find_prefixed(token)]
+    assert [("token", 0, len(token))] == [span[:3] for span in find_drawn(token)]
     for other in (
         f"msg_{DRAWN[:28]}",
         f"pk_live_{DRAWN[:28]}",
         f"api-{DIGITS_OF_16[:40]}",
         "secret_of_the_long_forgotten_gate",
     ):
-        assert [] == [*find_prefixed(other)], other
+        assert [] == [*find_drawn(other)], other
 
 
 def test_the_beginning_of_a_token_whose_rest_was_left_out_is_none() -> None:
@@ -261,4 +262,4 @@ def test_whatever_a_template_describes_has_the_run_of_characters_that_is_looked_
     assert not re.search(r"\s|\\[sSWD]|(?<!\\)\.|\[\^", re.sub(r"\[[^\]^]*\]", "", "".join(runs)))
     assert not [each for each in classes if re.search(r"\s|\\[sSWD]", each)]
     longest = max(re._parser.parse(run).getwidth()[0] for run in runs)
-    assert _RUN.search("x" * longest)
+    assert (_RUN if shape.head else _LONG_RUN).search("x" * longest)
