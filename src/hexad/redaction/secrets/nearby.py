@@ -13,6 +13,7 @@ from typing import Final
 
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.password_words import RESULTS, TARGETS, USERS
+from hexad.redaction.secrets.randomness import random_score
 from hexad.redaction.secrets.values import FROM_NAME, SecretSpan
 
 _WINDOW: Final = 120
@@ -25,7 +26,7 @@ _LINE_END: Final = r"[ \t]*(?:\r?\n|\Z)"
 _QUOTES: Final = "\"'`“”«»„‘’「」『』"
 _SENTENCE_ENDS: Final = (".", "!", "?", ";", "。", "！", "？", "।")
 # What stands in code and in markup, and ends what is read as a sentence.
-_CODE: Final = r"[={}<>|\\\[\]\0]|[(].*[)]|&#?\w+;|::|^[-/$%]|^[+]$|^[\"'],|^[.]\w|\w/\w"
+_CODE: Final = r"[={}<>|\\\[\]\0]|[(].*[)]|&#?\w+;|::|^[-/$%]|^[+]$|^[\"'],|^[.]\w|\w/\w|:!"
 _TERM: Final = (
     r"[A-Z]{1,8}[-_]?\d{1,4}|[a-z]{1,4}[-_]?\d{1,4}|[\w.+-]*@[\w.-]+|\d+[a-z]{0,4}|[\d.,:/+-]+[a-zA-Z]{0,3}"
     r"|[A-Za-z]+:\d+|\d[\d.,]*-\w+|[A-Z][A-Z0-9_-]*|v?\d+(?:\.\w+)+|\w+(?:[_.]\w+)*\(\d?\)|[A-Z][a-z]+(?:19|20)\d\d|\w{1,10}#\d+\w?"
@@ -39,6 +40,13 @@ _NAME_OF_CODE: Final = (
     r"[A-Z]{0,4}[a-z]{0,2}"
 )
 _OTHERS: Final = USERS | TARGETS
+_NO_NAME_SCORE: Final = 9.0
+"""What no name of code has, whatever its capitals."""
+_WORDS_BEFORE: Final = 2
+"""How many words may stand between a value and the word for a password behind it: "with X as password"."""
+_LEAST_BEFORE: Final = 7
+"""The fewest characters of a value in front of its word."""
+_BROKEN: Final = r"[\"'`/]|[+-]$"
 _LEAST: Final = 2
 """The least score of a password."""
 
@@ -82,6 +90,39 @@ def find_near(text: str, end: int, *, sure: bool) -> SecretSpan | None:
     return None
 
 
+def find_before(text: str, at: int) -> SecretSpan | None:
+    """Return the password in front of its word, which begins at `at`: "created with X as password"; None where none is.
+
+    It must look like one by itself; in quotes, with a word between that joins them, a word and a number will do.
+    """
+    start = max(0, at - _WINDOW // 2)
+    runs = [*_compiled(_RUN).finditer(text, start, at)]
+    words = 0
+    for place in range(len(runs) - 1, -1, -1):
+        run, written = runs[place], runs[place][0]
+        if run["end"] or _compiled(_CODE).search(written) or (run.start() == start > 0):
+            return None
+        lead = len(written) - len(written.lstrip(_QUOTES + ":("))
+        value = written.strip(_QUOTES + ".,:;()")
+        plain = written.isascii() and len(value) >= _LEAST_BEFORE and _compiled(_BROKEN).search(value) is None
+        strength = _strength(value) if plain else 0
+        if strength:
+            quoted = lead > 0 and not written[-1].isalnum()
+            before = runs[place - 1][0].strip(_QUOTES + ":").lower() if place else ""
+            # Where a script runs from right to left, a label stands behind its value.
+            labelled = text[at] >= "\u0590" and not words and text[run.end() : at].strip(" ") in (":", "")
+            least = 1 if (quoted and words) or labelled else 3
+            if strength < least or before in _OTHERS:
+                return None
+            return SecretSpan("password", run.start() + lead, run.start() + lead + len(value), FROM_NAME)
+        if words and written.endswith((*_SENTENCE_ENDS, ",", ":")):
+            return None
+        words += any(char.isalnum() for char in written)
+        if words > _WORDS_BEFORE:
+            return None
+    return None
+
+
 def _closeness(words: int, before: str, quoted: bool) -> int:
     """Return what the place of a value says: nothing between, a sign, quotes; every second word between takes one."""
     sign = before.endswith((":", "=", "→", "：", "->"))
@@ -102,14 +143,13 @@ def _strength(value: str) -> int:
     if values.has_digit(value):
         if values.is_hex(value):
             return 1  # a commit or a digest, unless it stands where only a password does
-        if values.has_sign(value) or values.looks_random(value, min_chars=8):
+        if values.has_sign(value) or values.looks_random(value, min_chars=8) or values.is_scrambled(value):
             return 5
         if values.is_joined_password(value, lower_too=True) or _compiled(_JOINED).fullmatch(value):
             return 4
         return 1 if _compiled(_WORD_AND_NUMBER).fullmatch(value) else 0
-    return 3 if is_scrambled(value) and _compiled(_NAME_OF_CODE).fullmatch(value) is None else 0
-
-
-def is_scrambled(value: str) -> bool:
-    """Tell whether `value` is letters whose cases are mixed as in no word."""
-    return value.isalpha() and values.looks_random(value, min_chars=8)
+    if not value.isalpha() or not values.is_scrambled(value):
+        return 0
+    return (
+        3 if _compiled(_NAME_OF_CODE).fullmatch(value) is None or random_score(value) > _NO_NAME_SCORE else 0
+    )

@@ -34,13 +34,13 @@ ug پارول
 is lykilorð~|aðgangsorð~
 fi salasana~|tunnussana~
 et salasõna~|parool~
-lv parole
+lv parole|paroli|paroles|parolei
 lt slaptažod~
-pl hasło|haslo|hasła|hasłem|haseł
-cs heslo|hesla|heslem|heslu
+pl hasło|haslo|hasła|hasłem|haseł|hasłu
+cs heslo|hesla|heslem|heslu|hesle
 sk heslom
-sl geslo|gesla|geslom
-hr lozink~|šifra|zaporka
+sl geslo|gesla|geslom|geslu
+hr lozink~|šifra|šifru|šifrom|zapork~
 hu jelszó~|jelszav~|jelszo
 sq fjalëkalim~
 tr şifre~|sifre|parola~
@@ -74,12 +74,27 @@ pa ਪਾਸਵਰਡ
 gu પાસવર્ડ
 ta கடவுச்சொல்~
 te పాస్‌వర్డ్|సంకేతపదం
-kn ಪಾಸ್‌ವರ್ಡ್|ಪ್ರವೇಶಪದ
+kn ಪಾಸ್‌ವರ್ಡ್|ಪ್ರವೇಶಪದ|ಗುಪ್ತಪದ
 ml പാസ്‌വേഡ്|രഹസ്യവാക്ക്
 si මුරපදය|මුර පදය
 th รหัสผ่าน
 lo ລະຫັດຜ່ານ
-km ពាក្យសម្ងាត់
+km ពាក្យសម្ងាត់|លេខសម្ងាត់|លេខសំងាត់
+br ger-tremen|ger-kuzh
+oc senhal
+fy wachtwurd
+nds passwoort~|passwoord
+ky сырсөз~
+tt серсүз~
+mr परवलीचा शब्द|संकेतशब्द
+or ପାସୱାର୍ଡ
+as পাছৱৰ্ড
+ps پټنوم|پاسورډ
+ku şîfre~
+yi פאַראָל
+ha kalmar sirri
+zu iphasiwedi
+mi kupuhipa
 my စကားဝှက်
 am የይለፍ ቃል
 ja パスワード|暗証番号|合言葉|パスコード

@@ -14,7 +14,7 @@ from typing import Final
 from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import says_nothing
-from hexad.redaction.secrets.nearby import find_near, is_scrambled
+from hexad.redaction.secrets.nearby import find_before, find_near
 from hexad.redaction.secrets.password_words import USERS, anchors, password_words
 from hexad.redaction.secrets.values import FROM_NAME, SecretSpan, describes_secret
 from hexad.text.search_terms import STOP_WORDS
@@ -227,6 +227,8 @@ def _named(text: str, beginnings: list[int]) -> Iterator[SecretSpan]:
         if near is not None:
             seen = near.end
             yield near
+        elif word is not None and (before := find_before(text, at)) is not None:
+            yield before
 
 
 def _names(text: str, match: re.Match[str]) -> bool:
@@ -308,7 +310,7 @@ def _is_said(text: str, match: re.Match[str], *, labelled: bool, plain: bool) ->
         return ends and 4 <= len(value) <= 16 and not below
     if _is_made(value):
         return ends or len(value) >= 8
-    if labelled and is_scrambled(value):
+    if labelled and values.is_scrambled(value):
         return ends and not below
     of = match["of"] if match.re is _said() else ""
     if of and of.rsplit(None, 1)[-1].lower() in USERS:
@@ -336,7 +338,7 @@ def _is_harmless(value: str) -> bool:
         or values.is_dotted_name(value)
         or low in _NOT_YET
         or (_speaks(low) and not value.isdigit())
-        or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|[$]\{?\w|=$", value) is not None
+        or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|:!|[$]\{?\w|=$", value) is not None
         or re.match(r"[a-z]+=\w", value) is not None
         or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None
         or re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", value) is not None
