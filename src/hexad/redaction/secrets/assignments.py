@@ -190,7 +190,7 @@ def provider_rule(provider: str, name: str, value: str) -> str | None:
         or values.is_uuid(value)
         or values.is_hex_digest(value)
     )
-    if not machine_made or values.is_filler(value):
+    if not machine_made or values.is_filler(value) or values.is_typed_row(value):
         return None
     return _rows()[provider][0]
 
@@ -284,6 +284,8 @@ def _words(text: str, lowered: str) -> Iterator[SecretSpan]:
 
 
 _LABELS: Final = ("passw", "passcode", "pw", "kennwort", "secret", "token", "key")
+_MAKERS: Final = ("generate", "gen_", "make", "random")
+"""With what the name of a function begins that makes a password out of its arguments."""
 _ACTIONS: Final = frozenset(
     "change changing forget forgot forgotten lost recover reset resetting rotate rotated set update updated".split()
 )
@@ -495,6 +497,10 @@ def _assignment(
     if kind is not NameClass.PASSWORD and text.startswith(("...", "\u2026"), value.end):
         return value.end  # the rest of a token was left out
     style = _style(text, head, own_name, tail, value)
+    if style is Style.ARGUMENT and own_name.lower().startswith(_MAKERS):
+        return value.end
+    if style is Style.QUOTED and " " in content and tail["close"] and _is_sentence(text, head):
+        return value.end  # messages by their English: $lang['generate random password'] = '…'
     if style is Style.LABEL and _words_before(text, head).strip().lower() in _ACTIONS:
         style = Style.LINE
     if accepts(kind, content, style=style, name=own_name):
@@ -503,6 +509,12 @@ def _assignment(
         piece = _random_piece(text, value.start, value.end)
         return value.end if piece is None else SecretSpan(kind.value, *piece, FROM_NAME)
     return value.end
+
+
+def _is_sentence(text: str, head: int) -> bool:
+    """Tell whether the name at `head` ends a quoted text of three words or more."""
+    opening = max(text.rfind(quote, max(0, head - 120), head) for quote in "\"'")
+    return opening >= 0 and text.count(" ", opening, head) >= 2 and "\n" not in text[opening:head]
 
 
 def _name_start(text: str, at: int) -> int:
@@ -622,7 +634,7 @@ def _after_space(
     head = _name_start(text, at)
     name = text[head:end] + tail["rest"]
     flag = name.startswith("--") and not tail["verb"]
-    if flag and text.startswith("-", tail.end()):
+    if (flag and text.startswith("-", tail.end())) or name.lower().startswith(_MAKERS):
         return None
     if name.lower() in ("pass", "key") and not (tail["verb"] or "").startswith(("is", "was")):
         return None

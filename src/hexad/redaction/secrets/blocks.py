@@ -34,6 +34,10 @@ _ENV_PATH = lazy_pattern(
     r")(?:#part-\d+)?$",
     re.IGNORECASE,
 )
+_EXAMPLE_PATH = lazy_pattern(
+    r"(?:^|[/\\._-])(?:example|sample|template|dist)s?(?=[._#-])[^/\\]*$|[._-](?:example|sample|template|dist)(?:#part-\d+)?$",
+    re.IGNORECASE,
+)
 _ENV_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~)[ \t]*(?:dotenv|env|\.env)\b.*\n", re.MULTILINE | re.IGNORECASE)
 _FENCE_END = lazy_pattern(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _ENV_LINE = lazy_pattern(
@@ -50,6 +54,8 @@ _CODE_PATH = lazy_pattern(
 )
 _ENV_ENTRY = lazy_pattern(r"[ \t]*(?:export[ \t]+)?[A-Z][A-Z0-9_]{1,63}=", re.ASCII)
 _QUOTED_ENTRY = lazy_pattern(r"[\"'](?=(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
+_SWITCHES: Final = frozenset("true false yes no on off".split())
+_SECOND_ENTRY = lazy_pattern(r"[\"'][ \t]+[A-Z][A-Z0-9_]{1,63}=[\"']")
 _MENTION_LINES: Final = 5
 _ENV_TEXT_NAMES: Final = 3
 _ENV_TEXT_START = lazy_pattern(r"\s*+(?:#|(?:export )?[A-Z][A-Z0-9_]{1,63}=)", re.ASCII)
@@ -64,7 +70,7 @@ _CRYPT = lazy_pattern(
     r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}"
     r"|\$(?:argon2(?:id|i|d)|scrypt)\$[\w=,$./+-]{30,200}"
     r"|\$krb5(?:asrep|tgs|pa)\$(?:\d{1,2}\$)?[^\s$:]{0,128}[$:][^\s\"']{32,8192}"
-    r"|\$[15689y]\$[^\s:$\"']{1,40}\$[^\s:\"']{20,120}"
+    r"|\$[15689y]\$[^\s:$\"']{1,40}\$[./A-Za-z0-9$]{20,120}"
     r"|\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     r"|pbkdf2[_:]sha(?:1|256|512)[$:]\d{2,8}[$:][^\s\"'$:]{4,64}[$:][^\s\"'$:]{20,100}"
     r"|\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{26,128}={0,2}"
@@ -152,9 +158,10 @@ def find_password_hashes(text: str) -> Iterator[SecretSpan]:
 def is_env_path(path: str | None) -> bool:
     """Tell whether `path` names an env file: `.env`, `.env.local`, `.envrc`, `production.env`.
 
-    So do `env`, `environment`, `dotenv`, `.flaskenv`, `service.env.txt`, and any of them with `#part-N` behind it.
+    So do `env`, `environment`, `dotenv`, `.flaskenv`, `service.env.txt`, and any of them with `#part-N` behind it. An
+    example of one (`.env.example`, `sample.env`) is a text like any other.
     """
-    return path is not None and _ENV_PATH.search(path) is not None
+    return path is not None and _ENV_PATH.search(path) is not None and _EXAMPLE_PATH.search(path) is None
 
 
 def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[SecretSpan]:
@@ -191,7 +198,7 @@ def _is_env_text(text: str) -> bool:
         if not line or line.startswith("#"):
             continue
         entry = _ENV_BLOCK_LINE.fullmatch(line)
-        if entry is None:
+        if entry is None or _SECOND_ENTRY.search(line):
             return False
         names.append(line.partition("=")[0].removeprefix("export "))
     return len(names) >= _ENV_TEXT_NAMES or (
@@ -247,7 +254,8 @@ def _env_lines(text: str, start: int, stop: int, kept_names: frozenset[str]) -> 
             continue
         value = _env_value(text, entry.end(), line_end, stop)
         content = text[slice(*value)]
-        if content.strip("\0 \t\r\n") and entry[1] not in kept_names and not values.says_placeholder(content):
+        is_empty = not content.strip("\0 \t\r\n") or content.lower() in _SWITCHES
+        if not is_empty and entry[1] not in kept_names and not values.says_placeholder(content):
             yield SecretSpan("env-value", *value, FROM_ENV_FILE)
         at = max(line_end, value[1]) + 1
 

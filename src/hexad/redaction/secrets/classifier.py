@@ -9,6 +9,7 @@ from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.names import NameClass
 from hexad.redaction.secrets.randomness import random_score
+from hexad.redaction.secrets.readings import is_written_text
 from hexad.text.search_terms import STOP_WORDS
 
 
@@ -224,7 +225,7 @@ def _accepts_weak(value: str, style: Style, name: str) -> bool:
         # A bare `key` beside hexadecimal is a cache key or a digest; `SERVICE_KEY` and "the key is" are not.
         is_sure = style is Style.PROSE or (_ENV_KEY.fullmatch(name) is not None and style is not Style.LOOSE)
         return is_sure and len(value) >= 24 and not value.isdigit()
-    return values.looks_random(value, min_chars=24)
+    return values.looks_random(value, min_chars=24) and not is_written_text(value)
 
 
 def _is_machine_made(value: str, style: Style) -> bool:

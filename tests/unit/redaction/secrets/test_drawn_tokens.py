@@ -113,3 +113,19 @@ def test_letters_with_cases_as_in_no_name_are_scrambled() -> None:
         for word in ("PostgreSQL", "JavaScript", "KeePassXC", "Wachtwoord", "phpMyAdmin")
         if is_scrambled(word)
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$lang['generate random password'] = 'slumpa fram ett ord';",
+        "min=$(generate_password '012345' '2')",
+        "ID='1' RECORD='@' TYPE='A'\nID='2' RECORD='ftp' TYPE='A'\nID='3' RECORD='www' TYPE='A'\n",
+        "HELLO=encrypted:BLAHx3Q9\nOTHER=encrypted:BLAHk7Zs\nLAST=encrypted:BLAHk7Zs\n",
+        "ANY_KEY = ZHVtbXkgdGV4dCBkYXRhIGRhdGEgZGF0YQ==",
+        "```env\nTRACING_ENABLED=true\nDEBUG=false\n```\n",
+        "value.replace(regexp, `$1$2${textInput.value}`);",
+    ],
+)
+def test_messages_generators_records_and_switches_hold_no_secret(text: str) -> None:
+    assert text == redact(text, rules=RULES, salt=b"salt").text

@@ -251,6 +251,10 @@ def test_a_key_of_a_provider_is_found_beside_its_name_however_short_it_is() -> N
 def test_env_files_are_known_by_their_name() -> None:
     assert all(map(is_env_path, [".env", "a/.env", "a/.env.prod", "x.env", ".ENV", ".envrc"]))
     assert not any(map(is_env_path, [None, "environment.py", "a.envx", ".envs/x", "my.env/x.py"]))
+    assert not any(
+        map(is_env_path, [".env.example", "a/.env.sample#part-2", "example.env", "app.template.env"])
+    )
+    assert is_env_path("examples/.env")
 
 
 @pytest.mark.parametrize("shape", _shapes(), ids=lambda shape: f"{shape.rule} {shape.source[:24]}")
