@@ -49,8 +49,8 @@ frameworks:  ## The public suites of frameworks, in environments of their own: t
 	build/crewai/bin/python -m pip install --quiet --disable-pip-version-check -e '.[crewai]' hypothesis pytest pytest-timeout
 	build/crewai/bin/python -m pytest -p no:xdist tests/test_crewai.py "tests/unit/docs/test_examples.py::test_the_examples_of_a_page_run_as_they_are_shown[crewai.md]" $(ARGS)
 
-upstream:  ## The tests that frameworks have for their own memories, over our adapters; ANTHROPIC_SDK=, CREWAI=: folders of their sources
-	ANTHROPIC_SDK="$(ANTHROPIC_SDK)" CREWAI="$(CREWAI)" $(PYTHON) tests/upstream $(ARGS)
+upstream:  ## The tests that frameworks have for their own memories, over our adapters; ANTHROPIC_SDK=, CREWAI=, LANGGRAPH_SQLITE=: folders of their sources
+	ANTHROPIC_SDK="$(ANTHROPIC_SDK)" CREWAI="$(CREWAI)" LANGGRAPH_SQLITE="$(LANGGRAPH_SQLITE)" $(PYTHON) tests/upstream $(ARGS)
 
 simulate: $(STAMP)  ## 10,000 lives of stores over a simulated clock, disk and scheduler, with seeds of their own: a night
 	$(BIN)/python tests/simulation --runs 10000 $(ARGS)

@@ -121,7 +121,7 @@ class MemoryFiles:
         with self._changing():
             inner = self._inner(path)
             if not inner:
-                raise FileRefused(f"Cannot delete the {path.rstrip('/')} directory itself")
+                raise FileRefused(f"Cannot delete the /{self._root} directory itself")
             memories = self._with(inner)
             if not memories:
                 raise FileRefused(f"The path {path} does not exist")
@@ -134,7 +134,7 @@ class MemoryFiles:
         with self._changing():
             source, target = self._inner(old), self._inner_file(new)
             if not source:
-                raise FileRefused(f"Cannot rename the {old.rstrip('/')} directory itself")
+                raise FileRefused(f"Cannot rename the /{self._root} directory itself")
             if self._with(target):
                 raise FileRefused(f"The destination {new} already exists")
             if target.startswith(source + "/"):
@@ -257,14 +257,19 @@ class MemoryFiles:
         parts = path.split("/")
         if parts[:2] != ["", self._root]:
             raise FileRefused(f"Path must start with /{self._root}, got: {path}")
-        inner = [part for part in parts[2:] if part]
-        if any(part in (".", "..") for part in inner):
-            raise FileRefused(f"Path {path} would escape /{self._root} directory")
+        inner: list[str] = []
+        for part in parts[2:]:
+            if part == "..":
+                if not inner:
+                    raise FileRefused(f"Path {path} would escape /{self._root} directory")
+                inner.pop()
+            elif part not in ("", "."):
+                inner.append(part)
         return "/".join(inner)
 
     def _inner_file(self, path: str) -> str:
         inner = self._inner(path)
-        if not inner or path.endswith("/"):
+        if not inner or path.rpartition("/")[2] in ("", ".", ".."):
             raise FileRefused(f"{path} names a folder; name a file in it.")
         return inner
 
