@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from hexad import Hexad
 
-BEFORE_CODE_GRAPH = """
+BEFORE_SMALLER_TABLES = """
+    CREATE TABLE edges (
+      from_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), ring INTEGER NOT NULL, seat INTEGER NOT NULL,
+      to_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), score REAL NOT NULL, relation TEXT NOT NULL,
+      is_auto INTEGER NOT NULL, created_at INTEGER NOT NULL, renewed_at INTEGER NOT NULL,
+      PRIMARY KEY (from_id, ring, seat)
+    ) WITHOUT ROWID, STRICT;
+    INSERT INTO edges SELECT from_id, ring, seat, to_id, score, coalesce(relation, 'similar'), is_auto, created_at,
+      coalesce(renewed_at, created_at) FROM honeycomb_edges;
+    DROP TABLE honeycomb_edges;
+    ALTER TABLE edges RENAME TO honeycomb_edges;
+    CREATE UNIQUE INDEX honeycomb_edges_by_pair ON honeycomb_edges(from_id, to_id);
+    CREATE INDEX honeycomb_edges_back ON honeycomb_edges(to_id);
+    UPDATE minhash_bands SET band = band << 32 | 3735928559;
+    DROP INDEX memories_by_hash;
+    CREATE INDEX memories_by_hash ON memories(content_hash);
+    UPDATE source_items SET content_hash = content_hash || '0123456789abcdef0123456789abcdef';
+"""
+"""Makes the tables of the migration before 24 of those of today."""
+BEFORE_CODE_GRAPH = (
+    """
     DROP INDEX stream_retired_logs_back; DROP INDEX memories_by_change;
     DROP TABLE key_values;
     DROP TABLE checkpoint_writes; DROP TABLE checkpoint_pieces; DROP TABLE checkpoints; DROP TABLE threads;
@@ -12,6 +32,8 @@ BEFORE_CODE_GRAPH = """
     DROP TABLE code_missing; DROP TABLE code_calls_by_name; DROP TABLE code_edges; DROP TABLE code_files;
     DROP TABLE code_nodes; DROP TABLE code_roots;
 """
+    + BEFORE_SMALLER_TABLES
+)
 """Takes away what the migrations from 19 on make, for a store of before them; where no code was looked at."""
 
 

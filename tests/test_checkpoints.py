@@ -13,7 +13,7 @@ from hexad.agent_state.checkpoints import (
     StateValue,
     StoredCheckpoint,
 )
-from tables import everything_stored
+from tables import BEFORE_SMALLER_TABLES, everything_stored
 
 CANARY = b"\x93\x01canary-of-the-state\x02"
 
@@ -157,6 +157,7 @@ def test_a_store_of_the_version_before_gets_their_tables(opened):
             con.execute(f"DROP TABLE {table}")
         for index in ("memories_by_change", "stream_retired_logs_back"):
             con.execute(f"DROP INDEX {index}")
+        con.execute(BEFORE_SMALLER_TABLES)
         con.execute("DELETE FROM schema_migrations WHERE number >= 20")
     hx.close()
 

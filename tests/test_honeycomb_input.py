@@ -750,7 +750,7 @@ def test_a_check_finds_what_is_wrong_with_the_graph(tmp_path, damage, words):
 
         with hx._services.db.transaction() as con:
             con.execute("PRAGMA defer_foreign_keys = ON")
-            con.execute("DROP INDEX honeycomb_edges_by_pair")  # which would see a pair twice on the way
+            con.execute("DROP INDEX honeycomb_edges_back")  # which would see a pair twice on the way
             con.execute(damage)
 
         found = hx.check()

@@ -28,7 +28,7 @@ from honeycomb_texts import TEXTS
 def graph_of(hx: Hexad) -> list[tuple]:
     """Every edge with all that is known of it but its seat, by its ends."""
     return hx._services.db.query(
-        "SELECT from_id, to_id, score, relation, is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
+        "SELECT from_id, to_id, score, coalesce(relation, 'similar'), is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
         " ORDER BY from_id, to_id"
     )
 

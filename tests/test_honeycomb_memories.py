@@ -9,7 +9,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad, InvalidInput
-from hexad.lifecycle.schema import migrations as store_migrations
+from hexad.honeycomb.component import COMPONENT as HONEYCOMB
 from hexad.testing import HashEmbedder
 from honeycomb_texts import TEXTS
 
@@ -425,7 +425,6 @@ def test_association_lets_a_memory_gain_from_its_neighbours_and_says_how_much(hx
 
 def test_memories_of_a_store_from_before_there_was_a_honeycomb_are_linked_too(hx, told):
     expected = edges_of(hx)
-    migration = next(item for item in store_migrations() if item.name == "honeycomb")
     db = hx._services.db
     with db.transaction() as con:
         con.execute("PRAGMA defer_foreign_keys = ON")
@@ -441,7 +440,8 @@ def test_memories_of_a_store_from_before_there_was_a_honeycomb_are_linked_too(hx
             con.execute(f"DROP TRIGGER {trigger}")
         for table in sorted(tables, key=lambda name: name == "honeycomb_nodes"):
             con.execute(f"DROP TABLE {table}")
-        migration.apply(con)
+        for step in HONEYCOMB.schema:
+            step.apply(con)
     hx.close()
     later = hexad.open(hx.path.parent, embedder=HashEmbedder(), background=False, clock=hx.clock)
 

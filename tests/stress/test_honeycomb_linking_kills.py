@@ -39,7 +39,7 @@ def hx(tmp_path: Path) -> Iterator[Hexad]:
 
 def graph_of(hx: Hexad) -> list[tuple]:
     return hx._services.db.query(
-        "SELECT from_id, to_id, score, relation, is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
+        "SELECT from_id, to_id, score, coalesce(relation, 'similar'), is_auto, ring > 0, created_at, renewed_at FROM honeycomb_edges"
         " ORDER BY from_id, to_id"
     )
 

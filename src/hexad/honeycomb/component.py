@@ -21,7 +21,13 @@ from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK, Tasks
 from hexad.honeycomb.tables.link_evidence import link_lease
 from hexad.honeycomb.tables.nodes import HoneycombNodes
-from hexad.honeycomb.tables.schema import HONEYCOMB_DDL, HONEYCOMB_PROMISES
+from hexad.honeycomb.tables.schema import (
+    EDGE_RELATION,
+    EDGE_RENEWED,
+    HONEYCOMB_DDL,
+    HONEYCOMB_PROMISES,
+    SMALLER_EDGES,
+)
 from hexad.honeycomb.tables.visits import HoneycombVisits
 from hexad.memory.component import OF_MEMORIES
 
@@ -37,8 +43,8 @@ _EXPORT: Final = (
         columns=(
             "n.id, m.id AS memory_id, c.data AS text, n.active AS is_active, n.created_at, c.dimensions, c.format,"
             " (SELECT json_group_array(json_object('from', e.from_id, 'to', e.to_id, 'to_memory', t.id, 'ring', e.ring,"
-            "   'score', e.score, 'relation', e.relation, 'auto', json(iif(e.is_auto, 'true', 'false')),"
-            "   'created_at', e.created_at, 'renewed_at', e.renewed_at) ORDER BY e.from_id, e.ring, e.seat)"
+            f"   'score', e.score, 'relation', {EDGE_RELATION}, 'auto', json(iif(e.is_auto, 'true', 'false')),"
+            f"   'created_at', e.created_at, 'renewed_at', {EDGE_RENEWED}) ORDER BY e.from_id, e.ring, e.seat)"
             "  FROM honeycomb_edges e LEFT JOIN memories t ON t.no = e.to_id"
             # Of a part of the store, edges that lead into it are told where they end: nothing else of it tells them.
             "  WHERE e.from_id = n.id OR (e.to_id = n.id AND NOT :whole AND NOT EXISTS"
@@ -107,7 +113,7 @@ def _note_walks(systems: HoneycombSystems, _stop: Stop) -> None:
 
 COMPONENT: Final = Component(
     name="honeycomb",
-    schema=(script(14, HONEYCOMB_DDL, "honeycomb"),),
+    schema=(script(14, HONEYCOMB_DDL, "honeycomb"), script(24, SMALLER_EDGES, place=1)),
     jobs=(Job(name="note walks", place=1, step=_note_walks),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),

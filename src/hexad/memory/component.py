@@ -30,6 +30,7 @@ from hexad.memory.tables.schema import (
     FOUNDATION_DDL,
     KNOWN_DECISIONS,
     MEMORY_PROMISES,
+    SMALLER_MARKS,
     STRUCTURED_DDL,
     VECTOR_CHUNKS_DDL,
 )
@@ -193,6 +194,7 @@ COMPONENT: Final = Component(
         SchemaStep(number=16, apply=add_standing, name="standing instructions"),
         script(18, VECTOR_CHUNKS_DDL, "one meaning of project_id"),
         script(22, CHANGED_DDL, "memories by their last change"),
+        script(24, SMALLER_MARKS, "smaller marks and edges"),
     ),
     memory_tables=(
         MemoryTable(name="memory_versions", counted_as="earlier versions"),

@@ -15,14 +15,14 @@ from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database, Row
-from hexad.honeycomb.tables.schema import SEATS
+from hexad.honeycomb.tables.schema import EDGE_COLUMNS, EDGE_RELATION, SEATS
 from hexad.honeycomb.values import LIKENESS, RELATION_BACK
 
 FAMILY: Final = "honeycomb"
-_COLUMNS: Final = "from_id, ring, seat, to_id, score, relation, is_auto, created_at, renewed_at"
-_PAIR: Final = f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND to_id = ?"
+_SELECT: Final = f"SELECT {EDGE_COLUMNS} FROM honeycomb_edges e"
+_PAIR: Final = f"{_SELECT} WHERE from_id = ? AND to_id = ?"
 _FOUND: Final = (
-    f"SELECT n.main, n.overflow, {', '.join('e.' + name for name in _COLUMNS.split(', '))} FROM honeycomb_nodes n"
+    f"SELECT n.main, n.overflow, {EDGE_COLUMNS} FROM honeycomb_nodes n"
     " LEFT JOIN honeycomb_edges e ON e.from_id = n.id AND e.to_id = ?2 WHERE n.id = ?1"
 )
 
@@ -71,7 +71,7 @@ class HoneycombEdges:
     def main(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out."""
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE ring = 0 AND from_id IN (SELECT value FROM json_each(?))"
+            f"{_SELECT} WHERE ring = 0 AND from_id IN (SELECT value FROM json_each(?))"
             " ORDER BY from_id, score DESC, to_id",
             (json.dumps(sorted(ids)),),
         )
@@ -80,7 +80,7 @@ class HoneycombEdges:
     def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the edges in all overflow rings of these nodes, by ring, the strongest first in each."""
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE ring > 0 AND from_id IN (SELECT value FROM json_each(?))"
+            f"{_SELECT} WHERE ring > 0 AND from_id IN (SELECT value FROM json_each(?))"
             " ORDER BY from_id, ring, score DESC, to_id",
             (json.dumps(sorted(ids)),),
         )
@@ -102,9 +102,10 @@ class HoneycombEdges:
         In the order of their seats: whoever drops them decides by it which others move up.
         """
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM (SELECT * FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
+            f"SELECT {EDGE_COLUMNS} FROM ("
+            "SELECT * FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
             " AND to_id < from_id AND is_auto UNION ALL SELECT * FROM honeycomb_edges"
-            " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto)"
+            " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto) e"
             " ORDER BY from_id < to_id, from_id, ring, seat",
             (json.dumps(sorted(ids)),),
         )
@@ -113,7 +114,7 @@ class HoneycombEdges:
     def incoming(self, node_id: int, *, limit: int) -> list[EdgeRow]:
         """Return edges that end at a node, the strongest first."""
         rows = self._db.query(
-            f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE to_id = ? ORDER BY score DESC, from_id LIMIT ?",
+            f"{_SELECT} WHERE to_id = ? ORDER BY score DESC, from_id LIMIT ?",
             (node_id, limit),
         )
         return [_row(row) for row in rows]
@@ -128,7 +129,9 @@ class HoneycombEdges:
 
     def relations(self) -> dict[str, int]:
         """Return how many edges there are of each type."""
-        rows = self._db.query("SELECT relation, count(*) FROM honeycomb_edges GROUP BY 1 ORDER BY 2 DESC, 1")
+        rows = self._db.query(
+            f"SELECT {EDGE_RELATION}, count(*) FROM honeycomb_edges e GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
         return dict(rows)
 
     # Inserting --------------------------------------------------------------------------------------------------
@@ -159,8 +162,8 @@ class HoneycombEdges:
         only = " AND is_auto" if auto_only else ""
         with self._db.joined() as con:
             rows = con.execute(
-                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1)){only}"
-                f" UNION SELECT {_COLUMNS} FROM honeycomb_edges WHERE to_id IN (SELECT value FROM json_each(?1)){only}"
+                f"{_SELECT} WHERE from_id IN (SELECT value FROM json_each(?1)){only}"
+                f" UNION {_SELECT} WHERE to_id IN (SELECT value FROM json_each(?1)){only}"
                 " ORDER BY from_id, to_id",
                 (ids_json,),
             ).fetchall()
@@ -185,7 +188,7 @@ class HoneycombEdges:
         with self._db.joined() as con:
             rev = bump(con, FAMILY)
             kept_rows = con.execute(
-                f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id IN"
+                f"{_SELECT} WHERE from_id IN"
                 " (SELECT from_id FROM honeycomb_edges WHERE is_auto) AND NOT is_auto"
                 " ORDER BY from_id, ring, seat"
             ).fetchall()
@@ -361,14 +364,14 @@ def _rank(edge: EdgeRow) -> tuple[float, int]:
 
 def _weakest(con: Connection, node: int) -> EdgeRow:
     """Return the weakest edge of a main ring."""
-    rows = con.execute(f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring = 0", (node,))
+    rows = con.execute(f"{_SELECT} WHERE from_id = ? AND ring = 0", (node,))
     return min(map(_row, rows.fetchall()), key=_rank)
 
 
 def _strongest_below(con: Connection, node: int) -> EdgeRow | None:
     """Return the strongest edge in overflow, None without one."""
     row = con.execute(
-        f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring > 0 ORDER BY score DESC, to_id LIMIT 1",
+        f"{_SELECT} WHERE from_id = ? AND ring > 0 ORDER BY score DESC, to_id LIMIT 1",
         (node,),
     ).fetchone()
     return None if row is None else _row(row)
@@ -388,14 +391,14 @@ def _set_counts(con: Connection, node: int, main: int, overflow: int, *, rev: in
 
 def _at(con: Connection, node: int, ring: int, seat: int) -> EdgeRow | None:
     row = con.execute(
-        f"SELECT {_COLUMNS} FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?",
+        f"{_SELECT} WHERE from_id = ? AND ring = ? AND seat = ?",
         (node, ring, seat),
     ).fetchone()
     return None if row is None else _row(row)
 
 
 def _put(con: Connection, edge: EdgeRow) -> None:
-    con.execute(f"INSERT INTO honeycomb_edges({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)", edge)
+    con.execute("INSERT INTO honeycomb_edges VALUES(?,?,?,?,?,nullif(?6,'similar'),?,?8,nullif(?9,?8))", edge)
 
 
 def _take(con: Connection, edge: EdgeRow) -> None:

@@ -11,7 +11,7 @@ from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database
 from hexad.errors import LimitExceeded
 from hexad.honeycomb.tables.edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
-from hexad.honeycomb.tables.schema import SEATS
+from hexad.honeycomb.tables.schema import EDGE_RELATION, EDGE_RENEWED, SEATS
 from hexad.honeycomb.values import RELATION_BACK
 from hexad.memory.memory import Status
 from hexad.memory.store import Stores
@@ -368,7 +368,7 @@ class HoneycombNodes:
         derived, when it was made, when it was renewed.
         """  # fmt: skip
         rows = self._db.query(
-            "SELECT e.from_id, e.seat, e.to_id, e.score, e.relation, e.is_auto, e.created_at, e.renewed_at"
+            f"SELECT e.from_id, e.seat, e.to_id, e.score, {EDGE_RELATION}, e.is_auto, e.created_at, {EDGE_RENEWED}"
             " FROM json_each(?) j JOIN honeycomb_edges e ON e.from_id = j.value AND e.ring = 0",
             (json.dumps(list(ids)),),
         )

@@ -10,6 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 SEATS: Final = 6
+EDGE_RELATION, EDGE_RENEWED = "coalesce(e.relation, 'similar')", "coalesce(e.renewed_at, e.created_at)"
+"""Nearly all edges are of the commonest type and were never renewed: that takes no room."""
+EDGE_COLUMNS: Final = (
+    f"e.from_id, e.ring, e.seat, e.to_id, e.score, {EDGE_RELATION}, e.is_auto, e.created_at, {EDGE_RENEWED}"
+)
 
 HONEYCOMB_DDL: Final = """
 CREATE TABLE honeycomb_nodes (
@@ -124,6 +129,28 @@ END;
 -- Memories that had vectors before there was a honeycomb.
 INSERT INTO tasks(kind, memory_no) SELECT DISTINCT 'link', memory_no FROM vectors;
 """
+
+SMALLER_EDGES: Final = """
+CREATE TABLE edges (
+  from_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id),
+  ring INTEGER NOT NULL CHECK (ring >= 0), -- 0: main; from 1 on: overflow
+  seat INTEGER NOT NULL CHECK (seat BETWEEN 0 AND 5),
+  to_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id),
+  score REAL NOT NULL CHECK (score BETWEEN 0.0 AND 1.0),
+  relation TEXT,                           -- NULL: similar
+  is_auto INTEGER NOT NULL,                -- derived from memories; `reindex` derives it anew
+  created_at INTEGER NOT NULL,
+  renewed_at INTEGER,                      -- when it was strengthened or inserted again last; NULL: never
+  PRIMARY KEY (from_id, ring, seat),
+  CHECK (from_id <> to_id)
+) WITHOUT ROWID, STRICT;
+INSERT INTO edges SELECT from_id, ring, seat, to_id, score, nullif(relation, 'similar'), is_auto, created_at,
+  nullif(renewed_at, created_at) FROM honeycomb_edges ORDER BY from_id, ring, seat;
+DROP TABLE honeycomb_edges;
+ALTER TABLE edges RENAME TO honeycomb_edges;
+CREATE UNIQUE INDEX honeycomb_edges_back ON honeycomb_edges(to_id, from_id);
+"""
+"""One index answers what leads to a node and whether there is an edge between two."""
 
 
 _REMEDY: Final = "Run `hexad reindex` for links of memories; else put a backup in its place."

@@ -13,6 +13,8 @@ from hexad.database.connection import Database
 from hexad.memory.tables.rows import seen_sql
 
 NEAR_DUPLICATE: Final = "near_duplicate"
+_DROPPED_BITS: Final = 32
+"""Of a mark's 64, which half a table of many millions can spare: what shares the rest is compared word by word."""
 HANDOUTS_KEPT: Final = 50_000
 """Passages remembered as handed out; the oldest go first."""
 
@@ -40,7 +42,7 @@ class NearDuplicates:
                 con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
             con.executemany(
                 "INSERT OR IGNORE INTO minhash_bands(band, memory_no) VALUES(?,?)",
-                [(band, memory_no) for band in bands],
+                [(band >> _DROPPED_BITS, memory_no) for band in bands],
             )
 
     def candidates(self, space_no: int, bands: Sequence[int], *, limit: int) -> list[tuple[int, str, str]]:
@@ -49,7 +51,8 @@ class NearDuplicates:
             return []
         marks = ",".join("?" * len(bands))
         found = self._db.query(
-            f"SELECT memory_no FROM minhash_bands WHERE band IN ({marks}) LIMIT ?", (*bands, limit)
+            f"SELECT memory_no FROM minhash_bands WHERE band IN ({marks}) LIMIT ?",
+            (*(band >> _DROPPED_BITS for band in bands), limit),
         )
         if not found:  # as with most texts
             return []

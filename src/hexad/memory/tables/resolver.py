@@ -19,6 +19,8 @@ from hexad.memory.tables.rows import seen_sql
 
 _NAMED: Final = 5
 """Spaces that a message names; the others are counted."""
+_HASHED: Final = "substr(m.content_hash, 8, 12) = ? AND m.content_hash = ?"
+"""Of the hash the index has twelve characters after `sha256:`, which tell texts apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +156,8 @@ class MemoryNames:
             source += (
                 " OR m.source_no IN (SELECT no FROM sources WHERE kind IN (SELECT value FROM json_each(?)))"
             )
-        where = f"m.content_hash = ? AND +m.space_no = ? AND ({source}) AND +m.status = 'active'"
-        params: tuple[SQLValue, ...] = (content_hash, space_no)
+        where = f"{_HASHED} AND +m.space_no = ? AND ({source}) AND +m.status = 'active'"
+        params: tuple[SQLValue, ...] = (content_hash[7:19], content_hash, space_no)
         if kept_by:
             params += (json.dumps(sorted(kept_by)),)
         if fact is not None:
@@ -166,8 +168,8 @@ class MemoryNames:
     def identify_by_place(self, space_no: int, content_hash: str, *, path: str, kind: str) -> Identity | None:
         """Return the identity of this content at a path of a space: an active memory first, then the oldest."""
         return self._identity(
-            "m.content_hash = ? AND +m.space_no = ? AND m.path = ? AND m.kind = ?",
-            (content_hash, space_no, path, kind),
+            f"{_HASHED} AND +m.space_no = ? AND m.path = ? AND m.kind = ?",
+            (content_hash[7:19], content_hash, space_no, path, kind),
             order="m.status = 'active' DESC, m.no",
             seen_only=True,
         )
@@ -184,10 +186,10 @@ class MemoryNames:
     def identify_held(self, space_no: int, content_hash: str) -> Identity | None:
         """Return the memory of this content that waits for a review, or was rejected in one."""
         where = (
-            "m.content_hash = ? AND +m.space_no = ? AND (m.status = 'quarantined'"
+            f"{_HASHED} AND +m.space_no = ? AND (m.status = 'quarantined'"
             " OR m.metadata ->> '$.quarantine.verdict' = 'rejected')"
         )
-        return self._identity(where, (content_hash, space_no))
+        return self._identity(where, (content_hash[7:19], content_hash, space_no))
 
     def trust_of(self, memory_id: str) -> Trust | None:
         """Return how far the memory of an id is trusted; None for one that waits, is not there, or not to be seen."""

@@ -282,6 +282,20 @@ CREATE TABLE maintenance_log (
 
 CHANGED_DDL: Final = "CREATE INDEX memories_by_change ON memories(updated_at, status)"
 """Lists begin with what was changed last. With the status first, other questions would take it for a narrow index."""
+SMALLER_MARKS: Final = """
+CREATE TABLE bands (
+  band INTEGER NOT NULL,                   -- the upper half of the text's mark: what shares one is compared anyway
+  memory_no INTEGER NOT NULL REFERENCES memories(no),
+  PRIMARY KEY (band, memory_no)
+) WITHOUT ROWID, STRICT;
+INSERT OR IGNORE INTO bands SELECT band >> 32, memory_no FROM minhash_bands ORDER BY band, memory_no;
+DROP TABLE minhash_bands;
+ALTER TABLE bands RENAME TO minhash_bands;
+CREATE INDEX minhash_by_memory ON minhash_bands(memory_no);
+DROP INDEX memories_by_hash;
+CREATE INDEX memories_by_hash ON memories(substr(content_hash, 8, 12));
+UPDATE source_items SET content_hash = substr(content_hash, 1, 32);
+"""
 VECTOR_CHUNKS_DDL: Final = """
 -- Document 4, section 2.2.4: where a vector comes from, for people and tools that read the file. `project_id` is the
 -- project's name, as facts and decisions have it.
