@@ -375,6 +375,20 @@ class FullText:
         holding = {no for no, text in texts if pattern.search(text)}
         return [match for match in matches if match.chunk_no in holding]
 
+    def _held_by(self, match: str, *, limit: int, filters: Filters | None) -> dict[int, int] | None:
+        """Return the memories of all chunks that match, by the chunk; None where there are more than `limit`.
+
+        That takes a third of the time of ranking them.
+        """
+        where, values = filter_sql(filters or Filters())
+        joined = "JOIN memories m ON m.no = c.memory_no JOIN spaces s ON s.no = m.space_no" if where else ""
+        rows = self._db.query(
+            f"SELECT c.no, c.memory_no FROM chunk_fts JOIN chunks c ON c.no = chunk_fts.rowid {joined}"
+            f" WHERE chunk_fts MATCH ? AND {' AND '.join(where) or '1'} LIMIT ?",
+            (match, *values, limit + 1),
+        )
+        return None if len(rows) > limit else dict(rows)
+
     def defining(
         self, name: str, *, limit: int, filters: Filters | None = None
     ) -> dict[int, tuple[int, float]]:
@@ -385,9 +399,11 @@ class FullText:
         """
         parts = parts_of_name(name)
         phrase = match_phrases([parts[-1]])
-        matches = self.search(f"{{context}} : ({phrase})", limit=limit, filters=filters)
-        matches += self.search(phrase, limit=limit, filters=filters)
-        memories = {match.chunk_no: match.memory_no for match in matches}
+        memories = self._held_by(phrase, limit=limit, filters=filters)
+        if memories is None:  # the best of them, as they are so many
+            matches = self.search(f"{{context}} : ({phrase})", limit=limit, filters=filters)
+            matches += self.search(phrase, limit=limit, filters=filters)
+            memories = {match.chunk_no: match.memory_no for match in matches}
         texts = self._db.query(
             "SELECT c.no, c.heading, t.body, t.context FROM chunk_texts t JOIN chunks c ON c.no = t.no"
             " WHERE c.no IN (SELECT value FROM json_each(?))"
