@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -98,7 +98,7 @@ def _said_again(was: Claim, now: Claim) -> bool:
 
 def _apart(was: Claim, now: Claim) -> bool:
     """Whether two clauses speak of different things by who speaks, where, when, or of the old and the new one."""
-    if {was.age, now.age} == {"old", "new"}:
+    if was.age and now.age and was.age != now.age:
         return True
     if was.person and now.person and was.speaker and now.speaker and was.speaker != now.speaker:
         return True
@@ -147,9 +147,9 @@ def _taken_over(was: Claim, now: Claim) -> Update | None:
 
 def _one_subject(was: Claim, now: Claim) -> bool:
     """Whether both may speak of the same: of the same words, or of whoever speaks."""
-    known = now.words | (now.around if now.pronoun or not now.subject else frozenset())
     if was.subject:
-        return bool(was.subject & known) or (bool(now.former) and now.person)
+        around = (now.pronoun or not now.subject) and not was.subject.isdisjoint(now.around)
+        return around or not was.subject.isdisjoint(now.words) or (bool(now.former) and now.person)
     if now.subject:
         named = bool(now.subject & was.words) and not _accompanies(now.subject, was)
         return was.person and (named or (bool(now.former) and not now.named))
@@ -206,11 +206,14 @@ def _turned(was: Claim, now: Claim) -> Update | None:
 def _other_value(was: Claim, now: Claim) -> Update | None:
     if was.words == now.words or _is_participle(was.value[0]) != _is_participle(now.value[0]):
         return None
+    related = _related(was, now)
+    if not related and not (
+        now.changes and was.topic and was.topic == now.topic and stem(was.verb) == stem(now.verb)
+    ):
+        return None
     if not _comparable(was.value, now.value) or _same_value(was.value, now.value):
         return None
-    if not _related(was, now):
-        if not (now.changes and stem(was.verb) == stem(now.verb) and was.topic == now.topic and was.topic):
-            return None
+    if not related:
         return Update(UpdateReason.VALUE, WEAK)
     common = _stems(was.value) & _stems(now.value)
     known = now.words | (now.around if now.pronoun else frozenset())
@@ -353,24 +356,33 @@ _TIMES: Final = frozenset({"ms", "s", "sec", "min", "h", "kb", "mb", "gb", "tb",
 
 def _related(was: Claim, now: Claim) -> bool:
     """Whether two verbs may say the same of a subject."""
-    if was.preposition != now.preposition and {was.preposition, now.preposition} & {"each", "every"}:
+    if was.preposition != now.preposition and (was.preposition in _OFTEN or now.preposition in _OFTEN):
         return False
-    if stem(was.verb) == stem(now.verb):
+    if was.verb == now.verb or stem(was.verb) == stem(now.verb):
         return _same_shape(was, now)
-    copulas = {"", "be", "set"}
-    if was.verb in copulas and now.verb in copulas:
+    if was.verb in _COPULAS and now.verb in _COPULAS:
         return _same_shape(was, now)
-    if any(was.verb in verbs and now.verb in verbs for verbs in english.RELATIONS.values()):
+    told = _RELATIONS_OF.get(now.verb, frozenset())
+    if not told.isdisjoint(_RELATIONS_OF.get(was.verb, frozenset())):
         return True
     place = english.RELATIONS["place"]
     stays = was.verb in place or (was.verb == "be" and was.preposition in {"in", "at"})
-    if stays and now.verb not in place and any(now.verb in verbs for verbs in english.RELATIONS.values()):
+    if stays and now.verb not in place and told:
         return False  # who lives somewhere and switched to something lives there still
     if now.verb in english.CHANGE and now.preposition and was.verb not in english.HAVE:
         return was.preposition not in {"each", "every", "for"} or any(
             t.number or is_day(t) for t in was.value
         )
-    return was.verb in english.CHANGE and (now.verb in copulas or now.preposition == was.preposition)
+    return was.verb in english.CHANGE and (now.verb in _COPULAS or now.preposition == was.preposition)
+
+
+_OFTEN: Final = frozenset({"each", "every"})
+_COPULAS: Final = frozenset({"", "be", "set"})
+_RELATIONS_OF: Final[Mapping[str, frozenset[str]]] = {
+    verb: frozenset(name for name, verbs in english.RELATIONS.items() if verb in verbs)
+    for verb in frozenset[str]().union(*english.RELATIONS.values())
+}
+"""By verb what it says of a subject."""
 
 
 _PLACES: Final = frozenset({"in", "on", "at", "into", "onto", "inside", "within"})
