@@ -7,6 +7,7 @@ of tiny tables, by which going over everything is cheap.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -134,3 +135,25 @@ def grown(small: Hexad, large: Hexad) -> dict[str, tuple[int, int]]:
     """Return the steps of the calls that ask more of the large store than of the small one."""
     taken = {name: (steps(small, call), steps(large, call)) for name, call in CALLS.items()}
     return {name: (few, many) for name, (few, many) in taken.items() if many > few * 1.3 + 300}
+
+
+def test_a_batch_of_items_is_one_part_of_the_full_text(opened: Opener, tmp_path: Path) -> None:
+    items = tmp_path / "items.jsonl"
+    items.write_text(
+        "".join(
+            json.dumps({"id": f"i{number}", "text": f"alpha beta{number}"}) + "\n" for number in range(60)
+        )
+    )
+    hx = opened(tmp_path, embedder=None)
+    written: list[str] = []
+    with hx._services.stores.db.read() as con:
+        sqlite = con.sqlite
+
+    sqlite.trace_v2(apsw.SQLITE_TRACE_PROFILE, lambda event: written.append(event["sql"]), id="written")
+    try:
+        hx.ingest(str(items))
+    finally:
+        sqlite.trace_v2(0, None, id="written")
+
+    assert 60 == sum(sql.startswith("INSERT INTO chunk_fts(") for sql in written)
+    assert 10 > sum(sql.startswith("REPLACE INTO 'main'.'chunk_fts_data'") for sql in written)

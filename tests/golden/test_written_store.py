@@ -66,6 +66,8 @@ SECRET = frozenset({"contents", "state", "subjects", "stream_segments"})
 """Tables that are encrypted with random keys, and the one with the sizes of files that have random names in them."""
 PLANNED = frozenset({"sqlite_stat1", "sqlite_stat4"})
 """What SQLite plans by: small tables have no such statistics any more."""
+PACKED = frozenset({"chunk_fts_data", "chunk_fts_idx"})
+"""Pages of the full text: which words stand together in one is decided by how many texts FTS5 writes at once."""
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 SHOWN = 5
 
@@ -271,7 +273,7 @@ def tables(file: Path, place: Path) -> dict[str, list[str]]:
         names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1").fetchall()
         for (name,) in [("sqlite_schema",), *names]:
             columns = COLUMNS.get(name, "*")
-            if name not in SECRET | PLANNED:
+            if name not in SECRET | PLANNED | PACKED:
                 rows = database.execute(f'SELECT {columns} FROM "{name}"')
                 texts = [repr(tuple(map(shown, row))) for row in rows if not PLANNED & set(row)]
                 found[name] = sorted(FILE.sub("…", text).replace(str(place), "<place>") for text in texts)

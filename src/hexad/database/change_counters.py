@@ -24,15 +24,17 @@ def bump(con: Connection, family: str) -> int:
         con.counts[family] = number + 1
         con.unwritten.add(family)
         return number + 1
-    row = con.execute(
-        "INSERT INTO changes(family, n) VALUES(?, 1) ON CONFLICT(family) DO UPDATE SET n = n + 1 RETURNING n",
-        (family,),
-    ).fetchone()
-    assert row is not None
-    assert isinstance(row[0], int)
+    # One statement with RETURNING, which makes a journal for itself, takes five times as long as these two.
+    row = con.execute("SELECT n FROM changes WHERE family = ?", (family,)).fetchone()
+    if row is None:
+        number = 1
+        con.execute("INSERT INTO changes(family, n) VALUES(?, 1)", (family,))
+    else:
+        number = int(row[0]) + 1
+        con.execute("UPDATE changes SET n = ? WHERE family = ?", (number, family))
     if con.writing:  # who else runs SQL does not say when a transaction ends
-        con.counts[family] = row[0]
-    return row[0]
+        con.counts[family] = number
+    return number
 
 
 class _Seen(threading.local):
